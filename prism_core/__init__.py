@@ -1,0 +1,1 @@
+"""PRISM: differentially private synthetic tables made for one prediction task."""

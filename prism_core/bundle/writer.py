@@ -1,0 +1,119 @@
+"""The folder a run leaves: synthetic rows, public description, certificate."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data import schema_io
+from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.errors import EvaluationError
+from prism_core.structure import formats
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.pipeline import Release
+
+SYNTHETIC = "synthetic.csv"
+SCHEMA = "schema.yaml"
+GRAPH = "dag.json"
+PLAN = "plan.json"
+CERTIFICATE = "certificate.json"
+LOCAL = "local.json"
+"""Where the private files stand on this machine; for the curator, not for handing over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folder:
+    """A written run, as far as evaluation needs it."""
+
+    path: Path
+    schema: Schema
+    certificate: dict[str, Any]
+    local: dict[str, Any]
+
+    @property
+    def synthetic(self) -> Path:
+        """The synthetic rows."""
+        return self.path / SYNTHETIC
+
+
+def certificate(release: Release) -> dict[str, Any]:
+    """What was done and what it guarantees, as plain values."""
+    plan = release.plan
+    return {
+        "stamp": release.stamp,
+        "guarantee": {
+            "epsilon": plan.spent.epsilon,
+            "delta": plan.delta,
+            "rho": plan.spent.rho,
+            "declared_epsilon": plan.budget.epsilon,
+            "accountant": plan.budget.accountant,
+            "neighbours": "replace one person; the number of persons is public",
+            "unit": "one row per person declared"
+            if plan.schema.one_row_per_person
+            else "one uniformly chosen row per person ID",
+        },
+        "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s)},
+        "schema_provenance": plan.schema.provenance,
+        "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
+        "plan_sha256": plan.hash,
+        "charge": release.charge,
+        "software": {"name": "prism-dashboard", "version": _version()},
+    }
+
+
+def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = None) -> Path:
+    """Write the folder; everything in it but local.json may be handed over."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    release.table.to_csv(folder / SYNTHETIC, index=False, date_format="%Y-%m-%d")
+    schema_io.save(release.plan.schema, folder / SCHEMA)
+    if release.plan.dag is not None:
+        (folder / GRAPH).write_text(
+            formats.write(release.plan.dag, "node-link"), encoding="utf-8"
+        )
+    _json(folder / PLAN, release.plan.to_dict())
+    _json(folder / CERTIFICATE, certificate(release))
+    _json(folder / LOCAL, local or {})
+    (folder / LOCAL).chmod(0o600)
+    return folder
+
+
+def read(path: str | Path) -> Folder:
+    """Read a folder that `write` made.
+
+    Raises:
+        EvaluationError: when something is missing.
+    """
+    folder = Path(path)
+    missing = [name for name in (SYNTHETIC, SCHEMA, CERTIFICATE) if not (folder / name).is_file()]
+    if missing:
+        raise EvaluationError(
+            f"{folder.name!r} is not the folder of a run: {', '.join(missing)} is missing.",
+            field="dir",
+        )
+    local = folder / LOCAL
+    return Folder(
+        path=folder,
+        schema=schema_io.load(folder / SCHEMA),
+        certificate=json.loads((folder / CERTIFICATE).read_text(encoding="utf-8")),
+        local=json.loads(local.read_text(encoding="utf-8")) if local.is_file() else {},
+    )
+
+
+def _json(path: Path, document: dict[str, Any]) -> None:
+    path.write_text(
+        json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
+        encoding="utf-8",
+    )
+
+
+def _version() -> str:
+    try:
+        return version("prism-dashboard")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,219 @@
+"""The command `prism`: the same work as the dashboard, without a screen."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import PrismError, PrivacyError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.config import RunConfig
+    from prism_core.planning.plan import Plan
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status (2 for a mistake the caller can mend)."""
+    arguments = _parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except PrismError as error:
+        where = f"{error.field}: " if error.field else ""
+        print(f"prism: {where}{error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="prism", description="Differentially private synthetic tables for one prediction task."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
+    plan.add_argument("config", type=Path, metavar="CONFIG.toml")
+    plan.set_defaults(run=_plan)
+    release = commands.add_parser("release", help="measure, fit and write synthetic rows")
+    release.add_argument("config", type=Path, metavar="CONFIG.toml")
+    release.add_argument("--out", type=Path, required=True, metavar="DIR")
+    release.add_argument(
+        "--seed", type=int, metavar="N",
+        help="known noise, for tables marked public only: a rehearsal, not charged",
+    )  # fmt: skip
+    release.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    release.set_defaults(run=_release)
+    evaluate = commands.add_parser(
+        "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
+    )
+    evaluate.add_argument("dir", type=Path, metavar="DIR")
+    evaluate.add_argument("--holdout", type=Path, required=True, metavar="FILE")
+    evaluate.add_argument(
+        "--train", type=Path, metavar="FILE", help="real training rows (default: the run's own)"
+    )
+    evaluate.set_defaults(run=_evaluate)
+    sample = commands.add_parser("sample-data", help="write one of the packaged samples")
+    sample.add_argument("name", metavar="NAME")
+    sample.add_argument("--out", type=Path, required=True, metavar="DIR")
+    sample.set_defaults(run=_sample)
+    for command in (plan, release, evaluate, sample):
+        command.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _emit(arguments: argparse.Namespace, document: dict[str, Any], text: str) -> None:
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False) if arguments.json else text)
+
+
+def _plan(arguments: argparse.Namespace) -> None:
+    from prism_core import config as configs
+    from prism_core.workspace import gather, plan_for
+
+    config = configs.load(arguments.config)
+    plan = plan_for(config, gather(config))
+    _emit(arguments, plan.to_dict(), _plan_text(plan))
+
+
+def _plan_text(plan: Plan) -> str:
+    lines = [
+        f"target {plan.task.target}, regime {plan.task.regime}, n = {plan.n:,}",
+        f"S = {{{', '.join(plan.s)}}}" + ("" if plan.s_is_final else "  (worst case: S is chosen "
+        f"privately at run time, {plan.task.k} of {len(plan.schema.columns) - 1})"),
+        f"epsilon {plan.budget.epsilon:g}, delta {plan.delta:.3g}, accountant "
+        f"{plan.budget.accountant}; spends epsilon {plan.spent.epsilon:.6g}",
+        f"junction tree: {plan.forecast.cells:,} cells, largest clique "
+        f"{plan.forecast.largest_clique:,}{'' if plan.forecast.exact else ' (worst case)'}",
+        "",
+        f"{'marginal':44} {'pool':11} {'cells':>7} {'share':>7} {'sigma':>9} {'rel. error':>10}",
+    ]  # fmt: skip
+    lines += [
+        f"{query.label[:44]:44} {query.pool:11} {query.cells:7,} {query.share:7.2%} "
+        f"{query.sigma:9.2f} {query.relative_error:10.2%}"
+        for query in plan.queries
+    ]
+    if plan.tree is not None:
+        lines.append(
+            f"{f'{plan.tree.rounds} background pairs, chosen privately':44} {'background':11} "
+            f"{plan.tree.cells:7,.0f} {plan.tree.measure_share:7.2%} {plan.tree.sigma:9.2f}"
+        )
+    lines += [f"warning: {warning}" for warning in plan.warnings]
+    return "\n".join(lines)
+
+
+def _release(arguments: argparse.Namespace) -> None:
+    from prism_core import config as configs
+    from prism_core.bundle import writer
+    from prism_core.pipeline import release
+    from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.workspace import encode_rows, fresh_rng, gather, plan_for
+
+    import numpy as np
+
+    config = configs.load(arguments.config)
+    seed = arguments.seed
+    if seed is not None and not config.table.public:
+        raise PrivacyError(
+            "--seed is for tables marked public only: noise that is known can be subtracted.",
+            field="seed",
+        )
+    inputs = gather(config)
+    plan = plan_for(config, inputs)
+    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    ledger, asset = _ledger(config, plan, arguments.workspace)
+    table = encode_rows(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+    noise = SecureNoise() if seed is None else SeededNoise(rng)
+    made = release(
+        plan, table, ledger=ledger, asset=asset, noise=noise, rng=rng,
+        why=config.asset.why if config.asset else "",
+    )  # fmt: skip
+    writer.write(
+        made, arguments.out,
+        local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
+               "train": str(config.table.train.resolve()), "encoding": config.table.encoding},
+    )  # fmt: skip
+    document = {
+        "out": str(arguments.out),
+        "rows": len(made.table),
+        "epsilon": made.plan.budget.epsilon,
+        "delta": made.plan.delta,
+        "seconds": round(made.seconds, 3),
+        "stamp": made.stamp,
+    }
+    text = (
+        f"{made.stamp}: {len(made.table):,} rows in {arguments.out} (epsilon "
+        f"{made.plan.budget.epsilon:g}, delta {made.plan.delta:.3g})"
+    )
+    _emit(arguments, document, text)
+
+
+def _ledger(config: RunConfig, plan: Plan, workspace: Path | None) -> tuple[Any, str]:
+    from prism_core.privacy.ledger import Ledger
+
+    if config.table.public:
+        return None, ""
+    if config.asset is None:
+        raise PrivacyError(
+            "A private table needs an [asset] section with a name and a lifetime_epsilon, so that "
+            "its releases are charged.",
+            field="asset",
+        )
+    ledger = Ledger(workspace)
+    asset = ledger.register(
+        config.asset.name,
+        epsilon=config.asset.lifetime_epsilon,
+        delta=plan.delta if config.asset.lifetime_delta is None else config.asset.lifetime_delta,
+    )
+    return ledger, asset.name
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle import writer
+    from prism_core.data.tables import read_table
+    from prism_core.pipeline import evaluate
+    from prism_core.workspace import encode_rows, fresh_rng
+
+    folder = writer.read(arguments.dir)
+    style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
+
+    def real(path: Path) -> Any:  # noqa: ANN401
+        return encode_rows(
+            folder.schema, read_table(path, **style), public=False, rng=fresh_rng()
+        )
+
+    train = arguments.train or folder.local.get("train")
+    task = folder.certificate["task"]
+    found = evaluate(
+        encode_rows(folder.schema, read_table(folder.synthetic), public=True, rng=fresh_rng()),
+        real(arguments.holdout),
+        target=task["target"],
+        train=real(Path(train)) if train and Path(train).is_file() else None,
+        s=tuple(task["s"]),
+    )
+    document = found.to_dict()
+    lines = ["outside epsilon: these numbers read real rows without noise", ""]
+    lines += [
+        f"{row['name']:24} {row['learner'] or '':22} {row['subject'][:30]:30} "
+        f"{_number(row['value'])} {_number(row['floor'])} {_number(row['ceiling'])}"
+        for row in document["metrics"]
+    ]
+    _emit(arguments, document, "\n".join(lines))
+
+
+def _number(value: float | None) -> str:
+    return f"{'-':>9}" if value is None else f"{value:9.4f}"
+
+
+def _sample(arguments: argparse.Namespace) -> None:
+    from prism_core.experiments import samples
+
+    paths = samples.write(arguments.name, arguments.out)
+    names = [path.name for path in paths]
+    _emit(
+        arguments, {"out": str(arguments.out), "files": names},
+        f"wrote {', '.join(names)} to {arguments.out}",
+    )  # fmt: skip

@@ -1,0 +1,216 @@
+"""One column of the public domain: its levels or bounds, and what happens to other values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from prism_core.errors import SchemaError
+
+Kind: TypeAlias = Literal["categorical", "ordinal", "boolean", "numeric", "date"]
+Level: TypeAlias = str | int | float | bool
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MAX_LEVELS = 10_000
+DEFAULT_BINS = 8
+MISSING_LABEL = "(missing)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A declared column. Everything here is a public fact, never read off the rows of a run.
+
+    Codes are 0..L-1 for the L levels (or bins), and L for "missing" when `nullable`.
+
+    Attributes:
+        name: the header in the table.
+        kind: categorical, ordinal and boolean have levels; numeric and date have bins.
+        levels: the declared values, in order. Booleans have (False, True).
+        lower: smallest value of a numeric column (dates: days since 1970-01-01). Values
+            below are clipped to it.
+        upper: largest value; values above are clipped to it.
+        edges: interior bin edges, strictly between the bounds. A value v falls into the bin
+            whose number is the count of edges strictly below v, so bins are (edge, edge].
+        decimals: decimals of a numeric value; 0 for integers, None for full precision.
+        nullable: whether "missing" is a level of its own.
+        fill: the level (or number) that empty cells become when not nullable; by default
+            the first level or the lower bound.
+        other: the level that undeclared categories become; by default missing when
+            nullable, else `fill`.
+        description: what the column means, for people.
+
+    Raises:
+        SchemaError: when the declaration is not usable; the message names the column.
+    """
+
+    name: str
+    kind: Kind
+    levels: tuple[Level, ...] = ()
+    lower: float | None = None
+    upper: float | None = None
+    edges: tuple[float, ...] = ()
+    decimals: int | None = None
+    nullable: bool = False
+    fill: Level | None = None
+    other: Level | None = None
+    description: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise SchemaError("A column has an empty name. Give every column a name.", field="name")
+        if self.kind not in KINDS:
+            raise self._error("kind", f"kind must be one of {', '.join(KINDS)}")
+        if self.kind == "boolean" and not self.levels:
+            object.__setattr__(self, "levels", (False, True))
+        if self.binned:
+            self._check_bins()
+        else:
+            self._check_levels()
+
+    def _error(self, part: str, text: str) -> SchemaError:
+        return SchemaError(f"Column {self.name!r}: {text}.", field=f"{self.name}.{part}")
+
+    def _check_levels(self) -> None:
+        count = len(self.levels)
+        if count == 0:
+            raise self._error("levels", f"a {self.kind} column needs its levels declared")
+        if count > MAX_LEVELS:
+            raise self._error(
+                "levels",
+                f"{count:,} levels are declared and at most {MAX_LEVELS:,} are allowed; group rare "
+                "codes into one level, declare the column numeric, or leave it out",
+            )
+        texts = [level_text(level) for level in self.levels]
+        if len(set(texts)) != count:
+            raise self._error("levels", "a level is declared twice; each must appear once")
+        if any(text == "" for text in texts):
+            raise self._error("levels", "an empty level is declared; mark it nullable instead")
+        if self.kind == "boolean" and self.levels != (False, True):
+            raise self._error("levels", "a boolean column has the levels false and true only")
+        for part, level in (("fill", self.fill), ("other", self.other)):
+            if level is not None and level_text(level) not in texts:
+                raise self._error(part, f"{part} must be one of its declared levels")
+        if self.lower is not None or self.upper is not None or self.edges:
+            raise self._error("lower", f"bounds and edges do not apply to a {self.kind} column")
+
+    def _check_bins(self) -> None:
+        if self.levels:
+            raise self._error("levels", f"a {self.kind} column has bounds and bins, not levels")
+        if self.lower is None or self.upper is None:
+            raise self._error("lower", "lower and upper bounds must be declared")
+        if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
+            raise self._error("lower", "the bounds must be finite numbers")
+        if not self.lower < self.upper:
+            raise self._error("lower", "lower must be smaller than upper")
+        previous = self.lower
+        for edge in self.edges:
+            # An edge at the lower bound is allowed: it makes the bin {lower} its own.
+            if not previous <= edge < self.upper or (edge == previous and edge != self.lower):
+                raise self._error(
+                    "edges", "edges must increase and lie between the bounds (upper excluded)"
+                )
+            previous = edge
+        if len(set(self.edges)) != len(self.edges):
+            raise self._error("edges", "an edge is declared twice")
+        if len(self.edges) >= MAX_LEVELS:
+            raise self._error("edges", f"at most {MAX_LEVELS:,} bins are allowed")
+        if self.decimals is not None:
+            self._check_grid()
+        if self.fill is not None and (
+            isinstance(self.fill, str) or not math.isfinite(float(self.fill))
+        ):
+            raise self._error("fill", "fill must be a number")
+
+    def _check_grid(self) -> None:
+        if self.decimals is None or not 0 <= self.decimals <= 12:
+            raise self._error("decimals", "decimals must be between 0 and 12")
+        for index in range(self.level_count):
+            first, last = self.grid(index)
+            if first > last:
+                raise self._error(
+                    "edges",
+                    f"bin {index + 1} holds no value with {self.decimals} decimals; use fewer bins",
+                )
+
+    @property
+    def binned(self) -> bool:
+        """Whether the column has bounds and bins instead of levels."""
+        return self.kind in ("numeric", "date")
+
+    @property
+    def level_count(self) -> int:
+        """Number of levels or bins, without missing."""
+        return len(self.edges) + 1 if self.binned else len(self.levels)
+
+    @property
+    def size(self) -> int:
+        """Number of codes, missing included."""
+        return self.level_count + int(self.nullable)
+
+    @property
+    def missing_code(self) -> int | None:
+        """The code of a missing value, or None when the column is not nullable."""
+        return self.level_count if self.nullable else None
+
+    def bin_bounds(self, index: int) -> tuple[float, float]:
+        """Bounds of bin `index`: values in (low, high], the first bin closed at both ends."""
+        assert self.lower is not None and self.upper is not None
+        bounds = (self.lower, *self.edges, self.upper)
+        return bounds[index], bounds[index + 1]
+
+    def grid(self, index: int) -> tuple[int, int]:
+        """First and last grid number of bin `index`, in units of 10**-decimals."""
+        low, high = self.bin_bounds(index)
+        scale = 10 ** (self.decimals or 0)
+        # Rounding to 6 digits undoes the float error of 0.1 * 10.
+        first = math.ceil(round(low * scale, 6))
+        last = math.floor(round(high * scale, 6))
+        if index > 0 and first == round(low * scale, 6):
+            first += 1
+        return first, last
+
+    def labels(self) -> tuple[str, ...]:
+        """A short label for every code, in code order."""
+        if self.binned:
+            names = [self._bin_label(i) for i in range(self.level_count)]
+        else:
+            names = [level_text(level) for level in self.levels]
+        return (*names, MISSING_LABEL) if self.nullable else tuple(names)
+
+    def _bin_label(self, index: int) -> str:
+        low, high = self.bin_bounds(index)
+        if self.kind == "date":
+            from prism_core.data.dates import day_text
+
+            return f"{day_text(low)} to {day_text(high)}"
+        if self.decimals == 0:
+            first, last = self.grid(index)
+            return f"{first}" if first == last else f"{first}-{last}"
+        if low == high:
+            return f"{low:g}"
+        return f"{'[' if index == 0 else '('}{low:g}, {high:g}]"
+
+
+def level_text(level: Level) -> str:
+    """The text form under which a level is matched in a file."""
+    if isinstance(level, bool):
+        return "true" if level else "false"
+    if isinstance(level, float) and level.is_integer() and abs(level) < 2**53:
+        return str(int(level))
+    return str(level).strip()
+
+
+def equal_edges(lower: float, upper: float, bins: int, decimals: int | None) -> tuple[float, ...]:
+    """Interior edges of `bins` equally wide bins.
+
+    With integer values the bins hold equally many integers where the range allows it, and
+    there are never more bins than integers.
+    """
+    if decimals is None:
+        return tuple(lower + (upper - lower) * i / bins for i in range(1, bins))
+    scale = 10**decimals
+    first, last = math.ceil(round(lower * scale, 6)), math.floor(round(upper * scale, 6))
+    count = max(1, min(bins, last - first + 1))
+    cuts = [first - 1 + (last - first + 1) * i // count for i in range(1, count)]
+    return tuple(cut / scale for cut in cuts)

@@ -1,0 +1,275 @@
+"""From raw text to declared codes and back.
+
+Encoding is total: every cell of every row gets a code of the declared domain, whatever
+stands in it, so no row can make a run fail or take another path. It never counts, groups
+or looks at one row to decide about another. Nothing is spent here: the codes are as
+private as the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from prism_core.data.column import Column, level_text
+from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.schema import Schema
+    from prism_core.data.tables import RawTable
+
+MISSING_TEXTS = frozenset({"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "?", "."})
+_TRUE = ("true", "t", "yes", "y", "1")
+_FALSE = ("false", "f", "no", "n", "0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodedTable:
+    """Rows as codes of the declared domain.
+
+    Attributes:
+        schema: the domain.
+        codes: int32 array of shape (n, columns), column-major, read-only.
+        public: whether the rows are public (a sample, a stand-in, a benchmark). Only public
+            tables may be measured with known noise.
+    """
+
+    schema: Schema
+    codes: NDArray[np.int32] = field(repr=False)
+    public: bool = False
+
+    def __post_init__(self) -> None:
+        codes = np.asfortranarray(self.codes, dtype=np.int32)
+        if codes.ndim != 2 or codes.shape[1] != len(self.schema.columns):
+            raise TableError("codes must have one column for every column of the schema.")
+        sizes = np.array([column.size for column in self.schema.columns])
+        if codes.size and not (codes.min() >= 0 and (codes.max(axis=0) < sizes).all()):
+            raise TableError("codes must lie inside the declared domain.")
+        codes.setflags(write=False)
+        object.__setattr__(self, "codes", codes)
+
+    @property
+    def n(self) -> int:
+        """Number of rows; a public fact."""
+        return self.codes.shape[0]
+
+    def column(self, name: str) -> NDArray[np.int32]:
+        """The codes of one column, shape (n,)."""
+        return self.codes[:, self.schema.index(name)]
+
+    def take(self, positions: NDArray[np.intp]) -> EncodedTable:
+        """The rows at these positions."""
+        return replace(self, codes=self.codes[positions])
+
+
+def encode(
+    schema: Schema,
+    raw: RawTable,
+    *,
+    public: bool = False,
+    rng: np.random.Generator | None = None,
+) -> EncodedTable:
+    """Encode a table in its declared domain.
+
+    With a person-ID column one uniformly chosen row per person is kept first.
+
+    Args:
+        schema: the declared domain.
+        raw: the rows as text.
+        public: whether the rows are public.
+        rng: chooses the row per person; needed only with a person-ID column.
+
+    Raises:
+        TableError: when a declared column is not in the header (a fact of the file's header,
+            not of its rows).
+    """
+    wanted = [*schema.names, *([schema.person_id] if schema.person_id else [])]
+    absent = [name for name in wanted if name not in raw.header]
+    if absent:
+        raise TableError(
+            f"The schema names {', '.join(map(repr, absent[:5]))}"
+            f"{' and others' if len(absent) > 5 else ''}, but {raw.name!r} has no such column. "
+            "Correct the schema or load the matching file.",
+            field="header",
+        )
+    if schema.person_id is not None:
+        raw = one_row_per_person(raw, schema.person_id, rng)
+    codes = np.empty((raw.rows, len(schema.columns)), dtype=np.int32, order="F")
+    for position, column in enumerate(schema.columns):
+        codes[:, position] = encode_column(column, raw.frame[column.name])
+    return EncodedTable(schema=schema, codes=codes, public=public)
+
+
+def one_row_per_person(
+    raw: RawTable, person_id: str, rng: np.random.Generator | None
+) -> RawTable:
+    """Keep one uniformly chosen row per distinct ID, in random order.
+
+    The IDs are compared as they stand; an empty ID is an ID like any other, so that no row
+    can change how many people there are except by its own ID.
+    """
+    if rng is None:
+        raise TableError("A person-ID column needs a source of randomness (rng).", field="rng")
+    shuffled = raw.frame.iloc[rng.permutation(raw.rows)]
+    kept = shuffled.drop_duplicates(subset=[person_id], keep="first").reset_index(drop=True)
+    return replace(raw, frame=kept)
+
+
+def encode_column(column: Column, cells: pd.Series) -> NDArray[np.int32]:
+    """The codes of one column of text cells; total, never fails on a cell."""
+    texts = cells.astype(str).str.strip()
+    if column.binned:
+        return _encode_bins(column, texts)
+    return _encode_levels(column, texts)
+
+
+def _encode_bins(column: Column, texts: pd.Series) -> NDArray[np.int32]:
+    if column.kind == "date":
+        values = _days(texts)
+    else:
+        values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    missing = np.isnan(values)
+    fill = column.lower if column.fill is None else float(column.fill)
+    clipped = np.clip(np.where(missing, fill, values), column.lower, column.upper)
+    # side="left" counts the edges strictly below the value.
+    codes = np.searchsorted(np.asarray(column.edges, dtype=float), clipped, side="left")
+    if column.missing_code is not None:
+        codes[missing] = column.missing_code
+    return codes.astype(np.int32)
+
+
+def _days(texts: pd.Series) -> NDArray[np.float64]:
+    moments = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
+    days = moments.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
+    return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
+
+
+def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
+    if column.kind == "boolean":
+        lookup = {text: 0 for text in _FALSE} | {text: 1 for text in _TRUE}
+        texts = texts.str.lower().str.replace(r"^([01])\.0*$", r"\1", regex=True)
+    else:
+        lookup = {level_text(level): code for code, level in enumerate(column.levels)}
+        if any(not isinstance(level, str) for level in column.levels):
+            texts = _number_texts(texts)
+    fill = 0 if column.fill is None else _code_of(column, column.fill)
+    missing = fill if column.missing_code is None else column.missing_code
+    other = missing if column.other is None else _code_of(column, column.other)
+    found = texts.map(lookup)
+    empty = texts.str.lower().isin(MISSING_TEXTS)
+    codes = found.where(found.notna(), np.where(empty, missing, other))
+    return codes.to_numpy(dtype=np.int32)
+
+
+def _number_texts(texts: pd.Series) -> pd.Series:
+    """Write 1.0 and 01 as 1, so that they meet the declared level 1."""
+    values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    whole = np.isfinite(values) & (np.abs(values) < 2**53) & (values == np.floor(values))
+    digits = pd.Series(np.where(whole, values, 0).astype(np.int64), index=texts.index).astype(str)
+    return texts.where(~whole, digits)
+
+
+def _code_of(column: Column, level: object) -> int:
+    return [level_text(known) for known in column.levels].index(level_text(level))  # type: ignore[arg-type]
+
+
+def decode(
+    schema: Schema, codes: NDArray[np.integer], rng: np.random.Generator
+) -> pd.DataFrame:
+    """Rows of codes as declared values: labels, dtypes and column order of the schema.
+
+    Numeric bins become a uniform value inside the bin on the declared decimals, so encoding
+    the result gives the same codes back.
+
+    Args:
+        schema: the declared domain.
+        codes: shape (rows, columns).
+        rng: draws the values inside bins.
+    """
+    values = {
+        column.name: decode_column(column, codes[:, position], rng)
+        for position, column in enumerate(schema.columns)
+    }
+    return pd.DataFrame(values, columns=list(schema.names))
+
+
+def decode_column(
+    column: Column, codes: NDArray[np.integer], rng: np.random.Generator
+) -> pd.Series:
+    """Declared values of one column of codes."""
+    missing = (
+        np.zeros(len(codes), dtype=bool)
+        if column.missing_code is None
+        else codes == column.missing_code
+    )
+    present = np.where(missing, 0, codes)
+    if column.binned:
+        values = _decode_bins(column, present, rng)
+        if column.kind == "date":
+            days = values.astype("datetime64[D]").astype("datetime64[s]")
+            return pd.Series(days).mask(missing)
+        if column.decimals == 0:
+            return _integers(values, missing, nullable=column.nullable)
+        return pd.Series(values).mask(missing)
+    levels = column.levels
+    if all(isinstance(level, bool) for level in levels):
+        flags = pd.Series(np.asarray(levels, dtype=bool)[present])
+        return flags.astype("boolean").mask(missing) if column.nullable else flags
+    if all(isinstance(level, int) and not isinstance(level, bool) for level in levels):
+        numbers = np.asarray(levels, dtype=np.int64)[present]
+        return _integers(numbers, missing, nullable=column.nullable)
+    if all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
+        return pd.Series(np.asarray(levels, dtype=float)[present]).mask(missing)
+    texts = np.array([level_text(level) for level in levels], dtype=object)[present]
+    return pd.Series(texts, dtype=str).mask(missing)
+
+
+def _integers(
+    values: NDArray[np.generic], missing: NDArray[np.bool_], *, nullable: bool
+) -> pd.Series:
+    numbers = pd.Series(values.astype(np.int64))
+    return numbers.astype("Int64").mask(missing) if nullable else numbers
+
+
+def _decode_bins(
+    column: Column, bins: NDArray[np.integer], rng: np.random.Generator
+) -> NDArray[np.generic]:
+    u = rng.random(len(bins))
+    if column.decimals is not None:
+        ranges = np.array([column.grid(i) for i in range(column.level_count)], dtype=np.int64)
+        first, last = ranges[bins, 0], ranges[bins, 1]
+        grid = first + np.minimum((u * (last - first + 1)).astype(np.int64), last - first)
+        return grid if column.decimals == 0 else np.round(grid / 10**column.decimals, column.decimals)
+    bounds = np.array([column.bin_bounds(i) for i in range(column.level_count)])
+    low, high = bounds[bins, 0], bounds[bins, 1]
+    # (low, high]: u is in [0, 1), so 1 - u never reaches the open end except by rounding.
+    drawn = np.clip(low + (1.0 - u) * (high - low), np.nextafter(low, high), high)
+    return np.where(bins == 0, np.clip(drawn, column.lower, None), drawn)
+
+
+def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:
+    """How many cells the declaration does not cover. Reads private rows: for the curator's
+    screen on request only, never stored, logged, exported or used by a run.
+    """
+    texts = pd.Series(cells).astype(str).str.strip()
+    empty = texts.str.lower().isin(MISSING_TEXTS)
+    if column.binned:
+        values = (
+            _days(texts)
+            if column.kind == "date"
+            else pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        )
+        with np.errstate(invalid="ignore"):
+            inside = (values >= column.lower) & (values <= column.upper)
+    else:
+        marker = replace(column, nullable=True, other=None, fill=None)
+        inside = _encode_levels(marker, texts) != marker.missing_code
+    covered = inside | (empty.to_numpy() & column.nullable)
+    return int((~covered).sum())

@@ -1,0 +1,144 @@
+"""The public domain of a table: its columns, where they come from, and who a row is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from prism_core.data.column import Column
+from prism_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Provenance: TypeAlias = Literal["declared", "public twin", "dp", "private rows"]
+PROVENANCES: tuple[Provenance, ...] = get_args(Provenance)
+
+PROVENANCE_TEXT: dict[Provenance, str] = {
+    "declared": "typed or uploaded by the curator; no row was read",
+    "public twin": "drafted from a public file with the same layout",
+    "dp": "learned from the rows with part of the privacy budget",
+    "private rows": "drafted from the private rows themselves: this step is not private, and "
+    "every report says so",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """The declared public domain.
+
+    Attributes:
+        columns: the columns that take part, in table order. Others in a file are ignored.
+        provenance: where the declaration comes from; carried to every report.
+        one_row_per_person: the curator's declaration that no person has two rows.
+        person_id: alternatively the column that names the person. One uniformly chosen row
+            per person is kept before anything else and the ID itself is never synthesised.
+        persons: with `person_id`, the declared public number of persons.
+
+    Raises:
+        SchemaError: when columns repeat or the two ways to name a person are mixed up.
+    """
+
+    columns: tuple[Column, ...]
+    provenance: Provenance = "declared"
+    one_row_per_person: bool = False
+    person_id: str | None = None
+    persons: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise SchemaError("The schema has no columns. Declare at least two.", field="columns")
+        seen: set[str] = set()
+        for column in self.columns:
+            if column.name in seen:
+                raise SchemaError(
+                    f"Column {column.name!r} is declared twice. Names must be unique.",
+                    field="columns",
+                )
+            seen.add(column.name)
+        if self.provenance not in PROVENANCES:
+            raise SchemaError(
+                f"provenance must be one of {', '.join(PROVENANCES)}.", field="provenance"
+            )
+        self._check_persons(seen)
+
+    def _check_persons(self, names: set[str]) -> None:
+        if self.person_id is None:
+            if self.persons is not None:
+                raise SchemaError("persons needs person_id to be declared.", field="persons")
+            return
+        if self.one_row_per_person:
+            raise SchemaError(
+                "Declare either one row per person or a person-ID column, not both.",
+                field="person_id",
+            )
+        if self.person_id in names:
+            raise SchemaError(
+                f"The person-ID column {self.person_id!r} must not be one of the columns: "
+                "an ID is never synthesised. Remove it from the columns.",
+                field="person_id",
+            )
+        if self.persons is None or self.persons < 1:
+            raise SchemaError(
+                "With a person-ID column, persons (how many people the table holds) must be "
+                "declared as a whole number above 0.",
+                field="persons",
+            )
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def people_declared(self) -> bool:
+        """Whether the schema says how rows and people relate; no release without it."""
+        return self.one_row_per_person or self.person_id is not None
+
+    def __getitem__(self, name: str) -> Column:
+        """The column of that name.
+
+        Raises:
+            SchemaError: when there is none.
+        """
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise SchemaError(
+                f"There is no column {name!r} in the schema.", field="columns"
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def index(self, name: str) -> int:
+        """Position of a column."""
+        self[name]
+        return self.names.index(name)
+
+    def size(self, name: str) -> int:
+        """Number of codes of a column, missing included."""
+        return self[name].size
+
+    def cells(self, clique: Iterable[str]) -> int:
+        """Number of cells of the marginal over `clique`."""
+        return math.prod(self[name].size for name in clique)
+
+    def shape(self, clique: Sequence[str]) -> tuple[int, ...]:
+        """Shape of the marginal over `clique`."""
+        return tuple(self[name].size for name in clique)
+
+    def canonical(self, clique: Iterable[str]) -> tuple[str, ...]:
+        """The clique in schema order."""
+        wanted = set(clique)
+        return tuple(name for name in self.names if name in wanted)
+
+    def with_provenance(self, provenance: Provenance) -> Schema:
+        """The same columns with another provenance."""
+        return replace(self, provenance=provenance)

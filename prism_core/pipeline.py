@@ -1,0 +1,273 @@
+"""design, release, evaluate: the order of the steps and nothing else."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from prism_core.data.encoding import decode
+from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
+from prism_core.evaluation import evaluate
+from prism_core.planning.design import design, with_features, with_forest
+from prism_core.privacy.mechanisms import guard
+from prism_core.privacy.noise import SecureNoise
+from prism_core.synthesis.measure import measure
+from prism_core.synthesis.naive_bayes import fit_naive_bayes
+from prism_core.synthesis.pgm import fit_pgm
+from prism_core.synthesis.select import choose_features, choose_forest
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.planning.plan import Plan, Query
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.noise import NoiseSource
+    from prism_core.synthesis.measure import Measurement
+    from prism_core.synthesis.model import Model
+
+__all__ = ["STAGES", "Release", "Stamp", "design", "evaluate", "release"]
+
+Stage: TypeAlias = Literal["charge", "select", "task", "background", "forest", "fit", "sample"]
+STAGES: dict[Stage, str] = {
+    "charge": "Writing the charge to the ledger",
+    "select": "Choosing features privately",
+    "task": "Measuring marginals with the target",
+    "background": "Measuring one-way marginals",
+    "forest": "Choosing and measuring background pairs",
+    "fit": "Fitting the graphical model",
+    "sample": "Drawing synthetic rows",
+}
+
+Stamp: TypeAlias = Literal[
+    "release", "release without a ledger", "rehearsal, not a release"
+]
+
+
+class Progress(Protocol):
+    """Told before every step; may raise CancelledError to stop the run."""
+
+    def __call__(self, stage: Stage, share: float) -> None:
+        """`share` is the part of the stage that is done, 0 to 1."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """What a run gives out. Everything here but `seconds` is differentially private.
+
+    Attributes:
+        table: synthetic rows with the declared labels, dtypes and column order.
+        codes: the same rows as codes, shape (rows, columns).
+        plan: the plan with every private choice filled in.
+        measurements: the noisy marginals.
+        model: the fitted model.
+        stamp: what kind of run it was.
+        charge: number of the ledger's charge, None where there was none.
+        seconds: wall time; not for export beside private tables.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    codes: NDArray[np.int32] = field(repr=False)
+    plan: Plan
+    measurements: tuple[Measurement, ...] = field(repr=False)
+    model: Model = field(repr=False)
+    stamp: Stamp
+    charge: int | None
+    seconds: float
+
+
+def release(
+    plan: Plan,
+    table: EncodedTable,
+    *,
+    ledger: Ledger | None,
+    asset: str = "",
+    why: str = "",
+    noise: NoiseSource | None = None,
+    rng: np.random.Generator,
+    progress: Progress = lambda stage, share: None,
+) -> Release:
+    """Measure the private rows once, fit, and sample. The only function that does.
+
+    Spends: `plan.spent`. With a ledger the charge is written and synced before the first
+    mechanism; whatever happens later, it stands (unless no mechanism ran).
+
+    Args:
+        plan: from `design`.
+        table: the training rows, encoded in the plan's schema.
+        ledger: the workspace's ledger. None has to be written out and is stamped on the result.
+        asset: the data asset's name in the ledger.
+        why: purpose, for the ledger.
+        noise: secure by default. A seeded source is for public tables only and makes the run a
+            rehearsal, which is not charged.
+        rng: draws the synthetic rows (post-processing).
+        progress: told before each step; may raise to cancel.
+
+    Raises:
+        PlanError: when the table does not fit the plan.
+        PrivacyError: for seeded noise on a private table, or undeclared persons.
+        OverspentError: when the asset's lifetime budget is too small; nothing was measured.
+    """
+    source = noise or SecureNoise()
+    _check(plan, table, source)
+    rehearsal = table.public and not source.secure
+    started = time.monotonic()
+    progress("charge", 0.0)
+    charge = None
+    if ledger is not None and not rehearsal:
+        charge = _charge(ledger, plan, asset, why)
+    state = _Charged(ledger, charge)
+    try:
+        run = _Run(plan=plan, table=table, noise=source, progress=progress, state=state)
+        run.measure_all()
+        model = run.fit()
+        progress("sample", 0.0)
+        codes = model.sample(plan.rows, rng, plan.synthesis.sampling)
+        frame = decode(plan.schema, codes, rng)
+    except BaseException:
+        state.close(failed=True)
+        raise
+    state.close(failed=False)
+    progress("sample", 1.0)
+    return Release(
+        table=frame, codes=codes, plan=run.plan, measurements=tuple(run.measurements),
+        model=model, stamp=_stamp(rehearsal=rehearsal, ledger=ledger), charge=charge,
+        seconds=time.monotonic() - started,
+    )  # fmt: skip
+
+
+def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> Stamp:
+    if rehearsal:
+        return "rehearsal, not a release"
+    return "release without a ledger" if ledger is None else "release"
+
+
+def _check(plan: Plan, table: EncodedTable, noise: NoiseSource) -> None:
+    guard(table, noise)
+    if table.schema != plan.schema:
+        raise PlanError("The table is encoded in another schema than the plan's.", field="schema")
+    if table.n != plan.n:
+        raise PlanError(
+            f"The plan is for {plan.n:,} training rows and the table does not have that many. "
+            "Design the plan for this table.",
+            field="n",
+        )
+    if not plan.schema.people_declared:
+        raise PrivacyError(
+            "The guarantee protects one row. Declare that every person has one row, or name the "
+            "person-ID column.",
+            field="one_row_per_person",
+        )
+    _check_spend(plan)
+
+
+def _check_spend(plan: Plan) -> None:
+    if not plan.spent.epsilon <= plan.budget.epsilon or not plan.spent.delta <= plan.delta:
+        raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
+
+
+def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
+    if not asset:
+        raise LedgerError("Name the data asset that is to be charged.", field="asset")
+    if plan.budget.accountant != "zcdp":
+        raise BudgetError(
+            "Private assets are charged under zCDP, which composes over releases. Basic "
+            "composition is for reproducing the paper's tables on public rows; choose zcdp.",
+            field="accountant",
+        )
+    # The whole amount: what is chosen at run time may share it out differently, never exceed it.
+    spent = replace(plan.spent, rho=max(plan.spent.rho, plan.total))
+    return ledger.charge(
+        asset, spent=spent, events=plan.events, plan=plan.hash,
+        accountant=plan.budget.accountant, why=why,
+    )  # fmt: skip
+
+
+@dataclass
+class _Charged:
+    """The state of the ledger's charge; it becomes void only while no mechanism ran."""
+
+    ledger: Ledger | None
+    charge: int | None
+    touched: bool = False
+
+    def close(self, *, failed: bool) -> None:
+        if self.ledger is None or self.charge is None:
+            return
+        if not failed:
+            self.ledger.mark(self.charge, "done")
+        else:
+            self.ledger.mark(self.charge, "failed" if self.touched else "void")
+
+
+@dataclass
+class _Run:
+    plan: Plan
+    table: EncodedTable
+    noise: NoiseSource
+    progress: Progress
+    state: _Charged
+    measurements: list[Measurement] = field(default_factory=list)
+
+    def _stage(self, stage: Stage, steps: int) -> _Steps:
+        return _Steps(self.progress, stage, max(1, steps), self.state)
+
+    def measure_all(self) -> None:
+        """Every mechanism of the run, in the order of the plan."""
+        if self.plan.selection is not None:
+            step = self._stage("select", self.plan.selection.k)
+            chosen = choose_features(self.table, self.plan, self.noise, step)
+            self.plan = with_features(self.plan, chosen)
+            _check_spend(self.plan)
+        task = [query for query in self.plan.queries if query.pool == "task"]
+        background = [query for query in self.plan.queries if query.pool == "background"]
+        self._measure("task", task)
+        self._measure("background", background)
+        if self.plan.tree is not None:
+            step = self._stage("forest", 2 * self.plan.tree.rounds + 1)
+            sketch = self._naive_bayes()
+            pairs = choose_forest(self.table, self.plan, sketch, self.noise, step)
+            known = len(self.plan.queries)
+            self.plan = with_forest(self.plan, pairs)
+            _check_spend(self.plan)
+            queries = self.plan.queries[known:]
+            self.measurements += measure(self.table, queries, self.noise, step)
+
+    def _measure(self, stage: Stage, queries: list[Query]) -> None:
+        step = self._stage(stage, len(queries))
+        self.measurements += measure(self.table, queries, self.noise, step)
+
+    def _naive_bayes(self) -> Model:
+        plan = self.plan
+        return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, self.measurements)
+
+    def fit(self) -> Model:
+        """Post-processing from here on."""
+        self.progress("fit", 0.0)
+        if self.plan.synthesis.model == "naive_bayes":
+            return self._naive_bayes()
+        return fit_pgm(
+            self.plan.sizes, self.plan.task.target, self.plan.n, self.measurements,
+            iterations=self.plan.synthesis.iterations,
+            progress=lambda share: self.progress("fit", share),
+        )  # fmt: skip
+
+
+@dataclass
+class _Steps:
+    """Reports a step, and remembers that a mechanism follows it."""
+
+    progress: Progress
+    stage: Stage
+    total: int
+    state: _Charged
+    done: int = 0
+
+    def __call__(self) -> None:
+        self.progress(self.stage, min(1.0, self.done / self.total))
+        self.state.touched = True
+        self.done += 1

@@ -1,0 +1,314 @@
+"""From the curator's wishes to a plan. No row is read, nothing is spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from prism_core.errors import BudgetError, PlanError
+from prism_core.planning.allocation import allocate
+from prism_core.planning.junction_tree import Forecast, forecast
+from prism_core.planning.plan import (
+    Plan,
+    Query,
+    SelectionChoice,
+    TreeChoice,
+    expected_relative_error,
+)
+from prism_core.planning.regimes import features_of_interest
+from prism_core.planning.task import Synthesis
+from prism_core.planning.workload import (
+    MAX_CLIQUE_CELLS,
+    MAX_TREE_CELLS,
+    ForestCandidates,
+    forest_candidates,
+    one_ways,
+    task_pairs,
+)
+from prism_core.privacy.accountants import Accountant, accountant
+from prism_core.privacy.scores import association_sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.schema import Schema
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.plan import Pool, QueryKind
+    from prism_core.planning.task import Budget, Task
+    from prism_core.structure.dag import Dag
+
+_TREE_CHOICE_SHARE = 1.0 / 3.0  # of the background pool, as in MST (McKenna et al. 2021)
+
+
+def design(
+    schema: Schema,
+    task: Task,
+    budget: Budget,
+    n: int,
+    *,
+    dag: Dag | None = None,
+    synthesis: Synthesis | None = None,
+) -> Plan:
+    """The plan for a table of n training rows. Spends nothing and reads no row.
+
+    Args:
+        schema: the declared public domain.
+        task: target, regime, number of features.
+        budget: epsilon, delta, accountant, allocation, shares.
+        n: number of training rows (persons); public.
+        dag: the public graph; needed in the causal and graphical regimes.
+        synthesis: model and sampling.
+
+    Raises:
+        TaskError, BudgetError, PlanError, StructureError: naming the field and what to do.
+    """
+    s = features_of_interest(schema, task, dag)
+    final = s is not None
+    if s is None:
+        features = [name for name in schema.names if name != task.target]
+        largest = sorted(features, key=lambda name: (-schema.size(name), name))[: task.k]
+        s = schema.canonical(largest)
+    delta, warnings = _delta(budget, n)
+    builder = _Builder(
+        schema=schema, task=task, budget=budget, synthesis=synthesis or Synthesis(), n=n,
+        delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
+    )  # fmt: skip
+    return builder.plan(s, final=final)
+
+
+def with_features(plan: Plan, s: Sequence[str]) -> Plan:
+    """The plan once S was chosen privately; the same budget, shared out over the real S."""
+    builder = _Builder(
+        schema=plan.schema, task=plan.task, budget=plan.budget, synthesis=plan.synthesis,
+        n=plan.n, delta=plan.delta, dag=plan.dag, warnings=plan.warnings,
+    )  # fmt: skip
+    return builder.plan(plan.schema.canonical(s), final=True)
+
+
+def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
+    """The plan once the background pairs were chosen privately.
+
+    Raises:
+        PlanError: when the number of pairs is not the planned one.
+    """
+    tree = plan.tree
+    if tree is None or len(pairs) != tree.rounds:
+        raise PlanError("The forest does not have the planned number of pairs.", field="tree")
+    cells = [plan.schema.cells(pair) for pair in pairs]
+    amounts = allocate(
+        tree.amount, cells, plan.budget.allocation, plan.accountant.exponent
+    )
+    share = tree.measure_share / tree.amount
+    queries = tuple(
+        Query(
+            clique=pair, kind="tree", pool="background", cells=size, weight=1.0,
+            share=amount * share,
+            event=(event := plan.accountant.gaussian(amount, tree.delta, " × ".join(pair))),
+            relative_error=expected_relative_error(size, event.sigma, plan.n),
+        )
+        for pair, size, amount in zip(pairs, cells, amounts, strict=True)
+    )  # fmt: skip
+    every = (*plan.queries, *queries)
+    size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
+    return replace(plan, queries=every, tree=None, forecast=size)
+
+
+def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
+    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        raise BudgetError("The table needs at least 2 rows.", field="n")
+    if budget.delta is None:
+        return 1.0 / n**2, ()
+    if budget.delta >= 1.0 / n:
+        return budget.delta, (
+            f"delta = {budget.delta:g} is not below 1/n = {1 / n:.2g}: with such a delta a "
+            "mechanism may publish one whole row. Use 1/n² or smaller.",
+        )
+    return budget.delta, ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Builder:
+    schema: Schema
+    task: Task
+    budget: Budget
+    synthesis: Synthesis
+    n: int
+    delta: float
+    dag: Dag | None
+    warnings: tuple[str, ...]
+
+    @property
+    def accountant(self) -> Accountant:
+        return accountant(self.budget.accountant)
+
+    def plan(self, s: tuple[str, ...], *, final: bool) -> Plan:
+        singles = one_ways(self.schema, s, self.task.target)
+        pairs = task_pairs(self.schema, s, self.task.target)
+        pools = self._pools(background=True)
+        joint = self._joint_is_better(s, pairs, pools["task"])
+        task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
+        forest = self._forest(task_cliques, singles, s if joint else ())
+        rounds = 0 if forest is None else forest.rounds
+        if not singles and not rounds:
+            pools = self._pools(background=False)
+        # Headroom keeps the float sum of the parts below delta.
+        delta = self.delta * (1.0 - 1e-12) / (len(task_cliques) + len(singles) + rounds)
+        queries = self._task_queries(task_cliques, pools["task"], delta)
+        background, tree = self._background(singles, forest, pools["background"], delta)
+        selection = self._selection(pools["selection"])
+        return Plan(
+            schema=self.schema, task=self.task, budget=self.budget, synthesis=self.synthesis,
+            dag=self.dag, n=self.n, delta=self.delta, total=self._total, s=s, s_is_final=final,
+            queries=(*queries, *background), selection=selection, tree=tree,
+            tree_event=None if tree is None else tree.event,
+            forecast=self._forecast((*task_cliques, *singles), tree, final=final),
+            warnings=self.warnings,
+        )  # fmt: skip
+
+    @property
+    def _total(self) -> float:
+        return self.accountant.amount(self.budget.epsilon, self.delta)
+
+    def _pools(self, *, background: bool) -> dict[str, float]:
+        shares = self.budget.shares
+        selection = shares.selection if self.task.regime == "predictive" else 0.0
+        rest = shares.background if background else 0.0
+        task = math.fsum([1.0, -selection, -rest])
+        return {"selection": selection, "task": task, "background": rest}
+
+    def _joint_is_better(
+        self, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float
+    ) -> bool:
+        """Whether measuring (S, Y) at once has less expected error than its pairs together."""
+        cells = self.schema.cells((*s, self.task.target))
+        weighted = bool(self.task.weights)
+        if len(s) < 2 or cells > self.task.max_joint_cells or weighted:
+            return False
+        delta = self.delta / len(pairs)
+        amount = self._total * share
+        joint = cells * self.accountant.gaussian(amount, delta, "").sigma
+        sizes = [self.schema.cells(pair) for pair in pairs]
+        amounts = allocate(amount, sizes, self.budget.allocation, self.accountant.exponent)
+        apart = math.fsum(
+            size * self.accountant.gaussian(part, delta, "").sigma
+            for size, part in zip(sizes, amounts, strict=True)
+        )
+        return joint < apart
+
+    def _forest(
+        self, task: tuple[Clique, ...], singles: tuple[Clique, ...], joined: tuple[str, ...]
+    ) -> ForestCandidates | None:
+        if self.synthesis.model == "naive_bayes" or self.budget.shares.background == 0.0:
+            return None
+        base = sum(self.schema.cells(clique) for clique in (*task, *singles))
+        found = forest_candidates(self.schema, self.task.target, joined, base)
+        return found if found.rounds else None
+
+    def _task_queries(
+        self, cliques: tuple[Clique, ...], share: float, delta: float
+    ) -> tuple[Query, ...]:
+        raw = [self._weight(clique) for clique in cliques]
+        mean = math.fsum(raw) / len(raw)
+        weights = [weight / mean for weight in raw]
+        kind: QueryKind = "pair" if len(cliques[0]) == 2 else "joint"
+        return self._queries(cliques, weights, self._total * share, kind, "task", delta)
+
+    def _weight(self, clique: Clique) -> float:
+        return math.fsum(
+            self.task.weights.get(name, 1.0) for name in clique if name != self.task.target
+        )
+
+    def _queries(
+        self, cliques: Sequence[Clique], weights: Sequence[float], amount: float,
+        kind: QueryKind, pool: Pool, delta: float,
+    ) -> tuple[Query, ...]:  # fmt: skip
+        cells = [self.schema.cells(clique) for clique in cliques]
+        costs = [weight * size for weight, size in zip(weights, cells, strict=True)]
+        parts = allocate(amount, costs, self.budget.allocation, self.accountant.exponent)
+        queries: list[Query] = []
+        for clique, weight, size, part in zip(cliques, weights, cells, parts, strict=True):
+            event = self.accountant.gaussian(part, delta, " × ".join(clique))
+            queries.append(
+                Query(
+                    clique=clique, kind=kind, pool=pool, cells=size, weight=weight,
+                    share=part / self._total, event=event,
+                    relative_error=expected_relative_error(size, event.sigma, self.n),
+                )  # fmt: skip
+            )
+        return tuple(queries)
+
+    def _background(
+        self, singles: tuple[Clique, ...], forest: ForestCandidates | None, share: float,
+        delta: float,
+    ) -> tuple[tuple[Query, ...], TreeChoice | None]:  # fmt: skip
+        pool = self._total * share
+        if forest is None:
+            if not singles:
+                return (), None
+            weights = [1.0] * len(singles)
+            return self._queries(singles, weights, pool, "one-way", "background", delta), None
+        choosing = pool * _TREE_CHOICE_SHARE
+        # Shared between one-ways and pairs not known yet: these count with their mean cells.
+        mean = math.fsum(map(self.schema.cells, forest.pairs)) / len(forest.pairs)
+        costs = [float(self.schema.cells(clique)) for clique in singles]
+        parts = allocate(
+            pool - choosing, [*costs, *[mean] * forest.rounds],
+            self.budget.allocation, self.accountant.exponent,
+        )  # fmt: skip
+        one_way_amount = math.fsum(parts[: len(singles)])
+        tree_amount = math.fsum(parts[len(singles) :])
+        queries = self._queries(
+            singles, [1.0] * len(singles), one_way_amount, "one-way", "background", delta
+        ) if singles else ()  # fmt: skip
+        typical = self.accountant.gaussian(tree_amount / forest.rounds, delta, "")
+        tree = TreeChoice(
+            candidates=forest.pairs, joined=forest.joined, rounds=forest.rounds,
+            choice_share=choosing / self._total, measure_share=tree_amount / self._total,
+            amount=tree_amount, delta=delta, sigma=typical.sigma, cells=mean,
+            event=self.accountant.exponential(
+                choosing, forest.rounds, "choosing background pairs"
+            ),
+        )  # fmt: skip
+        return queries, tree
+
+    def _selection(self, share: float) -> SelectionChoice | None:
+        if share <= 0.0:
+            if self.task.regime == "predictive":
+                raise BudgetError(
+                    "The predictive regime needs a selection share above 0.", field="shares"
+                )
+            return None
+        return SelectionChoice(
+            candidates=tuple(name for name in self.schema.names if name != self.task.target),
+            k=self.task.k,
+            sensitivity=association_sensitivity(self.n),
+            share=share,
+            event=self.accountant.exponential(
+                self._total * share, self.task.k, "choosing features"
+            ),
+        )
+
+    def _forecast(
+        self, cliques: tuple[Clique, ...], tree: TreeChoice | None, *, final: bool
+    ) -> Forecast:
+        sizes = {column.name: column.size for column in self.schema.columns}
+        known = forecast(sizes, cliques, last=(self.task.target,))
+        if tree is None:
+            size = replace(known, exact=final)
+        else:
+            target = self.schema.size(self.task.target)
+            worst = sorted((target * self.schema.cells(p) for p in tree.candidates), reverse=True)
+            size = Forecast(
+                largest_clique=max(known.largest_clique, worst[0]),
+                cells=known.cells + sum(worst[: tree.rounds]),
+                exact=False,
+            )
+        if size.largest_clique > MAX_CLIQUE_CELLS or size.cells > MAX_TREE_CELLS:
+            raise PlanError(
+                f"The model would need {size.cells:,} cells (at most {MAX_TREE_CELLS:,}; its "
+                f"largest clique {size.largest_clique:,} of at most {MAX_CLIQUE_CELLS:,}) and "
+                "would not fit in memory. Use fewer levels or bins, or leave columns out.",
+                field="levels",
+            )
+        return size

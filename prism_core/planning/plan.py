@@ -1,0 +1,276 @@
+"""The plan: everything about a release that can be known without a row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from prism_core.data import schema_io
+from prism_core.privacy.accountants import Accountant, Spent, accountant
+from prism_core.privacy.events import event_dict
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.planning.junction_tree import Clique, Forecast
+    from prism_core.planning.task import Budget, Synthesis, Task
+    from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
+    from prism_core.structure.dag import Dag
+
+Pool: TypeAlias = Literal["selection", "task", "background"]
+QueryKind: TypeAlias = Literal["pair", "joint", "one-way", "tree"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One marginal to be measured.
+
+    Attributes:
+        clique: its columns, in schema order.
+        kind: pair (X_j, Y), joint (S, Y), one-way X_j, or tree (X_i, X_j).
+        pool: the pool that pays.
+        cells: cells of the marginal.
+        weight: task weight, mean 1 within a pool.
+        share: of the whole budget (rho or epsilon).
+        event: what measuring it spends; holds sigma in counts.
+        relative_error: expected l1 error divided by n.
+    """
+
+    clique: Clique
+    kind: QueryKind
+    pool: Pool
+    cells: int
+    weight: float
+    share: float
+    event: GaussianEvent
+    relative_error: float
+
+    @property
+    def sigma(self) -> float:
+        """Scale of the noise, in counts."""
+        return self.event.sigma
+
+    @property
+    def label(self) -> str:
+        """The marginal in words."""
+        return " × ".join(self.clique)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionChoice:
+    """k features to be chosen privately at run time (predictive regime).
+
+    Attributes:
+        candidates: all features.
+        k: rounds of the exponential mechanism without replacement.
+        sensitivity: of the score R: 3 / n.
+        share: of the whole budget.
+        event: the k rounds.
+    """
+
+    candidates: tuple[str, ...]
+    k: int
+    sensitivity: float
+    share: float
+    event: ExponentialEvent
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeChoice:
+    """Background pairs to be chosen privately at run time as a spanning forest.
+
+    Attributes:
+        candidates: pairs that may be chosen; the target is in none of them.
+        joined: columns already tied together (S when its joint is measured).
+        rounds: number of pairs in the forest; the same whatever the rows hold.
+        choice_share: of the whole budget, for choosing.
+        measure_share: of the whole budget, for measuring the chosen pairs.
+        amount: rho or epsilon for measuring them.
+        delta: for each of them (basic composition only).
+        sigma: noise of each if all had equal cells, in counts.
+        cells: mean cells of a candidate.
+        event: the choice.
+    """
+
+    candidates: tuple[Clique, ...]
+    joined: tuple[str, ...]
+    rounds: int
+    choice_share: float
+    measure_share: float
+    amount: float
+    delta: float
+    sigma: float
+    cells: float
+    event: ExponentialEvent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What will be measured, with how much noise, for what.
+
+    Attributes:
+        schema, task, budget, synthesis, dag: the inputs, all public.
+        n: training rows (persons), public.
+        delta: in force (the default filled in).
+        total: amount that (epsilon, delta) buys: rho or epsilon.
+        s: the features S; in the predictive regime, before the run, the k largest columns as
+            the worst case.
+        s_is_final: False while S is only the worst case.
+        queries: marginals known now.
+        selection: the private choice of S, if any.
+        tree: the private choice of background pairs, if any and not made yet.
+        forecast: size of the junction tree.
+        warnings: sentences for the curator.
+    """
+
+    schema: Schema
+    task: Task
+    budget: Budget
+    synthesis: Synthesis
+    dag: Dag | None
+    n: int
+    delta: float
+    total: float
+    s: tuple[str, ...]
+    s_is_final: bool
+    queries: tuple[Query, ...]
+    selection: SelectionChoice | None
+    tree: TreeChoice | None
+    tree_event: ExponentialEvent | None
+    forecast: Forecast
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def accountant(self) -> Accountant:
+        """The accountant in force."""
+        return accountant(self.budget.accountant)
+
+    @property
+    def rows(self) -> int:
+        """Synthetic rows to be made."""
+        return self.synthesis.rows or self.n
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Codes per column, in schema order."""
+        return {column.name: column.size for column in self.schema.columns}
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Everything the run spends; pairs still to be chosen count with equal noise."""
+        events: list[Event] = []
+        if self.selection is not None:
+            events.append(self.selection.event)
+        events.extend(query.event for query in self.queries)
+        if self.tree_event is not None:
+            events.append(self.tree_event)
+        if self.tree is not None:
+            part = self.tree.amount / self.tree.rounds
+            event = self.accountant.gaussian(part, self.tree.delta, "background pair")
+            events.extend([event] * self.tree.rounds)
+        return tuple(events)
+
+    @cached_property
+    def spent(self) -> Spent:
+        """What the run spends by its accountant; never above (epsilon, delta)."""
+        return self.accountant.spent(self.events, self.delta)
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """Cliques of the measurement graph known now."""
+        return tuple(query.clique for query in self.queries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; holds no fact about the rows but their number."""
+        return {
+            "target": self.task.target,
+            "regime": self.task.regime,
+            "k": self.task.k if self.selection else None,
+            "s": list(self.s),
+            "s_is_final": self.s_is_final,
+            "n": self.n,
+            "rows": self.rows,
+            "epsilon": self.budget.epsilon,
+            "delta": self.delta,
+            "accountant": self.budget.accountant,
+            "allocation": self.budget.allocation,
+            "total": self.total,
+            "spent": {
+                "epsilon": self.spent.epsilon, "delta": self.spent.delta, "rho": self.spent.rho,
+            },
+            "model": self.synthesis.model,
+            "sampling": self.synthesis.sampling,
+            "iterations": self.synthesis.iterations,
+            "queries": [_query_dict(query) for query in self.queries],
+            "deferred": self._deferred(),
+            "junction_tree": {
+                "largest_clique_cells": self.forecast.largest_clique,
+                "cells": self.forecast.cells,
+                "megabytes": round(self.forecast.megabytes, 3),
+                "exact": self.forecast.exact,
+            },
+            "events": [event_dict(event) for event in self.events],
+            "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    def _deferred(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        if self.selection is not None:
+            choice = self.selection
+            found.append(
+                {
+                    "name": "features",
+                    "rounds": choice.k,
+                    "candidates": len(choice.candidates),
+                    "epsilon_per_round": choice.event.epsilon,
+                    "sensitivity": choice.sensitivity,
+                    "share": choice.share,
+                }
+            )
+        if self.tree is not None:
+            found.append(
+                {
+                    "name": "background pairs",
+                    "rounds": self.tree.rounds,
+                    "candidates": len(self.tree.candidates),
+                    "epsilon_per_round": self.tree.event.epsilon,
+                    "sensitivity": 2.0,
+                    "share": self.tree.choice_share,
+                    "measure_share": self.tree.measure_share,
+                    "sigma": self.tree.sigma,
+                }
+            )
+        return found
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the plan and its schema, for the ledger and the certificate."""
+        document = {"plan": self.to_dict(), "schema": schema_io.to_dict(self.schema)}
+        if self.dag is not None:
+            document["edges"] = sorted(self.dag.edges)
+        text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _query_dict(query: Query) -> dict[str, Any]:
+    return {
+        "clique": list(query.clique),
+        "kind": query.kind,
+        "pool": query.pool,
+        "cells": query.cells,
+        "weight": query.weight,
+        "share": query.share,
+        "sigma": query.sigma,
+        "relative_error": query.relative_error,
+    }
+
+
+def expected_relative_error(cells: float, sigma: float, n: int) -> float:
+    """Expected l1 error of a marginal over n: cells sigma sqrt(2 / pi) / n.
+
+    E|N(0, sigma^2)| = sigma sqrt(2 / pi); an expectation, not a guarantee.
+    """
+    return cells * sigma * math.sqrt(2.0 / math.pi) / n

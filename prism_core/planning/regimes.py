@@ -1,0 +1,63 @@
+"""Which features S a regime protects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prism_core.errors import TaskError
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.planning.task import Task
+    from prism_core.structure.dag import Dag
+
+
+def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[str, ...] | None:
+    """S in schema order, or None when it is chosen privately at run time. Spends nothing.
+
+    Raises:
+        TaskError: when the target is not a column, a needed graph is missing, the target has
+            no parents (causal) or no blanket (graphical), or k exceeds the features.
+    """
+    if task.target not in schema:
+        raise TaskError(
+            f"The target {task.target!r} is not a column of the schema.", field="target"
+        )
+    if schema.size(task.target) < 2:
+        raise TaskError(
+            f"The target {task.target!r} has a single level. Declare at least two levels.",
+            field="target",
+        )
+    if task.regime == "predictive":
+        return _predictive(schema, task)
+    if dag is None:
+        raise TaskError(
+            f"The {task.regime} regime needs a graph. Draw or upload one, or use the predictive "
+            "regime.",
+            field="dag",
+        )
+    graph = dag.over(schema.names)
+    if task.regime == "causal":
+        chosen = graph.parents(task.target)
+        hint = (
+            "Draw the edges of its direct causes, use the graphical regime if its children "
+            "matter and the world will not shift, or the predictive regime if nothing is known."
+        )
+    else:
+        chosen = graph.markov_blanket(task.target)
+        hint = "Draw its parents and children, or use the predictive regime."
+    if not chosen:
+        kind = "parents" if task.regime == "causal" else "neighbours"
+        raise TaskError(f"The target {task.target!r} has no {kind} in the graph. {hint}", field="dag")
+    return schema.canonical(chosen)
+
+
+def _predictive(schema: Schema, task: Task) -> None:
+    features = len(schema.columns) - 1
+    if features < 1:
+        raise TaskError("The schema needs at least one column besides the target.", field="columns")
+    if task.k > features:
+        raise TaskError(
+            f"k = {task.k} is more than the {features} features. Choose at most {features}.",
+            field="k",
+        )

@@ -1,0 +1,156 @@
+"""What the curator asks for: the task, the budget and how the model is made. All public."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from prism_core.errors import BudgetError, PlanError, TaskError
+from prism_core.privacy.accountants import ACCOUNTANTS, AccountantName
+from prism_core.privacy.checks import delta_value, epsilon_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Regime: TypeAlias = Literal["causal", "graphical", "predictive"]
+AllocationRule: TypeAlias = Literal["closed_form", "uniform"]
+ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
+SamplingRule: TypeAlias = Literal["rounded", "iid"]
+
+REGIMES: tuple[Regime, ...] = get_args(Regime)
+ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
+MODELS: tuple[ModelName, ...] = get_args(ModelName)
+SAMPLINGS: tuple[SamplingRule, ...] = get_args(SamplingRule)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is to be predicted, and under which assumption.
+
+    Attributes:
+        target: the column Y.
+        regime: causal (S = parents), graphical (S = Markov blanket) or predictive (S chosen
+            privately).
+        k: number of features chosen in the predictive regime.
+        weights: public importance of features in S, by name; 1 where absent.
+        max_joint_cells: the full joint (S, Y) is considered up to this many cells.
+    """
+
+    target: str
+    regime: Regime = "causal"
+    k: int = 8
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    max_joint_cells: int = 5_000
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
+        if not isinstance(self.target, str) or not self.target:
+            raise TaskError("target must name the column to be predicted.", field="target")
+        if self.regime not in REGIMES:
+            raise TaskError(f"regime must be one of {', '.join(REGIMES)}.", field="regime")
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise TaskError("k must be a whole number above 0.", field="k")
+        if isinstance(self.max_joint_cells, bool) or not isinstance(self.max_joint_cells, int):
+            raise TaskError("max_joint_cells must be a whole number.", field="max_joint_cells")
+        for name, weight in self.weights.items():
+            if not _finite_positive(weight):
+                raise TaskError(
+                    f"The weight of {name!r} must be a number above 0.", field="weights"
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares:
+    """Shares of the budget by pool (paper, section 4.3); they add up to 1.
+
+    Attributes:
+        selection: choosing S; used in the predictive regime only.
+        choice: choosing 3-way marginals; unused so far and therefore given to task.
+        task: marginals with the target.
+        background: everything else.
+    """
+
+    selection: float = 0.10
+    choice: float = 0.05
+    task: float = 0.65
+    background: float = 0.20
+
+    def __post_init__(self) -> None:
+        values = (self.selection, self.choice, self.task, self.background)
+        if not all(_finite(value) and 0.0 <= value <= 1.0 for value in values):
+            raise BudgetError("Every share must be a number between 0 and 1.", field="shares")
+        if not abs(math.fsum(values) - 1.0) <= 1e-9:
+            raise BudgetError("The shares of the pools must add up to 1.", field="shares")
+        if not self.task > 0.0:
+            raise BudgetError("The task pool needs a share above 0.", field="shares")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """How much privacy is spent and how it is shared out.
+
+    Attributes:
+        epsilon: privacy loss bound.
+        delta: probability that the bound fails; 1/n^2 when None.
+        accountant: `zcdp` (releases) or `basic` (the paper's tables).
+        allocation: `closed_form` (least expected error) or `uniform`.
+        shares: of the pools.
+    """
+
+    epsilon: float = 1.0
+    delta: float | None = None
+    accountant: AccountantName = "zcdp"
+    allocation: AllocationRule = "closed_form"
+    shares: Shares = field(default_factory=Shares)
+
+    def __post_init__(self) -> None:
+        epsilon_value(self.epsilon)
+        if self.delta is not None:
+            delta_value(self.delta)
+        if self.accountant not in ACCOUNTANTS:
+            raise BudgetError(
+                f"accountant must be one of {', '.join(ACCOUNTANTS)}.", field="accountant"
+            )
+        if self.allocation not in ALLOCATIONS:
+            raise BudgetError(
+                f"allocation must be one of {', '.join(ALLOCATIONS)}.", field="allocation"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesis:
+    """How the model is made and sampled; post-processing, spends nothing.
+
+    Attributes:
+        model: `pgm` (Private-PGM) or `naive_bayes` (the paper's experiments).
+        sampling: `rounded` (less variance) or `iid` (as the ERM bound assumes).
+        rows: number of synthetic rows; as many as training rows when None.
+        iterations: of the fit.
+    """
+
+    model: ModelName = "pgm"
+    sampling: SamplingRule = "rounded"
+    rows: int | None = None
+    iterations: int = 1_000
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise PlanError(f"model must be one of {', '.join(MODELS)}.", field="model")
+        if self.sampling not in SAMPLINGS:
+            raise PlanError(f"sampling must be one of {', '.join(SAMPLINGS)}.", field="sampling")
+        if self.rows is not None and not 1 <= self.rows <= 100_000_000:
+            raise PlanError("rows must be between 1 and 100,000,000.", field="rows")
+        if not 1 <= self.iterations <= 100_000:
+            raise PlanError("iterations must be between 1 and 100,000.", field="iterations")
+
+
+def _finite(value: object) -> bool:
+    return (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    )
+
+
+def _finite_positive(value: object) -> bool:
+    return _finite(value) and float(value) > 0.0  # type: ignore[arg-type]

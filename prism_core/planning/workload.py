@@ -1,0 +1,95 @@
+"""Which marginals are measured: task, one-way background, and the candidates of the forest."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from prism_core.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.schema import Schema
+    from prism_core.planning.junction_tree import Clique
+
+MAX_CLIQUE_CELLS = 1_000_000
+"""No clique of the junction tree gets larger; larger pairs are refused before any row is read."""
+
+MAX_TREE_CELLS = 40_000_000
+"""No junction tree gets larger (about 2.5 GiB during a fit)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestCandidates:
+    """Pairs of features that may join the background forest.
+
+    Attributes:
+        pairs: candidates in schema order.
+        joined: columns that count as one node already.
+        rounds: edges of a spanning forest over them; a fact of the schema alone.
+    """
+
+    pairs: tuple[Clique, ...]
+    joined: tuple[str, ...]
+    rounds: int
+
+
+def task_pairs(schema: Schema, s: Sequence[str], target: str) -> tuple[Clique, ...]:
+    """All (X_j, Y), j in S.
+
+    Raises:
+        PlanError: when a pair is larger than any clique may be.
+    """
+    pairs = tuple(schema.canonical((name, target)) for name in s)
+    for pair in pairs:
+        if schema.cells(pair) > MAX_CLIQUE_CELLS:
+            raise PlanError(
+                f"The marginal {' × '.join(pair)} has {schema.cells(pair):,} cells and would not "
+                f"fit in memory (at most {MAX_CLIQUE_CELLS:,}). Use fewer levels or bins for one "
+                "of the two columns.",
+                field="levels",
+            )
+    return pairs
+
+
+def one_ways(schema: Schema, s: Sequence[str], target: str) -> tuple[Clique, ...]:
+    """One-way marginals that no task marginal covers."""
+    covered = {*s, target}
+    return tuple((name,) for name in schema.names if name not in covered)
+
+
+def forest_candidates(
+    schema: Schema, target: str, joined: Sequence[str], base_cells: int
+) -> ForestCandidates:
+    """Candidates for the background forest over the features; Y is never an endpoint.
+
+    A pair (u, v) is a candidate when the clique {Y, u, v} stays below the limits. The
+    triangulation of a forest whose nodes are partly joined to Y needs no larger clique (see
+    `junction_tree.maximal_cliques`), so whatever is chosen fits.
+
+    Args:
+        schema: the domain.
+        target: Y.
+        joined: columns tied together already, when the joint (S, Y) is measured.
+        base_cells: cells of the cliques measured anyway.
+    """
+    features = [name for name in schema.names if name != target]
+    rounds_at_most = max(1, len(features) - 1)
+    limit = min(MAX_CLIQUE_CELLS, (MAX_TREE_CELLS - base_cells) // rounds_at_most)
+    tied = set(joined)
+    pairs = tuple(
+        pair
+        for pair in itertools.combinations(features, 2)
+        if not tied.issuperset(pair) and schema.cells((*pair, target)) <= limit
+    )
+    graph = nx.Graph()
+    graph.add_nodes_from(features)
+    graph.add_edges_from(pairs)
+    graph.add_edges_from(itertools.pairwise(joined))
+    groups = len(features) - max(0, len(joined) - 1)
+    rounds = groups - nx.number_connected_components(graph)
+    return ForestCandidates(pairs=pairs, joined=tuple(joined), rounds=rounds)

@@ -1,0 +1,96 @@
+"""The two mechanisms through which private rows leave: a noisy marginal and a private choice.
+
+Both refuse unusable scales, and refuse known noise on private rows, before a row is touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.data.counts import marginal_counts
+from prism_core.errors import PrivacyError
+from prism_core.privacy.checks import positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.privacy.noise import NoiseSource
+
+
+def guard(table: EncodedTable, noise: NoiseSource) -> None:
+    """Refuse to measure a private table with noise that somebody could know.
+
+    Raises:
+        PrivacyError: always in that case, before any row is read.
+    """
+    if not table.public and not noise.secure:
+        raise PrivacyError(
+            "Seeded noise can be subtracted by anyone who knows the seed. Private tables are "
+            "measured with secure noise only; mark the table public if it really is.",
+            field="noise",
+        )
+
+
+def noisy_marginal(
+    table: EncodedTable, clique: Sequence[str], sigma: float, noise: NoiseSource
+) -> NDArray[np.int64]:
+    """Integer noisy counts of one marginal, in the shape of the declared domain.
+
+    Spends: one Gaussian event of scale sigma with l2 sensitivity sqrt(2): rho = 1 / sigma^2.
+
+    Proof. Under replace-one one cell of the counts falls by 1 and one rises by 1 (or none
+    changes), so the counts move by at most sqrt(2) in l2. Counts and noise are integers, so
+    the discrete Gaussian gives sensitivity^2 / (2 sigma^2)-zCDP (Canonne, Kamath, Steinke
+    2020, Theorem 4 and its multivariate form) with no floating-point residue.
+
+    Raises:
+        PrivacyError: for a sigma that is not a finite number above 0, or for known noise on
+            a private table.
+    """
+    positive(sigma, "sigma")
+    guard(table, noise)
+    return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)
+
+
+def private_choice(
+    table: EncodedTable,
+    scores: Callable[[EncodedTable], Sequence[float]],
+    *,
+    sensitivity: float,
+    epsilon: float,
+    noise: NoiseSource,
+) -> int:
+    """The index of a candidate with a high score, by the exponential mechanism.
+
+    Spends: one exponential event: epsilon-DP and epsilon^2/8-zCDP.
+
+    Proof. Changing one row moves every score by at most `sensitivity`, so every probability
+    ratio exp(epsilon u / (2 sensitivity)) / normaliser moves by a factor of at most e^epsilon
+    (McSherry and Talwar 2007), and the loss has range epsilon, hence epsilon^2/8-zCDP
+    (Cesar and Rogers 2021). Only the index leaves; scores do not.
+
+    Args:
+        table: the rows.
+        scores: the score of every candidate on a table; bounded change per replaced row.
+        sensitivity: the largest change of any score when one row is replaced.
+        epsilon: of this one choice.
+        noise: where the randomness comes from.
+
+    Raises:
+        PrivacyError: for unusable epsilon or sensitivity, for no candidates, for a score that
+            is not a number, or for known noise on a private table.
+    """
+    positive(sensitivity, "sensitivity")
+    positive(epsilon, "epsilon")
+    guard(table, noise)
+    values = np.asarray(scores(table), dtype=np.float64)
+    if values.size == 0 or not np.isfinite(values).all():
+        raise PrivacyError(
+            "Every candidate needs a finite score; nothing was chosen.", field="scores"
+        )
+    return noise.exponential_choice(values, epsilon, sensitivity)

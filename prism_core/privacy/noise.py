@@ -1,0 +1,129 @@
+"""Two sources of noise behind one protocol.
+
+`SecureNoise` (OpenDP, entropy of the operating system) is for private tables.
+`SeededNoise` (a numpy Generator) is for public tables only: rehearsals, tests, benchmarks.
+Known noise could be subtracted, so a private table is never measured with it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from prism_core.errors import PrivacyError
+from prism_core.privacy.checks import positive
+from prism_core.privacy.events import L2_SENSITIVITY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class NoiseSource(Protocol):
+    """Draws the noise of the two mechanisms this product uses."""
+
+    @property
+    def secure(self) -> bool:
+        """Whether nobody can know the noise."""
+        ...
+
+    def add_discrete_gaussian(
+        self, counts: NDArray[np.int64], sigma: float
+    ) -> NDArray[np.int64]:
+        """Integer counts plus independent discrete Gaussian noise of scale sigma."""
+        ...
+
+    def exponential_choice(
+        self, scores: NDArray[np.float64], epsilon: float, sensitivity: float
+    ) -> int:
+        """An index drawn with probability proportional to exp(epsilon score / (2 sensitivity))."""
+        ...
+
+
+class SecureNoise:
+    """OpenDP mechanisms on entropy from the operating system."""
+
+    secure = True
+
+    def add_discrete_gaussian(
+        self, counts: NDArray[np.int64], sigma: float
+    ) -> NDArray[np.int64]:
+        """Counts plus discrete Gaussian noise (Canonne, Kamath, Steinke 2020) by OpenDP.
+
+        OpenDP's own privacy map is asked for the loss at l2 distance sqrt(2) and must not
+        exceed 1 / sigma^2 (but for its rounding up in the last digits).
+        """
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
+        mechanism = dp.m.make_gaussian(*space, scale=sigma)
+        _confirm(mechanism.map(L2_SENSITIVITY), (L2_SENSITIVITY / sigma) ** 2 / 2.0)
+        noisy = mechanism([int(count) for count in counts.ravel()])
+        return np.array(noisy, dtype=np.int64).reshape(counts.shape)
+
+    def exponential_choice(
+        self, scores: NDArray[np.float64], epsilon: float, sensitivity: float
+    ) -> int:
+        """The exponential mechanism by OpenDP's Gumbel noisy max (its zCDP variant)."""
+        dp = _opendp()
+        space = (
+            dp.vector_domain(dp.atom_domain(T=float, nan=False)),
+            dp.linf_distance(T=float),
+        )
+        mechanism = dp.m.make_noisy_max(
+            *space, dp.zero_concentrated_divergence(), scale=2.0 * sensitivity / epsilon
+        )
+        _confirm(mechanism.map(sensitivity), epsilon**2 / 8.0)
+        return int(mechanism([float(score) for score in scores]))
+
+
+def _confirm(loss: float, declared: float) -> None:
+    if not loss <= declared * (1.0 + 1e-9):
+        raise PrivacyError(
+            "The noise library states a larger loss than the plan declares; nothing was measured.",
+            field="noise",
+        )
+
+
+def _opendp() -> Any:  # noqa: ANN401  (OpenDP's prelude is a module of generated functions)
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
+
+
+class SeededNoise:
+    """The same laws from a numpy Generator; for public tables only."""
+
+    secure = False
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def add_discrete_gaussian(
+        self, counts: NDArray[np.int64], sigma: float
+    ) -> NDArray[np.int64]:
+        """Rejection from a discrete Laplace (Canonne, Kamath, Steinke 2020, Algorithm 3)."""
+        scale = math.floor(sigma) + 1
+        noise = np.zeros(counts.size, dtype=np.int64)
+        open_cells = np.arange(counts.size)
+        while open_cells.size:
+            stop = -math.expm1(-1.0 / scale)
+            draw = self._rng.geometric(stop, open_cells.size) - self._rng.geometric(
+                stop, open_cells.size
+            )
+            excess = (np.abs(draw) - sigma**2 / scale) ** 2 / (2.0 * sigma**2)
+            kept = self._rng.random(open_cells.size) < np.exp(-excess)
+            noise[open_cells[kept]] = draw[kept]
+            open_cells = open_cells[~kept]
+        return counts + noise.reshape(counts.shape)
+
+    def exponential_choice(
+        self, scores: NDArray[np.float64], epsilon: float, sensitivity: float
+    ) -> int:
+        """A draw from the exponential mechanism's law, computed directly."""
+        logits = epsilon * scores / (2.0 * sensitivity)
+        weights = np.exp(logits - logits.max())
+        return int(self._rng.choice(len(scores), p=weights / weights.sum()))
+
+

@@ -1,0 +1,1 @@
+"""The structure room; see the modules."""

@@ -1,0 +1,1 @@
+"""The synthesis room; see the modules."""

@@ -1,0 +1,112 @@
+"""Private choices: the features S, and the forest of background pairs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from prism_core.data.counts import marginal_counts
+from prism_core.privacy.mechanisms import private_choice
+from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association, model_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.plan import Plan
+    from prism_core.privacy.noise import NoiseSource
+    from prism_core.synthesis.model import Model
+
+
+def choose_features(
+    table: EncodedTable,
+    plan: Plan,
+    noise: NoiseSource,
+    step: Callable[[], None] = lambda: None,
+) -> tuple[str, ...]:
+    """S by k rounds of the exponential mechanism without replacement (regime 3a).
+
+    Score: R = total variation distance of (X_j, Y) from independence, sensitivity 3 / n.
+    Spends: the selection event of the plan, k rounds of the same epsilon.
+    """
+    choice = plan.selection
+    if choice is None:
+        return plan.s
+    target = plan.task.target
+    left = list(choice.candidates)
+    chosen: list[str] = []
+    for _ in range(choice.k):
+        step()
+        names = tuple(left)
+        index = private_choice(
+            table,
+            lambda rows, names=names: [
+                association(marginal_counts(rows, (name, target))) for name in names
+            ],
+            sensitivity=choice.sensitivity,
+            epsilon=choice.event.epsilon,
+            noise=noise,
+        )
+        chosen.append(left.pop(index))
+    return plan.schema.canonical(chosen)
+
+
+def choose_forest(
+    table: EncodedTable,
+    plan: Plan,
+    model: Model,
+    noise: NoiseSource,
+    step: Callable[[], None] = lambda: None,
+) -> tuple[Clique, ...]:
+    """Background pairs as a private maximum spanning forest (after MST, McKenna et al. 2021).
+
+    Each round takes, among the pairs that join two components, one that the model of the
+    measurements so far gets most wrong: l1 error in counts, less the expected noise of
+    measuring the pair (data-free). The number of rounds is a fact of the schema.
+
+    Args:
+        table: the private rows.
+        plan: holds the candidates and the budget of the choice.
+        model: fitted to noisy measurements only (post-processing).
+        noise: where the randomness comes from.
+        step: called before each round; may raise to stop.
+
+    Spends: the tree event of the plan: `rounds` choices of the same epsilon, sensitivity 2.
+    """
+    tree = plan.tree
+    if tree is None:
+        return ()
+    step()
+    errors = _pair_errors(table, plan, model)
+    penalty = math.sqrt(2.0 / math.pi) * tree.sigma
+    joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
+    if len(tree.joined) > 1:
+        joined.union(*tree.joined)
+    chosen: list[Clique] = []
+    for _ in range(tree.rounds):
+        step()
+        open_pairs = [pair for pair in tree.candidates if joined[pair[0]] != joined[pair[1]]]
+        index = private_choice(
+            table,
+            lambda _, open_pairs=open_pairs: [
+                errors[pair] - penalty * plan.schema.cells(pair) for pair in open_pairs
+            ],
+            sensitivity=MODEL_ERROR_SENSITIVITY,
+            epsilon=tree.event.epsilon,
+            noise=noise,
+        )
+        chosen.append(open_pairs[index])
+        joined.union(*open_pairs[index])
+    return tuple(chosen)
+
+
+def _pair_errors(table: EncodedTable, plan: Plan, model: Model) -> dict[Clique, float]:
+    """The score of every candidate. Reads private rows: for `private_choice` only."""
+    assert plan.tree is not None
+    return {
+        pair: model_error(marginal_counts(table, pair), model.marginal(pair))
+        for pair in plan.tree.candidates
+    }

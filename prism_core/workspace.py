@@ -1,0 +1,82 @@
+"""From a configuration to the values a run needs: schema, graph, rows, plan."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.data import schema_io
+from prism_core.data.encoding import EncodedTable, encode
+from prism_core.data.tables import RawTable, read_table
+from prism_core.errors import PrivacyError
+from prism_core.planning.design import design
+from prism_core.structure import formats
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prism_core.config import RunConfig
+    from prism_core.data.schema import Schema
+    from prism_core.planning.plan import Plan
+    from prism_core.structure.dag import Dag
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What a run starts from.
+
+    Attributes:
+        schema, dag: public.
+        raw: the private rows as text.
+        n: number of training rows or declared persons; public.
+    """
+
+    schema: Schema
+    dag: Dag | None
+    raw: RawTable = field(repr=False)
+    n: int
+
+
+def gather(config: RunConfig) -> Inputs:
+    """Read the files that a configuration names. Spends nothing."""
+    schema = schema_io.load(config.table.schema)
+    dag = None if config.table.dag is None else formats.read(config.table.dag)
+    raw = read_rows(config, config.table.train)
+    return Inputs(schema=schema, dag=dag, raw=raw, n=schema.persons or raw.rows)
+
+
+def read_rows(config: RunConfig, path: Path) -> RawTable:
+    """Rows of one of the configuration's files."""
+    return read_table(
+        path, separator=config.table.separator, encoding=config.table.encoding
+    )
+
+
+def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
+    """The plan of a configuration; no row is read but to count them."""
+    return design(
+        inputs.schema, config.task, config.budget, inputs.n,
+        dag=inputs.dag, synthesis=config.synthesis,
+    )  # fmt: skip
+
+
+def encode_rows(
+    schema: Schema, raw: RawTable, *, public: bool, rng: np.random.Generator
+) -> EncodedTable:
+    """The rows as codes; with a person-ID column one row per person."""
+    table = encode(schema, raw, public=public, rng=rng)
+    if schema.persons is not None and table.n != schema.persons:
+        raise PrivacyError(
+            f"The schema declares {schema.persons:,} persons and the person-ID column holds "
+            "another number. Correct the declared number.",
+            field="persons",
+        )
+    return table
+
+
+def fresh_rng() -> np.random.Generator:
+    """A generator that nobody can predict, seeded by the operating system."""
+    return np.random.default_rng(secrets.randbits(256))
