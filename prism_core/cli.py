@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import PrismError, PrivacyError
+from prism_core.errors import ConfigError, PrismError, PrivacyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,11 +116,8 @@ def _release(arguments: argparse.Namespace) -> None:
 
     config = configs.load(arguments.config)
     seed = arguments.seed
-    if seed is not None and not config.table.public:
-        raise PrivacyError(
-            "--seed is for tables marked public only: noise that is known can be subtracted.",
-            field="seed",
-        )
+    _check_seed(seed, public=config.table.public)
+    writer.check_target(arguments.out)
     inputs = gather(config)
     plan = plan_for(config, inputs)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
@@ -151,6 +148,16 @@ def _release(arguments: argparse.Namespace) -> None:
     _emit(arguments, document, text)
 
 
+def _check_seed(seed: int | None, *, public: bool) -> None:
+    if seed is not None and not public:
+        raise PrivacyError(
+            "--seed is for tables marked public only: noise that is known can be subtracted.",
+            field="seed",
+        )
+    if seed is not None and seed < 0:
+        raise ConfigError("--seed must be 0 or more.", field="seed")
+
+
 def _ledger(config: RunConfig, plan: Plan, workspace: Path | None) -> tuple[Any, str]:
     from prism_core.privacy.ledger import Ledger
 
@@ -175,23 +182,23 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.data.tables import read_table
     from prism_core.pipeline import evaluate
-    from prism_core.workspace import encode_rows, fresh_rng
+    from prism_core.workspace import encode_holdout, encode_synthetic, fresh_rng
 
     folder = writer.read(arguments.dir)
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
 
     def real(path: Path) -> Any:  # noqa: ANN401
-        return encode_rows(
-            folder.schema, read_table(path, **style), public=False, rng=fresh_rng()
-        )
+        return encode_holdout(folder.schema, read_table(path, **style), rng=fresh_rng())
 
-    train = arguments.train or folder.local.get("train")
+    train = arguments.train
+    if train is None and "train" in folder.local and Path(folder.local["train"]).is_file():
+        train = Path(folder.local["train"])
     task = folder.certificate["task"]
     found = evaluate(
-        encode_rows(folder.schema, read_table(folder.synthetic), public=True, rng=fresh_rng()),
+        encode_synthetic(folder.schema, read_table(folder.synthetic)),
         real(arguments.holdout),
         target=task["target"],
-        train=real(Path(train)) if train and Path(train).is_file() else None,
+        train=None if train is None else real(train),
         s=tuple(task["s"]),
     )
     document = found.to_dict()
@@ -217,3 +224,7 @@ def _sample(arguments: argparse.Namespace) -> None:
         arguments, {"out": str(arguments.out), "files": names},
         f"wrote {', '.join(names)} to {arguments.out}",
     )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,22 +5,48 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import tomli_w
 
 from prism_core.errors import ConfigError
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 
-_TABLE_KEYS = {"train", "holdout", "schema", "dag", "public", "separator", "encoding"}
-_ASSET_KEYS = {"name", "lifetime_epsilon", "lifetime_delta", "why"}
-_KEYS: dict[str, set[str]] = {
-    "table": _TABLE_KEYS,
-    "task": {"target", "regime", "k", "weights", "max_joint_cells"},
-    "budget": {"epsilon", "delta", "accountant", "allocation", "shares"},
-    "synthesis": {"model", "sampling", "rows", "iterations"},
-    "asset": _ASSET_KEYS,
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_Kind: TypeAlias = Literal["text", "flag", "whole", "number", "section"]
+_KIND_TEXT: dict[_Kind, str] = {
+    "text": "a text",
+    "flag": "true or false",
+    "whole": "a whole number",
+    "number": "a number",
+    "section": "a section",
 }
+_KEYS: dict[str, dict[str, _Kind]] = {
+    "table": {
+        "train": "text", "holdout": "text", "schema": "text", "dag": "text", "public": "flag",
+        "separator": "text", "encoding": "text",
+    },
+    "task": {
+        "target": "text", "regime": "text", "k": "whole", "weights": "section",
+        "max_joint_cells": "whole",
+    },
+    "budget": {
+        "epsilon": "number", "delta": "number", "accountant": "text", "allocation": "text",
+        "shares": "section",
+    },
+    "budget.shares": {
+        "selection": "number", "choice": "number", "task": "number", "background": "number",
+    },
+    "synthesis": {"model": "text", "sampling": "text", "rows": "whole", "iterations": "whole"},
+    "asset": {
+        "name": "text", "lifetime_epsilon": "number", "lifetime_delta": "number", "why": "text",
+    },
+}  # fmt: skip
+_NEEDED = {
+    "table": ("train", "schema"), "task": ("target",), "asset": ("name", "lifetime_epsilon"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,27 +115,50 @@ def load(path: str | Path) -> RunConfig:
 
 def from_dict(document: dict[str, Any], *, folder: Path) -> RunConfig:
     """A configuration from plain values."""
-    _known(document, set(_KEYS), "the configuration")
-    for section, keys in _KEYS.items():
-        part = document.get(section, {})
-        if not isinstance(part, dict):
-            raise ConfigError(f"[{section}] must be a section.", field=section)
-        _known(part, keys, f"[{section}]")
-    budget = dict(document.get("budget", {}))
+    _known(document, [name for name in _KEYS if "." not in name], "The configuration")
+    budget = _section(document, "budget")
     if "shares" in budget:
-        budget["shares"] = _make(Shares, budget["shares"], "budget.shares")
-    asset = document.get("asset")
+        budget["shares"] = Shares(**_section({"budget.shares": budget["shares"]}, "budget.shares"))
     return RunConfig(
-        table=_table(document.get("table", {}), folder),
-        task=_make(Task, document.get("task", {}), "task"),
-        budget=_make(Budget, budget, "budget"),
-        synthesis=_make(Synthesis, document.get("synthesis", {}), "synthesis"),
-        asset=None if asset is None else _make(AssetConfig, asset, "asset"),
+        table=_table(_section(document, "table"), folder),
+        task=Task(**_section(document, "task")),
+        budget=Budget(**budget),
+        synthesis=Synthesis(**_section(document, "synthesis")),
+        asset=AssetConfig(**_section(document, "asset")) if "asset" in document else None,
     )
 
 
-def _known(part: dict[str, Any], keys: set[str], where: str) -> None:
-    unknown = sorted(set(part) - keys)
+def _section(document: dict[str, Any], section: str) -> dict[str, Any]:
+    """A section with known entries of the right kind, and those it cannot do without."""
+    part = document.get(section, {})
+    if not isinstance(part, dict):
+        raise ConfigError(f"[{section}] must be a section.", field=section)
+    kinds = _KEYS[section]
+    _known(part, kinds, f"[{section}]")
+    for key in _NEEDED.get(section, ()):
+        if key not in part:
+            raise ConfigError(f"[{section}] needs the entry {key}.", field=f"{section}.{key}")
+    for key, value in part.items():
+        if not _is_kind(value, kinds[key]):
+            raise ConfigError(
+                f"[{section}] {key} must be {_KIND_TEXT[kinds[key]]}.", field=f"{section}.{key}"
+            )
+    return dict(part)
+
+
+def _is_kind(value: object, kind: _Kind) -> bool:
+    if isinstance(value, bool):
+        return kind == "flag"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return False  # more than TOML promises, and more than a float can hold
+    kinds: dict[_Kind, tuple[type, ...]] = {
+        "text": (str,), "flag": (), "whole": (int,), "number": (int, float), "section": (dict,),
+    }  # fmt: skip
+    return isinstance(value, kinds[kind])
+
+
+def _known(part: dict[str, Any], keys: Iterable[str], where: str) -> None:
+    unknown = sorted(set(part).difference(keys))
     if unknown:
         raise ConfigError(
             f"{where} has an unknown entry {unknown[0]!r}. Allowed: {', '.join(sorted(keys))}.",
@@ -117,23 +166,7 @@ def _known(part: dict[str, Any], keys: set[str], where: str) -> None:
         )
 
 
-def _make(kind: type, values: object, section: str) -> Any:  # noqa: ANN401
-    if not isinstance(values, dict):
-        raise ConfigError(f"[{section}] must be a section.", field=section)
-    try:
-        return kind(**values)
-    except TypeError:
-        raise ConfigError(
-            f"[{section}] misses an entry or holds one of the wrong kind.", field=section
-        ) from None
-
-
 def _table(part: dict[str, Any], folder: Path) -> TableConfig:
-    for key in ("train", "schema"):
-        if not isinstance(part.get(key), str):
-            raise ConfigError(f"[table] needs {key}, the name of a file.", field=f"table.{key}")
-    if not isinstance(part.get("public", False), bool):
-        raise ConfigError("[table] public must be true or false.", field="table.public")
     paths = {
         key: folder / part[key] for key in ("train", "schema", "holdout", "dag") if key in part
     }

@@ -82,6 +82,9 @@ class CycleError(StructureError):
         )
         self.cycle = cycle
 
+    def __reduce__(self) -> tuple[type[CycleError], tuple[tuple[str, ...]]]:
+        return type(self), (self.cycle,)  # the message is made from the cycle, not kept beside it
+
 
 class TaskError(PrismError):
     """Target, regime or number of features is not usable."""

@@ -84,8 +84,8 @@ class PrismSynthesizer:
         """
         if self.release_ is None:
             raise PlanError("Call fit before sample.", field="fit")
-        if rows < 1:
-            raise PlanError("rows must be above 0.", field="rows")
+        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+            raise PlanError("rows must be a whole number above 0.", field="rows")
         source = rng or fresh_rng()
         codes = self.release_.model.sample(rows, source, self.synthesis.sampling)
         return decode(self.schema, codes, source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,6 +75,19 @@ def encode_rows(
             field="persons",
         )
     return table
+
+
+def encode_holdout(
+    schema: Schema, raw: RawTable, *, rng: np.random.Generator
+) -> EncodedTable:
+    """Real rows for evaluation; there may be fewer persons than the schema declares."""
+    return encode(schema, raw, public=False, rng=rng)
+
+
+def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
+    """Synthetic rows as codes; no person stands behind them, so there is no person ID."""
+    plain = replace(schema, person_id=None, persons=None, one_row_per_person=True)
+    return encode(plain, raw, public=True)
 
 
 def fresh_rng() -> np.random.Generator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
 from prism_core.data.schema import PROVENANCE_TEXT
-from prism_core.errors import EvaluationError
+from prism_core.errors import ConfigError, EvaluationError
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
@@ -66,6 +67,22 @@ def certificate(release: Release) -> dict[str, Any]:
     }
 
 
+def check_target(out: str | Path) -> None:
+    """Refuse a folder that cannot be written, before anything is spent on what goes into it.
+
+    Raises:
+        ConfigError: when `out` is a file, or nothing may be made there.
+    """
+    folder = Path(out).absolute()
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"The folder {folder.name!r} cannot be written. Name another one, or check your "
+            "permissions; nothing was run.",
+            field="out",
+        )
+
+
 def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = None) -> Path:
     """Write the folder; everything in it but local.json may be handed over."""
     folder = Path(out)
@@ -78,8 +95,9 @@ def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = N
         )
     _json(folder / PLAN, release.plan.to_dict())
     _json(folder / CERTIFICATE, certificate(release))
-    _json(folder / LOCAL, local or {})
+    (folder / LOCAL).touch(mode=0o600)
     (folder / LOCAL).chmod(0o600)
+    _json(folder / LOCAL, local or {})
     return folder
 
 
@@ -87,7 +105,7 @@ def read(path: str | Path) -> Folder:
     """Read a folder that `write` made.
 
     Raises:
-        EvaluationError: when something is missing.
+        EvaluationError: when something is missing or was changed by hand.
     """
     folder = Path(path)
     missing = [name for name in (SYNTHETIC, SCHEMA, CERTIFICATE) if not (folder / name).is_file()]
@@ -96,13 +114,26 @@ def read(path: str | Path) -> Folder:
             f"{folder.name!r} is not the folder of a run: {', '.join(missing)} is missing.",
             field="dir",
         )
-    local = folder / LOCAL
+    certified = _read_json(folder / CERTIFICATE)
+    task = certified.get("task")
+    if not isinstance(task, dict) or not {"target", "s"} <= set(task):
+        raise EvaluationError(f"{CERTIFICATE} does not name the task.", field="dir")
     return Folder(
         path=folder,
         schema=schema_io.load(folder / SCHEMA),
-        certificate=json.loads((folder / CERTIFICATE).read_text(encoding="utf-8")),
-        local=json.loads(local.read_text(encoding="utf-8")) if local.is_file() else {},
+        certificate=certified,
+        local=_read_json(folder / LOCAL) if (folder / LOCAL).is_file() else {},
     )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        document = None
+    if not isinstance(document, dict):
+        raise EvaluationError(f"{path.name} is not readable as JSON.", field="dir")
+    return document
 
 
 def _json(path: Path, document: dict[str, Any]) -> None:

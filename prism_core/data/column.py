@@ -15,6 +15,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MAX_LEVELS = 10_000
 DEFAULT_BINS = 8
 MISSING_LABEL = "(missing)"
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31
+_EXACT = 2**53  # whole numbers below it are exact as float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,8 @@ class Column:
         upper: largest value; values above are clipped to it.
         edges: interior bin edges, strictly between the bounds. A value v falls into the bin
             whose number is the count of edges strictly below v, so bins are (edge, edge].
-        decimals: decimals of a numeric value; 0 for integers, None for full precision.
+        decimals: decimals of a numeric value; 0 for integers, None for full precision. Dates
+            have 0. Bounds and edges within a millionth of its unit are taken as on the grid.
         nullable: whether "missing" is a level of its own.
         fill: the level (or number) that empty cells become when not nullable; by default
             the first level or the lower bound.
@@ -57,12 +60,14 @@ class Column:
     description: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        if not self.name.strip():
+        if not isinstance(self.name, str) or not self.name.strip():
             raise SchemaError("A column has an empty name. Give every column a name.", field="name")
         if self.kind not in KINDS:
             raise self._error("kind", f"kind must be one of {', '.join(KINDS)}")
         if self.kind == "boolean" and not self.levels:
             object.__setattr__(self, "levels", (False, True))
+        if self.kind == "date" and self.decimals is None:
+            object.__setattr__(self, "decimals", 0)
         if self.binned:
             self._check_bins()
         else:
@@ -81,6 +86,8 @@ class Column:
                 f"{count:,} levels are declared and at most {MAX_LEVELS:,} are allowed; group rare "
                 "codes into one level, declare the column numeric, or leave it out",
             )
+        if any(isinstance(level, float) and not math.isfinite(level) for level in self.levels):
+            raise self._error("levels", "a level must be a text or a finite number")
         texts = [level_text(level) for level in self.levels]
         if len(set(texts)) != count:
             raise self._error("levels", "a level is declared twice; each must appear once")
@@ -97,12 +104,31 @@ class Column:
     def _check_bins(self) -> None:
         if self.levels:
             raise self._error("levels", f"a {self.kind} column has bounds and bins, not levels")
+        self._check_bounds()
+        if self.decimals is not None:
+            self._snap()
+        self._check_edges()
+        if self.decimals is not None:
+            self._check_grid()
+        if self.fill is not None and (
+            isinstance(self.fill, bool)
+            or not isinstance(self.fill, (int, float))
+            or not -math.inf < self.fill < math.inf
+        ):
+            raise self._error("fill", "fill must be a number")
+
+    def _check_bounds(self) -> None:
         if self.lower is None or self.upper is None:
             raise self._error("lower", "lower and upper bounds must be declared")
         if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
             raise self._error("lower", "the bounds must be finite numbers")
         if not self.lower < self.upper:
             raise self._error("lower", "lower must be smaller than upper")
+        if self.kind == "date" and not _FIRST_DAY <= self.lower < self.upper <= _LAST_DAY:
+            raise self._error("lower", "dates must lie between 0001-01-01 and 9999-12-31")
+
+    def _check_edges(self) -> None:
+        assert self.lower is not None and self.upper is not None  # noqa: PT018
         previous = self.lower
         for edge in self.edges:
             # An edge at the lower bound is allowed: it makes the bin {lower} its own.
@@ -115,16 +141,29 @@ class Column:
             raise self._error("edges", "an edge is declared twice")
         if len(self.edges) >= MAX_LEVELS:
             raise self._error("edges", f"at most {MAX_LEVELS:,} bins are allowed")
-        if self.decimals is not None:
-            self._check_grid()
-        if self.fill is not None and (
-            isinstance(self.fill, str) or not math.isfinite(float(self.fill))
-        ):
-            raise self._error("fill", "fill must be a number")
+
+    def _snap(self) -> None:
+        """An edge one float error off the grid would part a bin from its own values."""
+        assert self.decimals is not None and self.lower is not None and self.upper is not None  # noqa: PT018
+        if not 0 <= self.decimals <= 12:
+            raise self._error("decimals", "decimals must be between 0 and 12")
+        scale = 10**self.decimals
+        if not max(abs(self.lower), abs(self.upper)) * scale < _EXACT:
+            raise self._error(
+                "decimals",
+                f"numbers this large cannot have {self.decimals} decimals; use fewer decimals, or "
+                "leave out integer and decimals",
+            )
+
+        def snapped(value: float) -> float:
+            nearest = round(float(value) * scale, 6)
+            return nearest / scale if nearest.is_integer() else value
+
+        object.__setattr__(self, "lower", snapped(self.lower))
+        object.__setattr__(self, "upper", snapped(self.upper))
+        object.__setattr__(self, "edges", tuple(map(snapped, self.edges)))
 
     def _check_grid(self) -> None:
-        if self.decimals is None or not 0 <= self.decimals <= 12:
-            raise self._error("decimals", "decimals must be between 0 and 12")
         for index in range(self.level_count):
             first, last = self.grid(index)
             if first > last:

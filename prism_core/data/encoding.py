@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.column import Column, level_text
+from prism_core.data.tables import as_texts
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 MISSING_TEXTS = frozenset({"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "?", "."})
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
+_DATE = r"^([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2}))?)?(?:[T ].*)?$"
+_EXACT = 2**53  # whole numbers below it are exact as float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +127,7 @@ def one_row_per_person(
 
 def encode_column(column: Column, cells: pd.Series) -> NDArray[np.int32]:
     """The codes of one column of text cells; total, never fails on a cell."""
-    texts = cells.astype(str).str.strip()
+    texts = as_texts(cells).str.strip()
     if column.binned:
         return _encode_bins(column, texts)
     return _encode_levels(column, texts)
@@ -146,8 +149,11 @@ def _encode_bins(column: Column, texts: pd.Series) -> NDArray[np.int32]:
 
 
 def _days(texts: pd.Series) -> NDArray[np.float64]:
-    moments = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
-    days = moments.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
+    # The format is fixed: pandas would otherwise choose a unit for all cells by looking at one,
+    # and a single cell with nanoseconds would push everybody's far dates out of range.
+    parts = texts.astype(object).str.extract(_DATE)
+    written = parts[0] + "-" + parts[1].fillna("01") + "-" + parts[2].fillna("01")
+    days = pd.to_datetime(written, errors="coerce", format="%Y-%m-%d").to_numpy("datetime64[D]")
     return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
 
 
@@ -157,23 +163,31 @@ def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
         texts = texts.str.lower().str.replace(r"^([01])\.0*$", r"\1", regex=True)
     else:
         lookup = {level_text(level): code for code, level in enumerate(column.levels)}
-        if any(not isinstance(level, str) for level in column.levels):
-            texts = _number_texts(texts)
+        for code, level in enumerate(column.levels):
+            if isinstance(level, bool):
+                lookup.setdefault(str(level), code)  # as pandas writes it
     fill = 0 if column.fill is None else _code_of(column, column.fill)
     missing = fill if column.missing_code is None else column.missing_code
     other = missing if column.other is None else _code_of(column, column.other)
-    found = texts.map(lookup)
+    found = texts.map(lookup).astype(float)
+    numbers = _numbers(column)
+    if numbers:
+        values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        found = found.where(found.notna(), pd.Series(values, index=texts.index).map(numbers))
     empty = texts.str.lower().isin(MISSING_TEXTS)
     codes = found.where(found.notna(), np.where(empty, missing, other))
     return codes.to_numpy(dtype=np.int32)
 
 
-def _number_texts(texts: pd.Series) -> pd.Series:
-    """Write 1.0 and 01 as 1, so that they meet the declared level 1."""
-    values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    whole = np.isfinite(values) & (np.abs(values) < 2**53) & (values == np.floor(values))
-    digits = pd.Series(np.where(whole, values, 0).astype(np.int64), index=texts.index).astype(str)
-    return texts.where(~whole, digits)
+def _numbers(column: Column) -> dict[float, int]:
+    """Codes of the levels declared as numbers: 1.0 and 01 in a file meet the level 1."""
+    return {
+        float(level): code
+        for code, level in enumerate(column.levels)
+        if isinstance(level, (int, float))
+        and not isinstance(level, bool)
+        and abs(level) < _EXACT
+    }
 
 
 def _code_of(column: Column, level: object) -> int:
@@ -222,10 +236,16 @@ def decode_column(
     if all(isinstance(level, bool) for level in levels):
         flags = pd.Series(np.asarray(levels, dtype=bool)[present])
         return flags.astype("boolean").mask(missing) if column.nullable else flags
-    if all(isinstance(level, int) and not isinstance(level, bool) for level in levels):
+    if all(
+        isinstance(level, int) and not isinstance(level, bool) and -(2**63) <= level < 2**63
+        for level in levels
+    ):
         numbers = np.asarray(levels, dtype=np.int64)[present]
         return _integers(numbers, missing, nullable=column.nullable)
-    if all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
+    if all(
+        isinstance(level, float) or (type(level) is int and abs(level) < _EXACT)
+        for level in levels
+    ):
         return pd.Series(np.asarray(levels, dtype=float)[present]).mask(missing)
     texts = np.array([level_text(level) for level in levels], dtype=object)[present]
     return pd.Series(texts, dtype=str).mask(missing)
@@ -258,7 +278,7 @@ def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:
     """How many cells the declaration does not cover. Reads private rows: for the curator's
     screen on request only, never stored, logged, exported or used by a run.
     """
-    texts = pd.Series(cells).astype(str).str.strip()
+    texts = as_texts(pd.Series(cells)).str.strip()
     empty = texts.str.lower().isin(MISSING_TEXTS)
     if column.binned:
         values = (

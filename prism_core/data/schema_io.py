@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,26 @@ _SCHEMA_KEYS = {
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2 scalars: `no`, `on` and 2020-01-01 stay text, only true and false are booleans."""
+    """YAML 1.2 scalars: `no`, 2020-01-01, 12:30, 1_000 and the code 010 stay text."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  (PyYAML's own table)
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [
-        (tag, pattern)
-        for tag, pattern in resolvers
-        if tag not in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool")
-        or (tag == "tag:yaml.org,2002:bool" and first in "tTfF")
-    ]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+class _Dumper(yaml.SafeDumper):
+    """Quotes what an ordinary YAML reader, or `_Loader`, would take for something else."""
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
+    ("float", r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("merge", r"<<", "<"),
+):
+    for _reader_or_writer in (_Loader, _Dumper):
+        _reader_or_writer.add_implicit_resolver(
+            f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first)
+        )
 
 
 def loads(text: str) -> Schema:
@@ -50,15 +59,24 @@ def loads(text: str) -> Schema:
         SchemaError: when the text is not YAML or does not describe a schema.
     """
     try:
-        # A SafeLoader subclass: builds plain values only.
-        document = yaml.load(text, Loader=_Loader)  # noqa: S506
-    except yaml.YAMLError as error:
+        document = _plain_values(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" near line {mark.line + 1}" if mark else ""
         raise SchemaError(
             f"The schema is not readable as YAML or JSON{place}.", field="schema"
         ) from None
     return from_dict(document)
+
+
+def _plain_values(text: str) -> object:
+    if text.lstrip().startswith("{"):
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            pass  # YAML may be written in braces too
+    # A SafeLoader subclass: builds plain values only.
+    return yaml.load(text, Loader=_Loader)  # noqa: S506
 
 
 def load(path: str | Path) -> Schema:
@@ -83,20 +101,26 @@ def from_dict(document: object) -> Schema:
             f"{', '.join(sorted(_SCHEMA_KEYS))}.",
             field=unknown[0],
         )
+    if document.get("version", 1) != 1:
+        raise SchemaError(
+            "The schema's version must be 1. Update this program to read a newer one.",
+            field="version",
+        )
     persons = document.get("persons")
     return Schema(
         columns=tuple(
-            _column(entry, number) for number, entry in enumerate(document["columns"], start=1)
+            column_from_dict(entry, number) for number, entry in enumerate(document["columns"], start=1)
         ),
         provenance=document.get("provenance", "declared"),
-        one_row_per_person=document.get("one_row_per_person", False) is True,
+        one_row_per_person=_flag(document, "one_row_per_person", "one_row_per_person"),
         person_id=None if document.get("person_id") is None else str(document["person_id"]),
         persons=None if persons is None else _integer(persons, "persons"),
     )
 
 
-def _column(entry: object, number: int) -> Column:
-    if not isinstance(entry, dict) or "name" not in entry or "kind" not in entry:
+def column_from_dict(entry: object, number: int) -> Column:
+    """A column from plain values; `number` is its place, for messages."""
+    if not isinstance(entry, dict) or entry.get("name") is None or "kind" not in entry:
         raise SchemaError(
             f"Entry {number} of the columns needs at least a name and a kind.", field="columns"
         )
@@ -107,7 +131,7 @@ def _column(entry: object, number: int) -> Column:
             f"{', '.join(sorted(_COLUMN_KEYS))}.",
             field=f"columns[{number}]",
         )
-    name, kind = str(entry["name"]), entry["kind"]
+    name, kind = str(entry["name"]).strip(), entry["kind"]
     levels = entry.get("levels") or ()
     if not isinstance(levels, (list, tuple)) or not all(
         isinstance(level, (str, int, float, bool)) for level in levels
@@ -127,8 +151,8 @@ def _column(entry: object, number: int) -> Column:
         name=name,
         kind=kind,
         levels=tuple(levels),
-        nullable=entry.get("nullable", False) is True,
-        fill=_day(entry.get("fill"), kind, name),
+        nullable=_flag(entry, "nullable", f"{name}.nullable"),
+        fill=_day(entry.get("fill"), kind, f"{name}.fill"),
         other=entry.get("other"),
         description=str(entry.get("description", "")),
         **binned,
@@ -144,13 +168,16 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
                 f"Column {name!r}: {key} must be declared for a {kind} column.",
                 field=f"{name}.{key}",
             )
-        bounds[key] = _number(_day(entry[key], kind, name), f"{name}.{key}")
-    integer = entry.get("integer", False) is True or kind == "date"
+        bounds[key] = _number(_day(entry[key], kind, f"{name}.{key}"), f"{name}.{key}")
+    integer = _flag(entry, "integer", f"{name}.integer") or kind == "date"
     decimals = 0 if integer else entry.get("decimals")
     if decimals is not None:
         decimals = _integer(decimals, f"{name}.decimals")
     if entry.get("edges") is not None:
-        edges = tuple(_number(_day(e, kind, name), f"{name}.edges") for e in entry["edges"])
+        where = f"{name}.edges"
+        if not isinstance(entry["edges"], (list, tuple)):
+            raise SchemaError(f"{where} must be a list of numbers or dates.", field=where)
+        edges = tuple(_number(_day(edge, kind, where), where) for edge in entry["edges"])
     else:
         bins = _integer(entry.get("bins", DEFAULT_BINS), f"{name}.bins")
         if not 1 <= bins <= 10_000 or not bounds["lower"] < bounds["upper"]:
@@ -162,16 +189,23 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
     return {**bounds, "edges": edges, "decimals": decimals}
 
 
-def _day(value: object, kind: object, name: str) -> Any:  # noqa: ANN401
+def _day(value: object, kind: object, field: str) -> Any:  # noqa: ANN401
     if kind == "date" and isinstance(value, str):
-        return day_number(value, field=f"{name} (a date)")
+        return day_number(value, field=field)
+    return value
+
+
+def _flag(entry: dict[str, Any], key: str, field: str) -> bool:
+    value = entry.get(key, False)
+    if not isinstance(value, bool):
+        raise SchemaError(f"{field} must be true or false.", field=field)
     return value
 
 
 def _number(value: object, field: str) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or isinstance(value, bool):
         raise SchemaError(f"{field} must be a finite number.", field=field)
@@ -192,11 +226,12 @@ def to_dict(schema: Schema) -> dict[str, Any]:
         document |= {"person_id": schema.person_id, "persons": schema.persons}
     else:
         document["one_row_per_person"] = schema.one_row_per_person
-    document["columns"] = [_column_dict(column) for column in schema.columns]
+    document["columns"] = [column_dict(column) for column in schema.columns]
     return document
 
 
-def _column_dict(column: Column) -> dict[str, Any]:
+def column_dict(column: Column) -> dict[str, Any]:
+    """A column as plain values that `column_from_dict` reads back."""
     def plain(value: float) -> float | int | str:
         if column.kind == "date":
             return day_text(value)
@@ -233,10 +268,6 @@ def dumps(schema: Schema, *, format: str = "yaml") -> str:
     return yaml.dump(
         document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes what an ordinary YAML reader would take for a boolean or a date."""
 
 
 def save(schema: Schema, path: str | Path) -> None:

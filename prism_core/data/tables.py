@@ -6,14 +6,16 @@ alone: a type guessed from rows would be the first thing to leak.
 
 from __future__ import annotations
 
-import csv
 import io
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+import numpy as np
 import pandas as pd
 
+from prism_core.data.column import level_text
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 LATIN1 = "latin-1"
+_BINARY = (
+    "The file {name!r} is not a CSV: it is a binary file. Export the table as CSV or Parquet and "
+    "load that."
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19]")  # bytes that no text holds
 
 
 @dataclass(frozen=True)
@@ -94,30 +101,29 @@ def _csv(content: bytes, name: str, separator: str, encoding: str) -> RawTable:
             f"separator must be one of {', '.join(SEPARATORS.values())}.", field="separator"
         )
     text = _decode(content, name, encoding)
-    header = _header(text, name, separator)
+    _check_separator(text, name, separator)
     try:
-        frame = pd.read_csv(
+        cells = pd.read_csv(
             io.StringIO(text),
             sep=separator,
             dtype=str,
             keep_default_na=False,
             na_filter=False,
-            header=None,
-            skiprows=1,
-            names=list(range(len(header))),
-            index_col=False,
+            header=None,  # the header is read as a line, so that it sets the number of cells
             on_bad_lines="error",
             skip_blank_lines=True,
             engine="c",
         )
-    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError):
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError):
         raise TableError(
             f"The file {name!r} is not a regular CSV: some line has more cells than the header "
-            f"has names ({len(header)}), or a quotation mark is not closed. Export it again from "
-            "the source system."
+            "has names, or a quotation mark is not closed. Export it again from the source system."
         ) from None
     # A line with too few cells is read as missing.
-    frame = frame.fillna("")
+    cells = cells.fillna("")
+    header = tuple(cell.strip() for cell in cells.iloc[0])
+    check_header(header, name)
+    frame = cells.iloc[1:].reset_index(drop=True)
     frame.columns = list(header)
     if len(frame) == 0:
         raise TableError(f"The file {name!r} has a header but no rows.")
@@ -130,13 +136,16 @@ def _decode(content: bytes, name: str, encoding: str) -> str:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     elif b"\x00" in content[:65536]:
-        raise TableError(
-            f"The file {name!r} is not a CSV: it is a binary file. Export the table as CSV or "
-            "Parquet and load that."
-        )
+        raise TableError(_BINARY.format(name=name))
     try:
         return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
-    except (UnicodeDecodeError, LookupError):
+    except LookupError:
+        raise TableError(
+            f"encoding {encoding!r} is not known. Use utf-8 or latin-1.", field="encoding"
+        ) from None
+    except UnicodeError:
+        if _CONTROL.search(content):
+            raise TableError(_BINARY.format(name=name)) from None
         raise TableError(
             f"The file {name!r} is not {encoding.upper()} text. It may be written in latin-1 "
             "(Western European): read it with that encoding, or export it as UTF-8.",
@@ -145,7 +154,7 @@ def _decode(content: bytes, name: str, encoding: str) -> str:
         ) from None
 
 
-def _header(text: str, name: str, separator: str) -> tuple[str, ...]:
+def _check_separator(text: str, name: str, separator: str) -> None:
     first = next((line for line in io.StringIO(text) if line.strip()), "")
     if separator not in first:
         other = max(SEPARATORS, key=first.count)
@@ -156,9 +165,6 @@ def _header(text: str, name: str, separator: str) -> tuple[str, ...]:
                 field="separator",
                 separator=other,
             )
-    header = tuple(cell.strip() for cell in next(csv.reader([first], delimiter=separator), []))
-    check_header(header, name)
-    return header
 
 
 def check_header(header: Sequence[str], name: str) -> None:
@@ -188,7 +194,10 @@ def _parquet(content: bytes, name: str) -> RawTable:
     import pyarrow.parquet as pq
 
     try:
-        frame = pq.read_table(io.BytesIO(content)).to_pandas(ignore_metadata=True)
+        # Without the second option one missing cell would turn all integers to floats.
+        frame = pq.read_table(io.BytesIO(content)).to_pandas(
+            ignore_metadata=True, integer_object_nulls=True
+        )
     except (pa.ArrowException, OSError, ValueError):
         raise TableError(f"The file {name!r} is not a readable Parquet file.") from None
     raw = from_frame(frame, name)
@@ -204,7 +213,24 @@ def from_frame(frame: pd.DataFrame, name: str = "table") -> RawTable:
     columns = {
         title: _texts(frame.iloc[:, position]) for position, title in enumerate(header)
     }
-    return RawTable(pd.DataFrame(columns, index=range(len(frame)), dtype=str), name)
+    return RawTable(pd.DataFrame(columns, index=range(len(frame))), name)
+
+
+def as_texts(cells: pd.Series) -> pd.Series:
+    """Cells as texts whatever they hold: nothing for missing, ? for what is not Unicode."""
+    try:
+        return cells.astype(str).fillna("")
+    except UnicodeEncodeError:
+        texts = [_text(value) for value in cells.where(cells.notna(), "")]
+        return pd.Series(texts, index=cells.index, dtype=str)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    # As in a column of floats, so that one text among them changes no other cell.
+    text = level_text(value) if isinstance(value, float) else str(value)
+    return text.encode("utf-8", "replace").decode()
 
 
 def _texts(series: pd.Series) -> pd.Series:
@@ -221,5 +247,5 @@ def _texts(series: pd.Series) -> pd.Series:
     elif pd.api.types.is_datetime64_any_dtype(kept.dtype):
         texts = kept.dt.strftime("%Y-%m-%d")
     else:
-        texts = kept.map(lambda v: ("true" if v else "false") if isinstance(v, bool) else str(v))
-    return texts.astype(object).where(~missing, "").astype(str)
+        texts = pd.Series([_text(value) for value in kept], index=kept.index, dtype=object)
+    return as_texts(texts.astype(object).where(~missing, ""))

@@ -146,7 +146,8 @@ class _Builder:
         singles = one_ways(self.schema, s, self.task.target)
         pairs = task_pairs(self.schema, s, self.task.target)
         pools = self._pools(background=True)
-        joint = self._joint_is_better(s, pairs, pools["task"])
+        joint_cells = self._joint_cells(s, pairs, pools["task"])
+        joint = joint_cells == self.schema.cells((*s, self.task.target))
         task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
         forest = self._forest(task_cliques, singles, s if joint else ())
         rounds = 0 if forest is None else forest.rounds
@@ -162,7 +163,10 @@ class _Builder:
             dag=self.dag, n=self.n, delta=self.delta, total=self._total, s=s, s_is_final=final,
             queries=(*queries, *background), selection=selection, tree=tree,
             tree_event=None if tree is None else tree.event,
-            forecast=self._forecast((*task_cliques, *singles), tree, final=final),
+            forecast=self._forecast(
+                (*task_cliques, *singles), tree, other_joint=0 if final or joint else joint_cells,
+                final=final,
+            ),
             warnings=self.warnings,
         )  # fmt: skip
 
@@ -177,24 +181,28 @@ class _Builder:
         task = math.fsum([1.0, -selection, -rest])
         return {"selection": selection, "task": task, "background": rest}
 
-    def _joint_is_better(
+    def _joint_cells(
         self, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float
-    ) -> bool:
-        """Whether measuring (S, Y) at once has less expected error than its pairs together."""
-        cells = self.schema.cells((*s, self.task.target))
-        weighted = bool(self.task.weights)
-        if len(s) < 2 or cells > self.task.max_joint_cells or weighted:
-            return False
+    ) -> int:
+        """Cells of (S, Y) when measuring it at once has less expected error than its pairs.
+
+        Otherwise the most cells that a joint of another, smaller S could have (0 for none).
+        """
+        if len(s) < 2 or self.task.weights:
+            return 0
         delta = self.delta / len(pairs)
         amount = self._total * share
-        joint = cells * self.accountant.gaussian(amount, delta, "").sigma
+        sigma = self.accountant.gaussian(amount, delta, "").sigma
         sizes = [self.schema.cells(pair) for pair in pairs]
         amounts = allocate(amount, sizes, self.budget.allocation, self.accountant.exponent)
         apart = math.fsum(
             size * self.accountant.gaussian(part, delta, "").sigma
             for size, part in zip(sizes, amounts, strict=True)
         )
-        return joint < apart
+        cells = self.schema.cells((*s, self.task.target))
+        if cells <= self.task.max_joint_cells and cells * sigma < apart:
+            return cells
+        return min(cells - 1, max(0, self.task.max_joint_cells), math.floor(apart / sigma))
 
     def _forest(
         self, task: tuple[Clique, ...], singles: tuple[Clique, ...], joined: tuple[str, ...]
@@ -290,10 +298,14 @@ class _Builder:
         )
 
     def _forecast(
-        self, cliques: tuple[Clique, ...], tree: TreeChoice | None, *, final: bool
-    ) -> Forecast:
+        self, cliques: tuple[Clique, ...], tree: TreeChoice | None, *, other_joint: int,
+        final: bool,
+    ) -> Forecast:  # fmt: skip
         sizes = {column.name: column.size for column in self.schema.columns}
         known = forecast(sizes, cliques, last=(self.task.target,))
+        if other_joint:  # a smaller S chosen at run time may be measured jointly
+            largest = max(known.largest_clique, other_joint)
+            known = Forecast(largest_clique=largest, cells=known.cells + other_joint)
         if tree is None:
             size = replace(known, exact=final)
         else:

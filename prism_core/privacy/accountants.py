@@ -107,9 +107,9 @@ class Basic:
         return epsilon * _HEADROOM
 
     def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:
-        """The paper's classic sigma where verified, else the analytic one."""
+        """The paper's classic sigma where verified for integer noise, else a larger one."""
         return GaussianEvent(
-            sigma=gaussian_sigma(amount, delta, L2_SENSITIVITY),
+            sigma=gaussian_sigma(amount, delta),
             delta=delta,
             epsilon=amount,
             label=label,

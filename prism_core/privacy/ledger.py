@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core.errors import LedgerError, OverspentError
-from prism_core.privacy.checks import delta_value, epsilon_value
+from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.conversions import epsilon_to_rho, rho_to_epsilon
 from prism_core.privacy.events import event_dict
 
@@ -165,8 +165,11 @@ class Ledger:
     def register(self, name: str, *, epsilon: float, delta: float) -> Asset:
         """Name an asset and fix its lifetime budget; naming it again changes nothing.
 
+        The first delta stays in force; another one given later is not an error (the default
+        delta follows n) and has no effect.
+
         Raises:
-            LedgerError: when it is registered with another lifetime budget.
+            LedgerError: when it is registered with another lifetime epsilon.
         """
         if not name.strip():
             raise LedgerError("A data asset needs a name.", field="asset")
@@ -206,6 +209,7 @@ class Ledger:
         Raises:
             OverspentError: when the lifetime budget does not cover it; nothing is written.
         """
+        positive(spent.rho, "rho")
         with self._transaction() as db:
             key, known = _asset(db, asset)
             total = epsilon_to_rho(known.epsilon, known.delta)
@@ -231,8 +235,17 @@ class Ledger:
         return number
 
     def mark(self, charge: int, state: State) -> None:
-        """Append a state to a charge. `void` only where no mechanism ran."""
+        """Append a state to a reserved charge. `void` only where no mechanism ran.
+
+        Raises:
+            LedgerError: when the charge is unknown or already closed; a closed charge stands.
+        """
         with self._transaction() as db:
+            row = db.execute(
+                "SELECT state FROM states WHERE charge = ? ORDER BY id DESC LIMIT 1", (charge,)
+            ).fetchone()
+            if row is None or row[0] != "reserved":
+                raise LedgerError("This charge is closed; its state stands.", field="charge")
             _append_state(db, charge, state)
 
     def balance(self, asset: str) -> Balance:

@@ -55,7 +55,8 @@ class SecureNoise:
         exceed 1 / sigma^2 (but for its rounding up in the last digits).
         """
         dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
+        # 64 bits: OpenDP's own int has 32, where wide noise would pile up at the ends.
+        space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=float)
         mechanism = dp.m.make_gaussian(*space, scale=sigma)
         _confirm(mechanism.map(L2_SENSITIVITY), (L2_SENSITIVITY / sigma) ** 2 / 2.0)
         noisy = mechanism([int(count) for count in counts.ravel()])

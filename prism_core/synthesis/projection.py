@@ -18,6 +18,7 @@ def to_simplex(values: NDArray[Any]) -> NDArray[np.float64]:
     """
     flat = values.astype(np.float64).ravel()
     flat = flat / max(flat.sum(), 1.0)
+    flat -= flat.max()  # the projection does not change; huge values stay exact near the top
     ordered = np.sort(flat)[::-1]
     excess = (np.cumsum(ordered) - 1.0) / np.arange(1, flat.size + 1)
     last = int(np.nonzero(ordered > excess)[0][-1])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from prism_core.data.counts import marginal_counts
-from prism_core.privacy.mechanisms import private_choice
+from prism_core.privacy.mechanisms import guard, private_choice
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association, model_error
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def choose_forest(
     tree = plan.tree
     if tree is None:
         return ()
+    guard(table, noise)
     step()
     errors = _pair_errors(table, plan, model)
     penalty = math.sqrt(2.0 / math.pi) * tree.sigma

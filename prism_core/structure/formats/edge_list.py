@@ -14,7 +14,11 @@ def read(text: str) -> Dag:
 
     A line with an empty `to` declares a node without an edge.
     """
-    rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error:
+        raise StructureError("The edge list is not a regular CSV.", field="dag") from None
+    rows = [row for row in lines if any(cell.strip() for cell in row)]
     if not rows or [cell.strip().lower() for cell in rows[0]] != ["from", "to"]:
         raise StructureError(
             "An edge list is a CSV whose first line is 'from,to'.", field="dag"
@@ -38,7 +42,10 @@ def read(text: str) -> Dag:
 def write(dag: Dag) -> str:
     """The graph as an edge list; isolated nodes have an empty second cell."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    # Older versions of csv leave a name with a carriage return unquoted.
+    unusual = any("\r" in name for name in dag.nodes)
+    quoting = csv.QUOTE_ALL if unusual else csv.QUOTE_MINIMAL
+    writer = csv.writer(out, lineterminator="\n", quoting=quoting)
     writer.writerow(["from", "to"])
     writer.writerows(dag.edges)
     joined = {name for edge in dag.edges for name in edge}

@@ -16,10 +16,9 @@ def read(text: str) -> Dag:
     """
     try:
         document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise StructureError(
-            f"The graph is not readable as JSON (line {error.lineno}).", field="dag"
-        ) from None
+    except (ValueError, RecursionError) as error:
+        place = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise StructureError(f"The graph is not readable as JSON{place}.", field="dag") from None
     edges = document.get("edges", document.get("links")) if isinstance(document, dict) else None
     if not isinstance(edges, list) or not isinstance(document.get("nodes"), list):
         raise StructureError(

@@ -1,0 +1,107 @@
+"""The child process of a run: `python -m dashboard.job FOLDER`.
+
+FOLDER holds config.toml, schema.yaml, perhaps dag.json, and the training codes. The codes are
+deleted as soon as they are read, so a crash leaves no private file behind. Nothing that is
+written here but the result depends on the rows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prism_core import config as configs
+from prism_core.bundle import writer
+from prism_core.data import schema_io
+from prism_core.data.encoding import EncodedTable
+from prism_core.errors import CancelledError, PrismError
+from prism_core.pipeline import design, release
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.noise import SecureNoise, SeededNoise
+from prism_core.structure import formats
+from prism_core.workspace import fresh_rng
+
+CODES = "codes.npy"
+CONFIG = "config.toml"
+SCHEMA = "schema.yaml"
+GRAPH = "dag.json"
+SEED = "seed"
+PROGRESS = "progress.json"
+OUTCOME = "outcome.json"
+RESULT = "result"
+
+
+def main(folder: Path) -> None:
+    """Run the job of a folder and write its outcome."""
+    signal.signal(signal.SIGTERM, _cancel)
+    try:
+        made = _run(folder)
+        outcome: dict[str, Any] = {"state": "done", **made}
+    except CancelledError as error:
+        outcome = {"state": "cancelled", "message": str(error)}
+    except PrismError as error:
+        outcome = {"state": "failed", "message": str(error)}
+    except Exception as error:  # noqa: BLE001  (its text could hold a value; its type cannot)
+        outcome = {
+            "state": "failed",
+            "message": f"The run stopped for an unexpected reason ({type(error).__name__}). If a "
+            "charge was written, it stands.",
+        }
+    finally:
+        (folder / CODES).unlink(missing_ok=True)
+    write_json(folder / OUTCOME, outcome)
+
+
+def _cancel(*_: object) -> None:
+    raise CancelledError("The run was cancelled.")
+
+
+def _run(folder: Path) -> dict[str, Any]:
+    config = configs.load(folder / CONFIG)
+    schema = schema_io.load(config.table.schema)
+    dag = None if config.table.dag is None else formats.read(config.table.dag)
+    codes = np.load(folder / CODES, allow_pickle=False)
+    (folder / CODES).unlink()
+    table = EncodedTable(schema=schema, codes=codes, public=config.table.public)
+    plan = design(
+        schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis
+    )
+    seed = folder / SEED
+    rng = np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
+    ledger, asset = None, ""
+    if config.asset is not None and not table.public:
+        ledger = Ledger()
+        asset = ledger.register(
+            config.asset.name,
+            epsilon=config.asset.lifetime_epsilon,
+            delta=config.asset.lifetime_delta or plan.delta,
+        ).name
+    elif not table.public:
+        raise PrismError("A private table needs the name of its data asset.", field="asset")
+    made = release(
+        plan, table, ledger=ledger, asset=asset, rng=rng,
+        noise=SeededNoise(rng) if table.public else SecureNoise(),
+        why=config.asset.why if config.asset else "",
+        progress=lambda stage, share: write_json(
+            folder / PROGRESS, {"stage": stage, "share": share}
+        ),
+    )  # fmt: skip
+    writer.write(made, folder / RESULT)
+    return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Replace a file at once, so that a reader never sees half of it."""
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(document), encoding="utf-8")
+    os.replace(draft, path)  # noqa: PTH105
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

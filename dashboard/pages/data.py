@@ -1,0 +1,18 @@
+"""Data: is my table described without looking inside it?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.parts import columns_form, load, people
+from dashboard.state import project
+from dashboard.widgets import heading, onward, provenance_notice
+
+heading("Data", "Load the table and declare what its columns may hold. Rows stay unread here.")
+load.section()
+if project().raw is not None:
+    columns_form.section()
+if project().schema is not None:
+    provenance_notice(project().schema)
+    people.section()
+onward("Data")

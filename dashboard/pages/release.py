@@ -1,0 +1,24 @@
+"""Release: am I allowed, am I ready?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.parts import release_run, release_start
+from dashboard.state import project
+from dashboard.widgets import guard, heading, onward, provenance_notice
+
+heading(
+    "Release",
+    "Check what will be done, then run it once. The private rows are measured here and nowhere "
+    "else.",
+)
+state = project()
+if state.job is None:
+    guard("Release")
+    assert state.schema is not None
+    provenance_notice(state.schema)
+    release_start.section()
+else:
+    release_run.section()
+    onward("Release")

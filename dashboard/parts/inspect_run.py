@@ -1,0 +1,38 @@
+"""Comparing synthetic with real rows, on request."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.state import project
+from dashboard.widgets import mistakes
+from prism_core.bundle import writer
+from prism_core.data.tables import read_table
+from prism_core.evaluation import OUTSIDE_EPSILON
+from prism_core.pipeline import evaluate
+from prism_core.workspace import encode_rows, fresh_rng
+
+
+def section() -> None:
+    """The button that reads the real rows once more, without noise."""
+    st.warning(OUTSIDE_EPSILON, icon=":material/visibility_lock:")
+    if not st.button(
+        "Compare with the real rows", type="primary", key="inspect_run", icon=":material/compare:"
+    ):
+        return
+    state = project()
+    assert state.folder is not None and state.holdout is not None
+    bar = st.progress(0.0, text="Training on synthetic and on real rows …")
+    with mistakes():
+        folder = writer.read(state.folder)
+        state.evaluation = evaluate(
+            encode_rows(
+                folder.schema, read_table(folder.synthetic), public=True, rng=fresh_rng()
+            ),
+            state.holdout,
+            target=folder.certificate["task"]["target"],
+            train=state.train,
+            s=tuple(folder.certificate["task"]["s"]),
+            progress=lambda share, text: bar.progress(share, text=text),
+        )
+        st.rerun()

@@ -1,0 +1,124 @@
+"""Choosing a table: a sample or a file of one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.state import Graph, Project, project, replace_project
+from dashboard.widgets import plain
+from prism_core.data.tables import LATIN1, SEPARATORS, read_table
+from prism_core.errors import TableError
+from prism_core.experiments import samples
+from prism_core.planning.task import Synthesis
+from prism_core.structure import formats
+
+if TYPE_CHECKING:
+    from prism_core.experiments.samples import Sample
+
+_ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
+
+
+def section() -> None:
+    """The first section of the page Data."""
+    st.header("1 · Table")
+    own, sample = st.tabs(
+        [":material/upload_file: Your own file", ":material/science: Samples"],
+        default=":material/science: Samples" if project().raw is None or project().sample else None,
+    )
+    with sample:
+        _samples()
+    with own:
+        _upload()
+
+
+@st.cache_resource(show_spinner="Generating the sample …")  # public rows, the same for everybody
+def _sample(name: str) -> Sample:
+    return samples.load(name)
+
+
+def _samples() -> None:
+    st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
+    for column, name in zip(st.columns(len(samples.SAMPLES)), samples.SAMPLES, strict=True):
+        found = _sample(name)
+        with column.container(border=True, height="stretch"):
+            st.subheader(found.title, anchor=False)
+            st.markdown(found.description)
+            chosen = project().sample == name
+            if st.button(
+                "In use" if chosen else "Use this sample", key=f"sample_{name}", disabled=chosen,
+                type="secondary" if chosen else "primary", width="stretch",
+            ):  # fmt: skip
+                _open(found)
+                st.rerun()
+
+
+def _open(sample: Sample) -> None:
+    dag = formats.read(sample.dag_json)
+    replace_project(
+        Project(
+            name=sample.title, sample=sample.name, raw=sample.train, test=sample.test,
+            public=True, schema=sample.schema, graph=Graph(edges=dag.edges),
+            target=sample.target, synthesis=Synthesis(rows=sample.train.rows),
+        )  # fmt: skip
+    )
+
+
+def _upload() -> None:
+    file = st.file_uploader(
+        "CSV or Parquet file", type=["csv", "txt", "tsv", "parquet"], key="upload_table",
+        help="Read into this session's memory on this machine. No cell is shown or examined "
+        "until you run a release.",
+    )  # fmt: skip
+    left, right = st.columns(2)
+    separator = left.selectbox(
+        "Separator", list(SEPARATORS), format_func=lambda mark: SEPARATORS[mark],
+        key="upload_separator",
+    )  # fmt: skip
+    encoding = right.selectbox(
+        "Text encoding", list(_ENCODINGS), format_func=lambda code: _ENCODINGS[code],
+        key="upload_encoding",
+    )  # fmt: skip
+    public = st.checkbox(
+        "These rows are public (a benchmark or generated data): runs are rehearsals and are not "
+        "charged",
+        key="upload_public",
+    )  # fmt: skip
+    if file is None:
+        return
+    if st.button("Load this file", type="primary", key="upload_load"):
+        try:
+            raw = read_table(
+                file.getvalue(), name=file.name, separator=separator, encoding=encoding
+            )
+        except TableError as error:
+            st.error(plain(str(error)), icon=":material/error:")
+            _offer(error)
+            return
+        kept = project()
+        replace_project(
+            Project(
+                name=file.name, raw=raw, public=public, asset="" if public else file.name,
+                synthesis=Synthesis(), budget=kept.budget,
+            )  # fmt: skip
+        )
+        st.rerun()
+
+
+def _offer(error: TableError) -> None:
+    """One click that does what the message suggests."""
+    if error.separator is not None:
+        st.button(
+            f"Read it as {SEPARATORS[error.separator]}-separated", key="offer_separator",
+            on_click=_set, args=("upload_separator", error.separator),
+        )  # fmt: skip
+    if error.encoding is not None:
+        st.button(
+            f"Read it as {_ENCODINGS[error.encoding]}", key="offer_encoding",
+            on_click=_set, args=("upload_encoding", error.encoding),
+        )  # fmt: skip
+
+
+def _set(key: str, value: str) -> None:
+    st.session_state[key] = value

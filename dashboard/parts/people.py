@@ -1,0 +1,114 @@
+"""Who a row is, what is kept aside, and the curator's own check of the declaration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.state import project
+from dashboard.widgets import mistakes
+from prism_core.data.encoding import rows_outside
+
+
+def section() -> None:
+    """The third section of the page Data."""
+    st.header("3 · People and rows")
+    left, right = st.columns(2, gap="large")
+    with left:
+        _people()
+    with right:
+        _holdout()
+    _check()
+
+
+def _people() -> None:
+    state = project()
+    schema = state.schema
+    assert schema is not None and state.raw is not None
+    ways = {
+        "row": "Every person has exactly one row",
+        "id": "A column names the person (one row per person is kept)",
+    }
+    now = "id" if schema.person_id else "row" if schema.one_row_per_person else None
+    way = st.radio(
+        "The guarantee protects a person. How do rows and people relate?", list(ways),
+        format_func=lambda key: ways[key], key="people_way",
+        index=None if now is None else list(ways).index(now),
+    )  # fmt: skip
+    if way == "row" and now != "row":
+        state.use_schema(replace(schema, one_row_per_person=True, person_id=None, persons=None))
+        st.rerun()
+    if way != "id":
+        return
+    strangers = [name for name in state.raw.header if name not in schema]
+    if not strangers:
+        st.info("Remove the ID column from the columns above first: an ID is never synthesised.")
+        return
+    chosen = st.selectbox("Person-ID column", strangers, key="people_column")
+    persons = st.number_input(
+        "Number of persons (a public number)", min_value=2, max_value=state.raw.rows,
+        value=schema.persons or state.raw.rows, key="people_count",
+    )  # fmt: skip
+    wanted = (chosen, int(persons))
+    if wanted != (schema.person_id, schema.persons):
+        with mistakes():
+            state.use_schema(
+                replace(schema, one_row_per_person=False, person_id=chosen, persons=int(persons))
+            )
+            st.rerun()
+
+
+def _holdout() -> None:
+    state = project()
+    if state.test is not None:
+        st.markdown(
+            f"**Holdout.** This sample brings its own {state.test.rows:,} test rows; all "
+            f"{state.n:,} training rows are used."
+        )
+        return
+    share = st.slider(
+        "Rows kept aside for evaluation", 5, 50, round(state.holdout_share * 100), format="%d %%",
+        key="holdout_share",
+        help="Drawn at random, whatever the rows hold. They are never used for the synthetic "
+        "table.",
+    )  # fmt: skip
+    state.holdout_share = share / 100
+    st.caption(f"{state.n:,} rows for training, {state.holdout_rows:,} kept aside.")
+
+
+def _check() -> None:
+    """Counts of cells the declaration does not cover: on request, on screen, nowhere else."""
+    state = project()
+    with st.expander("Check the declaration against the file (only you see this)"):
+        st.markdown(
+            "Counts cells that the declaration does not cover. The numbers read private rows: they "
+            "are shown here once, not stored, and not part of any report. If you change the "
+            "declaration because of them, its provenance becomes *private rows* unless the "
+            "codebook says the same."
+        )
+        if not st.button("Count the cells outside", key="check_columns"):
+            return
+        assert state.schema is not None and state.raw is not None
+        frame = state.raw.frame
+        rows = [
+            {
+                "column": column.name,
+                "cells outside the declaration": rows_outside(column, frame[column.name]),
+                "distinct values in the file": int(frame[column.name].nunique()),
+            }
+            for column in state.schema.columns
+            if column.name in frame
+        ]
+        table = pd.DataFrame(rows)
+        outside = int(table["cells outside the declaration"].sum())
+        single = table.loc[table["distinct values in the file"] < 2, "column"].tolist()
+        st.markdown(f"**{outside:,} cells** lie outside the declaration.")
+        if single:
+            st.markdown(
+                f"With a single value in the whole file: {', '.join(map(repr, single))}. Such a "
+                "column carries no information; a target like this cannot be predicted."
+            )
+        st.dataframe(table, hide_index=True, width="stretch")
+        state.checked = True

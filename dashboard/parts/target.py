@@ -1,0 +1,44 @@
+"""The column to be predicted, and the regime."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import streamlit as st
+
+from dashboard.state import project
+from prism_core.planning.task import Regime
+
+_REGIMES = {
+    "causal": ("Causal", "The world may shift: protect the direct causes, Pa(Y)."),
+    "graphical": ("Graphical", "The world stays as it is: protect the Markov blanket, MB(Y)."),
+    "predictive": ("Predictive", "No graph is known: choose k features privately."),
+}
+
+
+def section() -> None:
+    """Target and regime, side by side."""
+    state = project()
+    schema = state.schema
+    assert schema is not None
+    left, middle, right = st.columns([1.2, 1.6, 1], gap="medium")
+    names = list(schema.names)
+    chosen = left.selectbox(
+        "Column to be predicted (Y)", names, key="target_choice",
+        index=names.index(state.target) if state.target in names else None,
+        placeholder="Choose a column",
+    )  # fmt: skip
+    state.target = chosen
+    regime = middle.segmented_control(
+        "Regime", list(get_args(Regime)), format_func=lambda key: _REGIMES[key][0],
+        default=state.regime, required=True, key="regime_choice",
+    )  # fmt: skip
+    state.regime = regime or state.regime
+    middle.caption(_REGIMES[state.regime][1])
+    if state.regime == "predictive":
+        most = len(schema.columns) - 1
+        state.k = int(
+            right.number_input(
+                "Number of features k", 1, most, min(state.k, most), key="k_choice"
+            )
+        )

@@ -1,0 +1,88 @@
+"""The five steps from left to right, and what is missing to go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prism_core.errors import PrismError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dashboard.state import Project
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One page of the flow.
+
+    Attributes:
+        page: file of the page.
+        title: its name.
+        icon: its icon in Streamlit's own icon font.
+        missing: a sentence that says what is missing before this page is done, or "".
+    """
+
+    page: str
+    title: str
+    icon: str
+    missing: Callable[[Project], str]
+
+
+def _data(project: Project) -> str:
+    if project.raw is None:
+        return "Load a table or open a sample."
+    if project.schema is None:
+        return "Declare what the columns may hold."
+    if not project.schema.people_declared:
+        return "Say how rows and people relate."
+    return ""
+
+
+def _structure(project: Project) -> str:
+    if project.target is None:
+        return "Choose the column to be predicted."
+    try:
+        project.plan()
+    except PrismError as error:
+        return str(error) if error.field in ("dag", "edges", "nodes", "target", "k") else ""
+    return ""
+
+
+def _budget(project: Project) -> str:
+    try:
+        project.plan()
+    except PrismError as error:
+        return str(error)
+    return ""
+
+
+def _release(project: Project) -> str:
+    return "" if project.folder is not None else "Run the synthesis."
+
+
+def _inspect(project: Project) -> str:
+    return "" if project.evaluation is not None else "Compare synthetic and real rows."
+
+
+STEPS: tuple[Step, ...] = (
+    Step(page="pages/data.py", title="Data", icon=":material/table:", missing=_data),
+    Step(page="pages/structure.py", title="Structure", icon=":material/hub:", missing=_structure),
+    Step(page="pages/budget.py", title="Budget", icon=":material/tune:", missing=_budget),
+    Step(page="pages/release.py", title="Release", icon=":material/verified_user:",
+         missing=_release),
+    Step(page="pages/inspect.py", title="Inspect", icon=":material/monitoring:",
+         missing=_inspect),
+)  # fmt: skip
+
+
+def first_gap(project: Project, before: str) -> tuple[Step, str] | None:
+    """The first step before `before` that is not done, and what it misses."""
+    for step in STEPS:
+        if step.title == before:
+            return None
+        missing = step.missing(project)
+        if missing:
+            return step, missing
+    return None

@@ -1,0 +1,101 @@
+"""Pieces every page uses."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.state import project
+from dashboard.steps import STEPS, first_gap
+from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.errors import PrismError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prism_core.data.schema import Schema
+
+PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+
+
+def plain(text: str) -> str:
+    """Text from outside, so that Markdown shows it as it stands."""
+    for mark in "\\`*_{}[]()#+-.!|<>$~:":
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def heading(title: str, question: str) -> None:
+    """Title, the question the page answers, and where the project stands."""
+    st.title(title)
+    st.markdown(question)
+    state = project()
+    if state.raw is None:
+        return
+    marks: list[str] = [f":material/database: {plain(state.name)}"]
+    if state.raw is not None:
+        marks.append(f"{state.n:,} training rows")
+    if state.public:
+        marks.append(":blue-badge[public rows: rehearsals only]")
+    else:
+        marks.append(":orange-badge[private rows]")
+    if state.schema is not None:
+        marks.append(provenance_badge(state.schema))
+    st.caption(" · ".join(marks))
+
+
+def provenance_badge(schema: Schema) -> str:
+    """A badge that says where the schema comes from."""
+    colour = "red" if schema.provenance == "private rows" else "gray"
+    return f":{colour}-badge[schema: {schema.provenance}]"
+
+
+def provenance_notice(schema: Schema) -> None:
+    """Say it in full where it matters."""
+    if schema.provenance == "private rows":
+        st.warning(
+            f"The schema was {PROVENANCE_TEXT['private rows']}. Declare the columns from the "
+            "codebook instead where you can.",
+            icon=":material/warning:",
+        )
+
+
+def guard(title: str) -> None:
+    """Stop the page with a link to the first step that is not done."""
+    gap = first_gap(project(), title)
+    if gap is None:
+        return
+    step, missing = gap
+    st.info(
+        f"Not yet: **{step.title}** is not finished. {plain(missing)}", icon=":material/info:"
+    )
+    st.page_link(step.page, label=f"Go to {step.title}", icon=step.icon)
+    st.stop()
+
+
+def onward(title: str) -> None:
+    """What is missing here, or the way to the next page."""
+    titles = [step.title for step in STEPS]
+    position = titles.index(title)
+    missing = STEPS[position].missing(project())
+    st.divider()
+    if missing:
+        st.markdown(f":material/radio_button_unchecked: **To go on:** {plain(missing)}")
+    elif position + 1 < len(STEPS):
+        following = STEPS[position + 1]
+        if st.button(
+            f"Continue to {following.title}", type="primary", icon=":material/arrow_forward:",
+            key=f"onward_{title}",
+        ):  # fmt: skip
+            st.switch_page(following.page)
+
+
+@contextmanager
+def mistakes() -> Iterator[None]:
+    """Show a mistake as a sentence instead of stopping the page."""
+    try:
+        yield
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")

@@ -1,0 +1,130 @@
+"""A first schema to correct: from a header alone, or from the rows of a file.
+
+Drafting from rows reads them. From a public twin file that is harmless; from the private file
+it is not private, and the schema's provenance says so from then on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from prism_core.data.column import Column, equal_edges
+from prism_core.data.encoding import MISSING_TEXTS
+from prism_core.data.schema import Provenance, Schema
+from prism_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.tables import RawTable
+
+_MAX_DRAFT_LEVELS = 50
+_NUMERIC_FROM = 13  # numbers with at least this many distinct values are taken as numeric
+_BINS = 8
+_BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"})
+
+
+def draft_from_header(names: Sequence[str]) -> tuple[Column, ...]:
+    """Placeholder columns to be filled in; reads nothing but the header.
+
+    Every column starts as a number between 0 and 100 that may be missing: visibly a guess.
+    """
+    return tuple(
+        Column(
+            name=name, kind="numeric", lower=0.0, upper=100.0,
+            edges=equal_edges(0.0, 100.0, _BINS, None), nullable=True,
+        )
+        for name in names
+    )  # fmt: skip
+
+
+def draft_from_rows(raw: RawTable, provenance: Provenance) -> tuple[Schema, tuple[str, ...]]:
+    """A schema guessed from rows, and the columns that were left out.
+
+    Columns whose values are nearly all different (names, IDs, free text) are left out: they
+    cannot be synthesised as levels.
+
+    Args:
+        raw: the rows of a public twin file, or of the private file itself.
+        provenance: "public twin" or "private rows"; nothing else is honest here.
+
+    Spends nothing and guarantees nothing: with "private rows" the draft is outside epsilon.
+    """
+    if provenance not in ("public twin", "private rows"):
+        raise SchemaError(
+            "A schema drafted from rows has the provenance 'public twin' or 'private rows'.",
+            field="provenance",
+        )
+    columns: list[Column] = []
+    left_out: list[str] = []
+    for name in raw.header:
+        column = _guess(name, raw.frame[name])
+        if column is None:
+            left_out.append(name)
+        else:
+            columns.append(column)
+    if not columns:
+        raise SchemaError(
+            "No column could be described: all hold nearly unique texts. Declare the columns by "
+            "hand or upload a schema.",
+            field="columns",
+        )
+    return Schema(columns=tuple(columns), provenance=provenance), tuple(left_out)
+
+
+def _guess(name: str, cells: pd.Series) -> Column | None:
+    texts = cells.astype(str).str.strip()
+    empty = texts.str.lower().isin(MISSING_TEXTS)
+    present = texts[~empty]
+    nullable = bool(empty.any())
+    kinds = sorted(present.unique())
+    if not kinds:  # nothing to go by: a single level that may be missing
+        return Column(name=name, kind="categorical", levels=("any",), nullable=True)
+    if {kind.lower() for kind in kinds} in _BOOLEANS:
+        return Column(name=name, kind="boolean", nullable=nullable)
+    numbers = pd.to_numeric(present, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if np.isfinite(numbers).all():
+        return _number(name, numbers, nullable=nullable)
+    days = pd.to_datetime(present, errors="coerce", format="ISO8601", utc=True)
+    if days.notna().all() and present.str.match(r"\d{4}-\d{2}-\d{2}").all():
+        return _date(name, days, nullable=nullable)
+    if len(kinds) > _MAX_DRAFT_LEVELS:
+        return None
+    return Column(name=name, kind="categorical", levels=tuple(kinds), nullable=nullable)
+
+
+def _number(name: str, numbers: np.ndarray, *, nullable: bool) -> Column | None:
+    distinct = np.unique(numbers)
+    whole = bool((distinct == np.floor(distinct)).all())
+    if whole and len(distinct) < _NUMERIC_FROM:
+        levels = tuple(int(value) for value in distinct)
+        return Column(name=name, kind="ordinal", levels=levels, nullable=nullable)
+    if whole and len(distinct) == len(numbers) > _MAX_DRAFT_LEVELS:
+        return None  # a running number
+    decimals = 0 if whole else _decimals(distinct)
+    low, high = float(distinct[0]), float(distinct[-1])
+    if low == high:
+        return Column(name=name, kind="ordinal", levels=(low,), nullable=nullable)
+    return Column(
+        name=name, kind="numeric", lower=low, upper=high, decimals=decimals,
+        edges=equal_edges(low, high, _BINS, decimals), nullable=nullable,
+    )  # fmt: skip
+
+
+def _decimals(values: np.ndarray) -> int | None:
+    for decimals in range(1, 5):
+        if np.allclose(values, np.round(values, decimals), rtol=0.0, atol=1e-9):
+            return decimals
+    return None
+
+
+def _date(name: str, moments: pd.Series, *, nullable: bool) -> Column:
+    days = moments.dt.tz_localize(None).to_numpy().astype("datetime64[D]").astype(np.int64)
+    low, high = float(days.min()), float(max(days.max(), days.min() + 1))
+    return Column(
+        name=name, kind="date", lower=low, upper=high, decimals=0,
+        edges=equal_edges(low, high, _BINS, 0), nullable=nullable,
+    )  # fmt: skip

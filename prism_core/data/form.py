@@ -1,0 +1,114 @@
+"""Columns as rows of a form: plain texts and numbers a person can edit in a grid."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from prism_core.data import schema_io
+from prism_core.data.column import equal_edges
+from prism_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from prism_core.data.column import Column
+
+LEVEL_SEPARATOR = "|"
+
+
+class FormRow(TypedDict):
+    """One column in the form; empty texts and None stand for "not given"."""
+
+    name: str
+    kind: str
+    levels: str
+    lower: str
+    upper: str
+    bins: str
+    decimals: int | None
+    nullable: bool
+    other: str
+    description: str
+
+
+def to_rows(columns: Iterable[Column]) -> list[FormRow]:
+    """The form's rows for these columns."""
+    return [_row(column) for column in columns]
+
+
+def _row(column: Column) -> FormRow:
+    entry = schema_io.column_dict(column)
+    return FormRow(
+        name=column.name,
+        kind=column.kind,
+        levels=f" {LEVEL_SEPARATOR} ".join(str(level) for level in entry.get("levels", ())),
+        lower=str(entry.get("lower", "")),
+        upper=str(entry.get("upper", "")),
+        bins=_bins_text(column, entry),
+        decimals=column.decimals if column.kind == "numeric" else None,
+        nullable=column.nullable,
+        other="" if column.other is None else str(column.other),
+        description=column.description,
+    )
+
+
+def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
+    if not column.binned:
+        return ""
+    assert column.lower is not None and column.upper is not None
+    bins = column.level_count
+    if column.edges == equal_edges(column.lower, column.upper, bins, column.decimals):
+        return str(bins)
+    return f" {LEVEL_SEPARATOR} ".join(str(edge) for edge in entry["edges"])
+
+
+def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Columns from the form; `bins` holds a number of equal bins or the edges, with bars.
+
+    Raises:
+        SchemaError: naming the column and the entry to correct.
+    """
+    return tuple(_column(row, number) for number, row in enumerate(rows, start=1))
+
+
+def _column(row: Mapping[str, Any], number: int) -> Column:
+    kind = _text(row, "kind")
+    entry: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
+    if not entry["name"]:
+        raise SchemaError(f"Row {number} of the form has no name.", field="name")
+    if kind in ("numeric", "date"):
+        entry |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
+        bins = _text(row, "bins") or "8"
+        if LEVEL_SEPARATOR in bins:
+            entry["edges"] = [part.strip() for part in bins.split(LEVEL_SEPARATOR)]
+        else:
+            entry["bins"] = bins
+        decimals = row.get("decimals")
+        if kind == "numeric" and decimals is not None and not math.isnan(decimals):
+            entry["decimals"] = int(decimals)
+    elif kind != "boolean":
+        parts = [part.strip() for part in _text(row, "levels").split(LEVEL_SEPARATOR)]
+        entry["levels"] = _typed([part for part in parts if part])
+    if row.get("nullable") is True:
+        entry["nullable"] = True
+    other = _text(row, "other")
+    if other and kind in ("categorical", "ordinal"):
+        entry["other"] = other
+    if _text(row, "description"):
+        entry["description"] = _text(row, "description")
+    return schema_io.column_from_dict(entry, number)
+
+
+def _text(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(value).strip()
+
+
+def _typed(parts: list[str]) -> list[Any]:
+    """Whole numbers when all levels are whole numbers, else texts."""
+    if parts and all(part.lstrip("-").isdecimal() for part in parts):
+        return [int(part) for part in parts]
+    return list(parts)

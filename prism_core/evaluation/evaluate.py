@@ -1,0 +1,127 @@
+"""One evaluation: prediction on real holdout rows, then distances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prism_core.errors import EvaluationError
+from prism_core.evaluation import fidelity
+from prism_core.evaluation.learners import LEARNERS, check_learners
+from prism_core.evaluation.records import Evaluation
+from prism_core.evaluation.tstr import predictive_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from prism_core.data.encoding import EncodedTable
+
+
+def evaluate(
+    synthetic: EncodedTable,
+    holdout: EncodedTable,
+    *,
+    target: str,
+    train: EncodedTable | None = None,
+    features: Sequence[str] | None = None,
+    s: Sequence[str] = (),
+    learners: Sequence[str] = LEARNERS,
+    progress: Callable[[float, str], None] | None = None,
+) -> Evaluation:
+    """Compare synthetic rows with real ones, for one prediction task.
+
+    Reads private rows without noise. It spends nothing and gives no guarantee: outside
+    epsilon, for the curator only. Keeping the best of several releases by these numbers is
+    itself a leak. Rows whose target is missing are left out of fitting and scoring.
+
+    Args:
+        synthetic: the synthetic rows.
+        holdout: real rows that took no part in making them.
+        target: the column to predict.
+        train: the real rows they were made from; give the ceiling, and the side that
+            distances are measured against (else the holdout).
+        features: the columns to predict from; by default all others.
+        s: the protected columns, for the distance of the joint (S, Y).
+        learners: which of `LEARNERS` to try.
+        progress: called with the share done (0 to 1) and what comes next; may raise to stop.
+
+    Returns:
+        The evaluation. What is not defined for these rows (one class, no rows) is a row with
+        value None and a note; it never raises for what the rows hold.
+
+    Raises:
+        EvaluationError: when the tables have different columns, or a name is unknown.
+    """
+    names = _check(synthetic, holdout, train, target=target, features=features, s=s)
+    check_learners(learners)
+    steps = len(learners) * (1 if train is None else 2) + 2
+    done = iter(range(steps + 1))
+
+    def tell(text: str) -> None:
+        if progress is not None:
+            progress(next(done) / steps, text)
+
+    rows, curves = predictive_rows(
+        synthetic,
+        holdout,
+        target=target,
+        features=names,
+        train=train,
+        learners=learners,
+        progress=tell,
+    )
+    tell("distances of columns")
+    has_train = train is not None and train.n > 0
+    comparison = fidelity.Comparison(
+        synthetic=synthetic,
+        real=train if train is not None and has_train else holdout,
+        other=holdout if has_train else None,
+    )
+    distances = [
+        *fidelity.column_rows(comparison),
+        *fidelity.task_rows(comparison, target=target, features=names, s=s),
+        fidelity.correlation_row(comparison),
+    ]
+    tell("distances of pairs")
+    pairs = fidelity.pair_tv(synthetic, comparison.real)
+    distances += fidelity.pair_rows(comparison, pairs)
+    tell("done")
+    return Evaluation(
+        target=target,
+        rows=(*rows, *distances),
+        roc=curves,
+        columns=fidelity.column_shapes(comparison),
+        pair_tv=pairs,
+        n_synthetic=synthetic.n,
+        n_train=None if train is None else train.n,
+        n_holdout=holdout.n,
+    )
+
+
+def _check(
+    synthetic: EncodedTable,
+    holdout: EncodedTable,
+    train: EncodedTable | None,
+    *,
+    target: str,
+    features: Sequence[str] | None,
+    s: Sequence[str],
+) -> tuple[str, ...]:
+    """The features; everything that can be wrong without looking at a row is refused here."""
+    schema = synthetic.schema
+    others = [("holdout", holdout), *([("train", train)] if train is not None else [])]
+    for field, table in others:
+        if table.schema.columns != schema.columns:
+            raise EvaluationError(
+                f"The {field} rows have other columns than the synthetic rows. Encode both with "
+                "the same schema.",
+                field=field,
+            )
+    for field, wanted in (("target", (target,)), ("features", features or ()), ("s", s)):
+        for name in wanted:
+            if name not in schema:
+                raise EvaluationError(f"There is no column {name!r} in the schema.", field=field)
+    names = tuple(schema.names if features is None else dict.fromkeys(features))
+    names = tuple(name for name in names if name != target)
+    if not names:
+        raise EvaluationError("There is no column to predict the target from.", field="features")
+    return names

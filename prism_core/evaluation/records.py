@@ -1,0 +1,221 @@
+"""What an evaluation found, as plain values: metric rows, curves, shapes, distances.
+
+Everything in here was read off private rows without noise. It spends nothing and gives no
+guarantee: outside epsilon, for the curator only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from prism_core.errors import EvaluationError
+from prism_core.evaluation.learners import LEARNERS
+
+Side: TypeAlias = Literal["synthetic", "real"]
+
+OUTSIDE_EPSILON = (
+    "These numbers were read from the real rows without noise. They are not covered by epsilon "
+    "and are meant for the data curator only."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricRow:
+    """One number of an evaluation, or the sentence that says why there is none.
+
+    Outside epsilon: read from private rows without noise, for the curator only.
+
+    Attributes:
+        name: "auc", "accuracy", "log_loss", "brier", "l1_1way", "tv_2way", "task_tv",
+            "task_tv_mean", "task_tv_max", "task_tv_joint" or "correlation_difference".
+        learner: the learner of a prediction metric, None for distances.
+        subject: what was measured: the target, a column, a pair, "all columns".
+        value: the number; None when it is not defined, and then `note` says why.
+        floor: what a predictor that ignores all features reaches; None for distances.
+        ceiling: the same number for real training rows: TRTR for a prediction metric, the
+            distance between real training and holdout rows for a distance.
+        note: what a reader must know to read the number; a sentence, or "".
+        outside_epsilon: True for everything read from private rows without noise.
+
+    Raises:
+        EvaluationError: when a number is not finite, or is absent without a note.
+    """
+
+    name: str
+    learner: str | None
+    subject: str
+    value: float | None
+    floor: float | None
+    ceiling: float | None
+    note: str = ""
+    outside_epsilon: bool = True
+
+    def __post_init__(self) -> None:
+        for part in ("value", "floor", "ceiling"):
+            number = getattr(self, part)
+            if number is not None and not math.isfinite(number):
+                raise EvaluationError(f"{self.name}: {part} must be a number or None.", field=part)
+        if self.value is None and not self.note:
+            raise EvaluationError(f"{self.name}: a row without a value needs a note.", field="note")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as JSON-safe values."""
+        return {
+            "name": self.name,
+            "learner": self.learner,
+            "subject": self.subject,
+            "value": self.value,
+            "floor": self.floor,
+            "ceiling": self.ceiling,
+            "note": self.note,
+            "outside_epsilon": self.outside_epsilon,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class RocCurve:
+    """The trade-off of one classifier on the real holdout rows. Outside epsilon.
+
+    Attributes:
+        learner: the learner.
+        trained_on: "synthetic" (TSTR) or "real" (TRTR).
+        class_label: the class that counts as positive.
+        fpr: false positive rates, from 0 to 1, at most `scoring.CURVE_POINTS` of them.
+        tpr: true positive rates at the same thresholds.
+        auc: area under the full curve, before thinning.
+    """
+
+    learner: str
+    trained_on: Side
+    class_label: str
+    fpr: tuple[float, ...]
+    tpr: tuple[float, ...]
+    auc: float
+
+    def __post_init__(self) -> None:
+        if len(self.fpr) != len(self.tpr) or len(self.fpr) < 2:
+            raise EvaluationError("fpr and tpr must have the same length, 2 or more.", field="fpr")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnShape:
+    """The shares of one column's codes in real and synthetic rows. Outside epsilon.
+
+    Attributes:
+        name: the column.
+        labels: a label for every code, in code order.
+        real: share of each code among the real rows; zeros when there are no rows.
+        synthetic: share of each code among the synthetic rows.
+        l1: sum of absolute differences, 0 to 2; None when one side has no rows.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    real: tuple[float, ...]
+    synthetic: tuple[float, ...]
+    l1: float | None
+
+    def __post_init__(self) -> None:
+        if not len(self.labels) == len(self.real) == len(self.synthetic):
+            raise EvaluationError(
+                f"Column {self.name!r}: labels, real and synthetic must have the same length.",
+                field="labels",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairTv:
+    """Total variation distance of every 2-way marginal, real against synthetic. Outside epsilon.
+
+    Attributes:
+        names: the columns; empty when one side has no rows.
+        matrix: symmetric, shape (len(names), len(names)), entries 0 to 1. The diagonal holds
+            the distance of the column alone.
+    """
+
+    names: tuple[str, ...] = ()
+    matrix: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        size = len(self.names)
+        if len(self.matrix) != size or any(len(row) != size for row in self.matrix):
+            raise EvaluationError("matrix must have one row and column a name.", field="matrix")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """How good the synthetic rows are for the task, and how close they are to the real ones.
+
+    Outside epsilon: read from private rows without noise, for the curator only. The value is
+    picklable; only `to_dict` is meant to leave the curator's screen, and only if she says so.
+
+    Attributes:
+        target: the column that is predicted.
+        rows: prediction metrics first, then distances.
+        roc: ROC curves on the holdout rows.
+        columns: shares of every column.
+        pair_tv: distance of every pair of columns.
+        n_synthetic: synthetic rows.
+        n_train: real training rows, None when not given.
+        n_holdout: real holdout rows.
+    """
+
+    target: str
+    rows: tuple[MetricRow, ...]
+    roc: tuple[RocCurve, ...]
+    columns: tuple[ColumnShape, ...]
+    pair_tv: PairTv
+    n_synthetic: int
+    n_train: int | None
+    n_holdout: int
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners that were tried, in order."""
+        return tuple(dict.fromkeys(row.learner for row in self.rows if row.learner is not None))
+
+    @property
+    def default_learner(self) -> str | None:
+        """`LEARNERS[0]` when it was tried, else the first one that was."""
+        tried = self.learners
+        if LEARNERS[0] in tried:
+            return LEARNERS[0]
+        return tried[0] if tried else None
+
+    def find(self, name: str, learner: str | None = None) -> tuple[MetricRow, ...]:
+        """The rows of a metric, of one learner when given."""
+        return tuple(
+            row for row in self.rows if row.name == name and learner in (None, row.learner)
+        )
+
+    @property
+    def tstr_auc(self) -> float | None:
+        """AUC of the default learner trained on synthetic rows, tested on real ones."""
+        rows = self.find("auc", self.default_learner)
+        return rows[0].value if rows else None
+
+    @property
+    def trtr_auc(self) -> float | None:
+        """AUC of the default learner trained and tested on real rows: the ceiling."""
+        rows = self.find("auc", self.default_learner)
+        return rows[0].ceiling if rows else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as JSON-safe values.
+
+        ROC curves, pair matrices and the real shares of every column stay out: they describe
+        the private rows in more detail than an export needs.
+        """
+        return {
+            "target": self.target,
+            "tstr_auc": self.tstr_auc,
+            "trtr_auc": self.trtr_auc,
+            "n_synthetic": self.n_synthetic,
+            "n_train": self.n_train,
+            "n_holdout": self.n_holdout,
+            "outside_epsilon": True,
+            "notice": OUTSIDE_EPSILON,
+            "metrics": [row.to_dict() for row in self.rows],
+        }

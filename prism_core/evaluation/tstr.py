@@ -1,0 +1,241 @@
+"""Train on synthetic, test on real (TSTR), beside its ceiling and its floor.
+
+The ceiling (TRTR) is the same learner trained on real rows; the floor predicts the class
+shares and looks at no feature. All of it reads private rows without noise: it spends nothing
+and gives no guarantee, so it is outside epsilon and for the curator only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.evaluation import scoring
+from prism_core.evaluation.learners import LEARNERS, check_learners, fit, labelled
+from prism_core.evaluation.records import MetricRow, RocCurve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.records import Side
+
+METRICS: dict[str, Callable[[NDArray[np.integer], NDArray[np.float64]], float | None]] = {
+    "auc": scoring.macro_auc,
+    "accuracy": scoring.accuracy,
+    "log_loss": scoring.log_loss,
+    "brier": scoring.brier,
+}
+"""The scores of a classifier, by metric name."""
+
+MAX_CLASSES = 100
+"""Targets with more classes are not predicted: the fits would take hours."""
+
+MAX_CURVE_CLASSES = 6
+"""With more than two classes, ROC curves are kept for the most frequent ones in the holdout."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Attempt:
+    """What one learner trained on one side reached, and what a reader must know of it."""
+
+    values: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    curves: tuple[RocCurve, ...] = ()
+
+
+def predictive_rows(
+    synthetic: EncodedTable,
+    holdout: EncodedTable,
+    *,
+    target: str,
+    features: Sequence[str],
+    train: EncodedTable | None = None,
+    learners: Sequence[str] = LEARNERS,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[tuple[MetricRow, ...], tuple[RocCurve, ...]]:
+    """TSTR rows and ROC curves of every learner.
+
+    Rows whose target is missing are left out in fitting and in scoring. Numeric targets are
+    predicted as their bins. The AUC counts the last class as positive when there are two
+    classes; with more it is the mean over the classes present in the holdout, each against
+    the rest. Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+
+    Args:
+        synthetic: the rows to train on.
+        holdout: real rows that took no part in making the synthetic ones.
+        target: the column to predict.
+        features: the columns to predict from.
+        train: real training rows, for the ceiling.
+        learners: which of `LEARNERS` to try.
+        progress: told what starts; may raise to stop.
+
+    Raises:
+        EvaluationError: when a learner is unknown.
+    """
+    check_learners(learners)
+    test = labelled(holdout, target)
+    floor = _floor(test, target, train)
+    rows: list[MetricRow] = []
+    curves: list[RocCurve] = []
+    for learner in learners:
+        progress(f"{learner} on synthetic rows")
+        made = _attempt(learner, "synthetic", synthetic, test, target, features)
+        real = None
+        if train is not None:
+            progress(f"{learner} on real rows")
+            real = _attempt(learner, "real", train, test, target, features)
+        rows += [_row(name, learner, test, target, made, real, floor) for name in METRICS]
+        curves += made.curves + (real.curves if real else ())
+    return tuple(rows), tuple(curves)
+
+
+def _row(
+    name: str,
+    learner: str,
+    test: EncodedTable,
+    target: str,
+    made: _Attempt,
+    real: _Attempt | None,
+    floor: dict[str, float],
+) -> MetricRow:
+    value = made.values.get(name)
+    notes = [*made.notes]
+    if real is None:
+        notes.append("No real training rows were given, so there is no ceiling.")
+    else:
+        notes += [note for note in real.notes if note not in notes]
+    notes += _test_notes(name, test, target)
+    return MetricRow(
+        name=name,
+        learner=learner,
+        subject=target,
+        value=value,
+        floor=floor.get(name),
+        ceiling=None if real is None else real.values.get(name),
+        note=" ".join(notes),
+    )
+
+
+def _attempt(
+    learner: str,
+    side: Side,
+    table: EncodedTable,
+    test: EncodedTable,
+    target: str,
+    features: Sequence[str],
+) -> _Attempt:
+    rows = labelled(table, target)
+    shown = np.unique(rows.column(target))
+    refusal = _refusal(rows, shown, side, target)
+    if refusal or not test.n:
+        return _Attempt(notes=(refusal,) if refusal else ())
+    fitted = fit(learner, rows, target=target, features=features)
+    proba = fitted.probabilities(test)
+    y = test.column(target)
+    scores = {name: score(y, proba) for name, score in METRICS.items()}
+    return _Attempt(
+        values={name: value for name, value in scores.items() if value is not None},
+        notes=_fit_notes(rows, shown, side, target, converged=fitted.converged),
+        curves=_curves(learner, side, test, target, proba),
+    )
+
+
+def _refusal(table: EncodedTable, shown: NDArray[np.integer], side: Side, target: str) -> str:
+    """Why no classifier can be fitted to these rows, or ""."""
+    column = table.schema[target]
+    rows = "synthetic rows" if side == "synthetic" else "real training rows"
+    if column.level_count > MAX_CLASSES:
+        return (
+            f"{target} has {column.level_count:,} classes and at most {MAX_CLASSES} are "
+            "predicted; group its levels to evaluate it."
+        )
+    if not table.n:
+        return f"There are no {rows} with a known {target}, so nothing can be fitted to them."
+    if len(shown) == 1:
+        return (
+            f"All {rows} have {target} = {column.labels()[shown[0]]}, so nothing can be "
+            "fitted to them."
+        )
+    return ""
+
+
+def _fit_notes(
+    table: EncodedTable, shown: NDArray[np.integer], side: Side, target: str, *, converged: bool
+) -> tuple[str, ...]:
+    rows = "synthetic rows" if side == "synthetic" else "real training rows"
+    labels = table.schema[target].labels()[: table.schema[target].level_count]
+    absent = [label for code, label in enumerate(labels) if code not in shown]
+    notes: list[str] = []
+    if absent:
+        names = ", ".join(absent[:3]) + (f" and {len(absent) - 3} more" if len(absent) > 3 else "")
+        notes.append(f"The {rows} never show {target} = {names}, which gets probability 0.")
+    if not converged:
+        notes.append(f"The fit to the {rows} was stopped before it had converged.")
+    return tuple(notes)
+
+
+def _test_notes(name: str, test: EncodedTable, target: str) -> list[str]:
+    """What the holdout rows themselves do to a score."""
+    column = test.schema[target]
+    if not test.n:
+        return [f"There are no holdout rows with a known {target}, so nothing can be scored."]
+    if name != "auc":
+        return []
+    present = np.unique(test.column(target))
+    if len(present) == 1:
+        label = column.labels()[present[0]]
+        return [f"All holdout rows have {target} = {label}, so the AUC is not defined."]
+    if column.level_count > 2:
+        return [
+            f"Mean over the {len(present)} of {column.level_count} classes that the holdout "
+            "shows, each against the rest."
+        ]
+    return []
+
+
+def _floor(test: EncodedTable, target: str, train: EncodedTable | None) -> dict[str, float]:
+    """Scores of the class shares of the real training rows (else of the holdout itself)."""
+    known = test if train is None else labelled(train, target)
+    source = known if known.n else test
+    if not source.n or not test.n:
+        return {}
+    classes = test.schema[target].level_count
+    shares = np.bincount(source.column(target), minlength=classes) / source.n
+    y = test.column(target)
+    proba = np.broadcast_to(shares, (test.n, classes))
+    scores = {name: score(y, proba) for name, score in METRICS.items()}
+    return {name: value for name, value in scores.items() if value is not None}
+
+
+def _curves(
+    learner: str, side: Side, test: EncodedTable, target: str, proba: NDArray[np.float64]
+) -> tuple[RocCurve, ...]:
+    column = test.schema[target]
+    y = test.column(target)
+    codes = [1]
+    if column.level_count != 2:
+        counts = np.bincount(y, minlength=column.level_count)
+        codes = [int(c) for c in np.argsort(-counts, kind="stable")[:MAX_CURVE_CLASSES]]
+    curves: list[RocCurve] = []
+    for code in codes:
+        positive = y == code
+        points = scoring.roc_points(positive, proba[:, code])
+        area = scoring.binary_auc(positive, proba[:, code])
+        if points is None or area is None:
+            continue
+        curves.append(
+            RocCurve(
+                learner=learner,
+                trained_on=side,
+                class_label=column.labels()[code],
+                fpr=tuple(points[0].tolist()),
+                tpr=tuple(points[1].tolist()),
+                auc=area,
+            )
+        )
+    return tuple(curves)

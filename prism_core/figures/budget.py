@@ -1,0 +1,188 @@
+"""What every marginal gets of the budget, and what error that buys. Needs no row."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from prism_core.figures import theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import plotly.graph_objects as go
+
+
+class BudgetLine(Protocol):
+    """What a figure needs to know of one marginal. An attribute `cells` is shown when there."""
+
+    @property
+    def label(self) -> str:
+        """The marginal in words, "age × readmitted_30d"."""
+        ...
+
+    @property
+    def pool(self) -> str:
+        """The part of the budget it is paid from, "task" or "background"."""
+        ...
+
+    @property
+    def share(self) -> float:
+        """Its part of the total budget (rho), 0 to 1."""
+        ...
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise of one cell, in rows."""
+        ...
+
+    @property
+    def relative_error(self) -> float | None:
+        """Expected l1 error over all cells, in units of n; None when there is no forecast."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetRow:
+    """A plain `BudgetLine`."""
+
+    label: str
+    pool: str
+    share: float
+    sigma: float
+    relative_error: float | None
+    cells: int | None = None
+
+
+def budget_figure(rows: Sequence[BudgetLine]) -> go.Figure:
+    """Bars of the share of every marginal, in the order given, coloured by pool.
+
+    Args:
+        rows: the marginals.
+    """
+    if not rows:
+        return theme.sentence_figure("There are no marginals to pay for yet.")
+    figure = _figure(rows, "Share of the total budget")
+    figure.update_layout(barmode="overlay", bargap=0.28)
+    # Room for the number at the end of the longest bar.
+    top = max((row.share for row in rows), default=0.0) * 1.12 or 1.0
+    figure.update_xaxes(tickformat=".1~%", range=[0.0, top])
+    for pool, style in _styles(rows).items():
+        places = [place for place, row in enumerate(rows) if row.pool == pool]
+        figure.add_bar(
+            x=[rows[place].share for place in places],
+            y=places,
+            orientation="h",
+            name=theme.safe(pool, 40),
+            marker={
+                "color": style.colour,
+                "pattern": theme.pattern(style.pattern),
+            },
+            text=[f"{rows[place].share:.1%}" for place in places],
+            textposition="outside",
+            textangle=0,
+            cliponaxis=False,
+            textfont={"size": 11},
+            customdata=[_facts(rows[place]) for place in places],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    return figure
+
+
+def error_figure(rows: Sequence[BudgetLine]) -> go.Figure:
+    """Expected relative error of every marginal on a logarithmic scale, marked by pool.
+
+    The line at 100% is where the noise is as large as the data.
+
+    Args:
+        rows: the marginals, in the order in which they are drawn.
+    """
+    if not rows:
+        return theme.sentence_figure("There are no marginals to forecast yet.")
+    known = [place for place, row in enumerate(rows) if _forecast(row) is not None]
+    if not known:
+        return theme.sentence_figure("There is no error forecast for these marginals.")
+    figure = _figure(rows, "Expected error relative to the number of rows (log scale)")
+    errors = [_forecast(rows[place]) or 1.0 for place in known]
+    low, high = math.log10(min(*errors, 1.0)), math.log10(max(*errors, 1.0))
+    figure.update_xaxes(
+        type="log",
+        range=[low - 0.15, high + 0.15],
+        dtick=1 if high - low > 2 else "D2",
+        tickformat="~%",
+    )
+    figure.update_yaxes(showgrid=True)
+    for pool, style in _styles(rows).items():
+        places = [place for place in known if rows[place].pool == pool]
+        figure.add_scatter(
+            x=[rows[place].relative_error for place in places],
+            y=places,
+            mode="markers",
+            name=theme.safe(pool, 40),
+            marker={"color": style.colour, "symbol": style.symbol, "size": 10},
+            customdata=[_facts(rows[place]) for place in places],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    figure.add_scatter(
+        x=[1.0, 1.0],
+        y=[-0.6, len(rows) - 0.4],
+        mode="lines",
+        name="noise as large as the data",
+        line={"color": theme.VERMILION, "width": 1.5, "dash": "dot"},
+        hoverinfo="skip",
+    )
+    _without_forecast(figure, rows, known)
+    return figure
+
+
+def _without_forecast(figure: go.Figure, rows: Sequence[BudgetLine], known: list[int]) -> None:
+    for place in sorted(set(range(len(rows))) - set(known)):
+        figure.add_annotation(
+            text="no forecast",
+            x=0.01,
+            xref="x domain",
+            xanchor="left",
+            y=place,
+            showarrow=False,
+            font={"size": 11},
+        )
+
+
+def _figure(rows: Sequence[BudgetLine], title: str) -> go.Figure:
+    axis = theme.rows_axis([row.label for row in rows], limit=48)
+    axis["tickfont"] = {"size": 12}
+    return theme.new_figure(
+        height=110 + 22 * max(3, len(rows)),
+        xaxis={"title": {"text": title}, "showgrid": True},
+        yaxis=axis,
+    )
+
+
+def _styles(rows: Sequence[BudgetLine]) -> dict[str, theme.Style]:
+    """A style a pool; "task" and "background" always have the same."""
+    found = dict.fromkeys(row.pool for row in rows)
+    order = [*dict.fromkeys(("task", "background", *found))]
+    return {pool: theme.STYLES[order.index(pool) % len(theme.STYLES)] for pool in found}
+
+
+def _forecast(row: BudgetLine) -> float | None:
+    """The forecast when it can stand on a logarithmic scale."""
+    error = row.relative_error
+    return error if error is not None and math.isfinite(error) and error > 0 else None
+
+
+def _facts(row: BudgetLine) -> str:
+    """Everything about one marginal, for hovering."""
+    cells = getattr(row, "cells", None)
+    error = row.relative_error
+    lines = [
+        f"<b>{theme.safe(row.label)}</b>",
+        f"pool: {theme.safe(row.pool)}",
+        f"share of the budget: {row.share:.2%}",
+        *([f"cells: {cells:,}"] if cells is not None else []),
+        f"noise a cell (sigma): {row.sigma:,.3g} rows",
+        "expected error: "
+        + (f"{error:.1%}" if error is not None and math.isfinite(error) else "no forecast"),
+    ]
+    return "<br>".join(lines)

@@ -1,0 +1,177 @@
+"""The look all figures share, and the only way text gets into them.
+
+Backgrounds stay transparent and text has a grey that reads on white and on near-black;
+Streamlit's theme (`st.plotly_chart(..., theme="streamlit")`, its default) puts the page's own
+font and text colour in their place. Colours are those of Okabe and Ito,
+which people with colour-blindness can tell apart; a second sign (pattern, dash, symbol) always
+says the same for print in grey.
+
+Source of the palette: M. Okabe and K. Ito, Color Universal Design, 2008.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import plotly.graph_objects as go
+
+BLUE = "#0072B2"
+ORANGE = "#E69F00"
+GREEN = "#009E73"
+VERMILION = "#D55E00"
+PINK = "#CC79A7"
+SKY = "#56B4E9"
+YELLOW = "#F0E442"
+GREY = "#8A8A8A"
+"""Readable on white and on near-black; takes the place of Okabe and Ito's black."""
+
+PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW, GREY)
+TEXT = "#767676"
+FONTS = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
+GRID = "rgba(128, 128, 128, 0.25)"
+AXIS = "rgba(128, 128, 128, 0.6)"
+
+SYNTHETIC, REAL, FLOOR = ORANGE, BLUE, GREY
+"""Colours of the same three things in every figure."""
+
+_SPECIAL = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How one group is drawn: a colour, and a pattern and a symbol that say the same in grey."""
+
+    colour: str
+    pattern: str
+    symbol: str
+
+
+STYLES = tuple(
+    Style(colour=colour, pattern=pattern, symbol=symbol)
+    for colour, pattern, symbol in zip(
+        PALETTE,
+        ("", "/", ".", "x", "-", "\\", "+", "|"),
+        ("circle", "diamond", "square", "x", "triangle-up", "triangle-down", "star", "cross"),
+        strict=True,
+    )
+)
+"""Styles in the order in which groups get them; used again from the start after the last."""
+
+
+def safe(text: object, limit: int | None = None) -> str:
+    """Text that plotly shows as it is written.
+
+    Plotly reads some HTML in every label and, where MathJax is loaded, LaTeX between dollar
+    signs. Names come from files, so they are escaped; control characters become blanks.
+
+    Args:
+        text: a name or label.
+        limit: longest text shown, in characters; the middle of a longer one becomes an
+            ellipsis, because names tend to differ at either end.
+
+    Example:
+        >>> safe("<b>age & sex</b>", limit=9)
+        '&lt;b&gt;a…&lt;/b&gt;'
+    """
+    plain = "".join(c if c.isprintable() else " " for c in str(text))
+    if limit is not None and len(plain) > limit:
+        tail = (limit - 1) // 2
+        plain = plain[: limit - 1 - tail] + "…" + plain[len(plain) - tail :]
+    return "".join(_SPECIAL.get(c, c) for c in plain)
+
+
+def wrapped(text: object, width: int = 80) -> str:
+    """Safe text over several lines."""
+    plain = "".join(c if c.isprintable() else " " for c in str(text))
+    return "<br>".join(safe(line) for line in textwrap.wrap(plain, width)) or " "
+
+
+def new_figure(*, height: int, **layout: Any) -> go.Figure:  # noqa: ANN401 - plotly's own names
+    """An empty figure in the shared look.
+
+    Args:
+        height: in pixels; the width is that of the page.
+        layout: further plotly layout properties.
+    """
+    import plotly.graph_objects as go
+
+    axis = {
+        "gridcolor": GRID,
+        "zerolinecolor": AXIS,
+        "linecolor": AXIS,
+        "zeroline": False,
+        "automargin": True,
+        "ticks": "",
+        "title": {"standoff": 12},
+    }
+    template = go.layout.Template(
+        layout={
+            "xaxis": axis,
+            "yaxis": axis,
+            "colorway": list(PALETTE),
+            "font": {"family": FONTS, "size": 13, "color": TEXT},
+            "hoverlabel": {"align": "left", "namelength": -1},
+        }
+    )
+    base: dict[str, Any] = {
+        "template": template,
+        "height": height,
+        "paper_bgcolor": "rgba(0, 0, 0, 0)",
+        "plot_bgcolor": "rgba(0, 0, 0, 0)",
+        "margin": {"l": 16, "r": 16, "t": 40, "b": 16},
+        "legend": legend_above(),
+        "separators": ".,",
+    }
+    return go.Figure(layout=base | layout)
+
+
+def legend_above() -> dict[str, Any]:
+    """A legend in one line over the plot."""
+    return {
+        "orientation": "h",
+        "x": 0.0,
+        "xanchor": "left",
+        "y": 1.0,
+        "yanchor": "bottom",
+        "bgcolor": "rgba(0, 0, 0, 0)",
+        "itemsizing": "constant",
+    }
+
+
+def sentence_figure(text: str) -> go.Figure:
+    """A figure that says why there is nothing to draw."""
+    figure = new_figure(height=160, xaxis={"visible": False}, yaxis={"visible": False})
+    figure.add_annotation(
+        text=wrapped(text), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False
+    )
+    return figure
+
+
+def pattern(shape: str) -> dict[str, Any]:
+    """A bar pattern drawn over the bar's own colour."""
+    return {"shape": shape, "fillmode": "overlay", "solidity": 0.22, "size": 8}
+
+
+def name_axis(names: Sequence[str], *, limit: int = 32) -> dict[str, Any]:
+    """An axis of names at the positions 0, 1, 2, ...
+
+    Positions instead of plotly's category axis: two names that look the same when cut stay two
+    rows, and a name like "2024-01" is not taken for a date.
+    """
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [safe(name, limit) for name in names],
+        "showgrid": False,
+        "type": "linear",
+    }
+
+
+def rows_axis(names: Sequence[str], *, limit: int = 32) -> dict[str, Any]:
+    """A vertical axis of names, the first on top."""
+    return name_axis(names, limit=limit) | {"range": [len(names) - 0.4, -0.6]}
