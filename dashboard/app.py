@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
-from dashboard.steps import STEPS
+from dashboard.state import project
+from dashboard.steps import DONE_ICON, STEPS
 
-st.set_page_config(page_title="PRISM Studio", page_icon=":material/blur_on:", layout="wide")
+_ASSETS = Path(__file__).parent / "assets"
+
+st.set_page_config(page_title="PRISM Studio", page_icon=":material/change_history:", layout="wide")
+st.html(_ASSETS / "app.css")
+st.logo(_ASSETS / "logo.svg", size="large")
 st.navigation(
     [
-        st.Page(step.page, title=step.title, icon=step.icon, default=position == 0)
+        st.Page(
+            step.page,
+            title=step.title,
+            icon=step.icon if step.missing(project()) else DONE_ICON,
+            default=position == 0,
+        )
         for position, step in enumerate(STEPS)
     ],
     position="top",

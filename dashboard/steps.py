@@ -41,6 +41,8 @@ def _data(project: Project) -> str:
 
 
 def _structure(project: Project) -> str:
+    if _data(project):
+        return "Declare the table first."
     if project.target is None:
         return "Choose the column to be predicted."
     try:
@@ -51,6 +53,8 @@ def _structure(project: Project) -> str:
 
 
 def _budget(project: Project) -> str:
+    if _data(project) or project.target is None:
+        return "Choose what is to be predicted first."
     try:
         project.plan()
     except PrismError as error:
@@ -65,6 +69,8 @@ def _release(project: Project) -> str:
 def _inspect(project: Project) -> str:
     return "" if project.evaluation is not None else "Compare synthetic and real rows."
 
+
+DONE_ICON = ":material/check_circle:"
 
 STEPS: tuple[Step, ...] = (
     Step(page="pages/data.py", title="Data", icon=":material/table:", missing=_data),

@@ -21,4 +21,5 @@ if state.job is None:
     release_start.section()
 else:
     release_run.section()
-    onward("Release")
+    if state.folder is not None:
+        onward("Release")

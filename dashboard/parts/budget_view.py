@@ -44,12 +44,14 @@ def _figures(plan: Plan) -> None:
                  help=f"Spends {plan.spent.epsilon:.4g} by {plan.budget.accountant}.")  # fmt: skip
     second.metric("Delta", f"{plan.delta:.2g}", border=True)
     third.metric(
-        "Noise on task marginals", f"σ ≈ {max(query.sigma for query in task):,.1f} rows",
-        border=True, help="Largest standard deviation of one cell among them, in counts of rows.",
+        "Noise, σ in rows", f"{max(query.sigma for query in task):,.1f}",
+        border=True, help="Largest standard deviation of one cell of a marginal with the target, "
+        "in counts of rows.",
     )  # fmt: skip
     fourth.metric(
-        "Expected task error", f"{max(query.relative_error for query in task):.1%}",
-        border=True, help="Largest expected l1 error of a marginal with the target, over n.",
+        "Task error", f"{max(query.relative_error for query in task):.1%}",
+        border=True, help="Largest expected l1 error of a marginal with the target, over n: an expectation "
+        "of the noise, not a guarantee.",
     )  # fmt: skip
     if not plan.s_is_final:
         st.caption(
@@ -65,8 +67,8 @@ def _table(plan: Plan, found: tuple[PlanLine, ...]) -> None:
             "pool": [line.pool for line in found],
             "cells": pd.array([line.cells for line in found], dtype="Int64"),
             "share": [line.share for line in found],
-            "sigma (counts)": [line.sigma for line in found],
-            "expected relative error": [line.relative_error for line in found],
+            "sigma": [line.sigma for line in found],
+            "expected error": [line.relative_error for line in found],
         }
     )
     st.dataframe(
@@ -75,8 +77,12 @@ def _table(plan: Plan, found: tuple[PlanLine, ...]) -> None:
             "share": st.column_config.ProgressColumn(
                 "share", format="percent", min_value=0.0, max_value=max(frame["share"]),
             ),
-            "sigma (counts)": st.column_config.NumberColumn(format="%.1f"),
-            "expected relative error": st.column_config.NumberColumn(format="percent"),
+            "sigma": st.column_config.NumberColumn(
+                format="%.1f", help="Standard deviation of the noise in each cell, in counts"
+            ),
+            "expected error": st.column_config.NumberColumn(
+                format="percent", help="Expected l1 error of the noisy marginal, relative to n"
+            ),
         },
     )  # fmt: skip
     size = plan.forecast

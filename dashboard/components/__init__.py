@@ -1,0 +1,1 @@
+"""Streamlit components that ship with PRISM Studio."""

@@ -1,0 +1,17 @@
+"""A causal-graph editor drawn with vis-network, for use inside a Streamlit page.
+
+Protocol. Python sends nodes, roles, edges, positions and ``rev``. The browser owns the edges and
+positions of that ``rev`` and sends each change back as one state update ``graph = {rev, edges,
+positions}``. Python takes an update only if it carries the current ``rev`` and bumps ``rev``
+whenever it changes the graph itself (upload, undo, reset): a change made in Python can then never
+be undone by a late message from the browser. As long as ``rev`` and the column names stay, a rerun
+recolours the drawing in place and moves nothing.
+
+Column names come from files nobody has vetted. They travel only through the component's ``data``;
+the browser side writes them with ``textContent`` and onto a canvas, never as markup.
+"""
+
+from dashboard.components.dag_editor._editor import dag_editor
+from dashboard.components.dag_editor._model import ROLES, Edit, NodeView, Role
+
+__all__ = ["ROLES", "Edit", "NodeView", "Role", "dag_editor"]

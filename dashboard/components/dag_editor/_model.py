@@ -1,0 +1,110 @@
+"""What goes to the editor and what comes back, checked on the way in and on the way out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, cast, get_args
+
+Role = Literal["target", "parent", "child", "co_parent", "selected", "other"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeView:
+    """How one column is drawn.
+
+    Attributes:
+        name: The column's name, shown as text whatever it contains.
+        role: The part it plays for the target; decides shape and colour.
+        tooltip: A plain sentence shown under the name on hover.
+    """
+
+    name: str
+    role: str
+    tooltip: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a role the browser has no shape for."""
+        if self.role not in ROLES:
+            raise ValueError(f"role ({self.role}) must be one of {', '.join(ROLES)}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """The graph as the user last left it in the browser.
+
+    Attributes:
+        rev: The revision the edit was made on.
+        edges: Cause and effect, in the order they were drawn. Not checked for cycles.
+        positions: Canvas coordinates of the columns; empty when the browser sent none.
+    """
+
+    rev: int
+    edges: tuple[tuple[str, str], ...]
+    positions: dict[str, tuple[float, float]]
+
+
+def parse_edit(graph: object, *, names: frozenset[str], rev: int) -> Edit | None:
+    """Read a ``graph`` state sent by the browser.
+
+    Args:
+        graph: Whatever sits in the component's state; anything but a well-formed graph is ignored.
+        names: The columns that may appear.
+        rev: The only revision that is accepted.
+
+    Returns:
+        The edit, or None when it belongs to another revision or is not well-formed.
+    """
+    if not isinstance(graph, Mapping):
+        return None
+    fields = cast("Mapping[str, object]", graph)
+    sent_rev = fields.get("rev")
+    # bool is an int in Python: True would pass for revision 1.
+    if not isinstance(sent_rev, int) or isinstance(sent_rev, bool) or sent_rev != rev:
+        return None
+    edges = _parse_edges(fields.get("edges"), names)
+    if edges is None:
+        return None
+    return Edit(rev=rev, edges=edges, positions=_parse_positions(fields.get("positions"), names))
+
+
+def _as_sequence(value: object) -> Sequence[object] | None:
+    """Narrow a JSON array; strings are sequences too and are not wanted."""
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else None
+
+
+def _parse_edges(value: object, names: frozenset[str]) -> tuple[tuple[str, str], ...] | None:
+    pairs = _as_sequence(value)
+    if pairs is None:
+        return None
+    edges: list[tuple[str, str]] = []
+    for item in pairs:
+        pair = _as_sequence(item)
+        if pair is None or len(pair) != 2:
+            return None
+        cause, effect = pair
+        if not isinstance(cause, str) or not isinstance(effect, str):
+            return None
+        if cause == effect or cause not in names or effect not in names:
+            return None
+        edges.append((cause, effect))
+    return tuple(edges) if len(set(edges)) == len(edges) else None
+
+
+def _parse_positions(value: object, names: frozenset[str]) -> dict[str, tuple[float, float]]:
+    """Keep what can be used: a lost position costs a tidy layout, not the user's edges."""
+    if not isinstance(value, Mapping):
+        return {}
+    positions: dict[str, tuple[float, float]] = {}
+    for name, point in cast("Mapping[object, object]", value).items():
+        pair = _as_sequence(point)
+        if not isinstance(name, str) or name not in names or pair is None or len(pair) != 2:
+            continue
+        x, y = pair
+        if isinstance(x, int | float) and isinstance(y, int | float):
+            place = (float(x), float(y))
+            if all(map(math.isfinite, place)):
+                positions[name] = place
+    return positions

@@ -1,0 +1,56 @@
+// Colours. They come from Streamlit's CSS variables, so that the drawing follows the page's theme.
+
+// Okabe and Ito's colours, told apart by people with the common kinds of colour blindness.
+export const HUES = {
+  target: "#D55E00",
+  parent: "#0072B2",
+  child: "#009E73",
+  co_parent: "#CC79A7",
+  selected: "#E69F00",
+};
+
+const probe = document.createElement("canvas");
+probe.width = probe.height = 1;
+const probeContext = probe.getContext("2d", { willReadFrequently: true });
+
+// The browser parses the colour: variables hold hex, rgb() or names.
+function rgb(colour) {
+  probeContext.clearRect(0, 0, 1, 1);
+  probeContext.fillStyle = "#808080";
+  probeContext.fillStyle = colour;
+  probeContext.fillRect(0, 0, 1, 1);
+  return probeContext.getImageData(0, 0, 1, 1).data;
+}
+
+/** Mix `share` (0 to 1) of `colour` into `ground`. */
+export function mix(colour, ground, share) {
+  const [a, b] = [rgb(colour), rgb(ground)];
+  const channel = (i) => Math.round(a[i] * share + b[i] * (1 - share));
+  return `rgb(${channel(0)}, ${channel(1)}, ${channel(2)})`;
+}
+
+/** Read the page's theme at the component's place. `root` is a shadow root or an element. */
+export function readTheme(root) {
+  const style = getComputedStyle(root.host ?? root);
+  const read = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
+  const background = read("--st-background-color", "#ffffff");
+  const text = read("--st-text-color", "#31333f");
+  const [r, g, b] = rgb(background);
+  const dark = 0.2126 * r + 0.7152 * g + 0.0722 * b < 110;
+  // Pure hues are too pale for a line on white, or too dark on black: shift them a little.
+  const line = (hue) => (dark ? mix(hue, "#ffffff", 0.78) : mix(hue, "#000000", 0.84));
+  return {
+    dark,
+    text,
+    background,
+    accent: read("--st-primary-color", "#ff4b4b"),
+    font: read("--st-font", "sans-serif"),
+    faint: mix(text, background, 0.72),
+    edge: mix(text, background, 0.62),
+    stroke: (role) => (HUES[role] ? line(HUES[role]) : mix(text, background, 0.5)),
+    fill: (role) => {
+      if (!HUES[role]) return background;
+      return mix(HUES[role], background, role === "target" ? 0.32 : dark ? 0.26 : 0.16);
+    },
+  };
+}

@@ -1,0 +1,450 @@
+"""The DAG editor in a real browser with a real mouse, and its Python side without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlparse
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.components.dag_editor import Edit, NodeView
+from dashboard.components.dag_editor._model import parse_edit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
+
+APP = Path(__file__).with_name("dag_editor_app.py")
+ROOT = APP.parents[2]
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START = [["A", "B"], ["B", "C"]]
+
+browser_test = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = {
+        "server.headless": "true",
+        "server.address": "127.0.0.1",
+        "server.port": str(port),
+        "browser.gatherUsageStats": "false",
+        "server.fileWatcherType": "none",
+    }
+    flags = [part for name, value in options.items() for part in (f"--{name}", value)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(APP), *flags],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(lambda: answers(f"{address}/_stcore/health"), seconds=60)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"no Chromium at {CHROMIUM}; set CHROMIUM to its path")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_case(server: str, chromium: Browser) -> Iterator[Callable[..., EditorPage]]:
+    """Open a case of the app; at the end, check that nothing was asked of another host."""
+    contexts: list[Any] = []
+    requested: list[str] = []
+    errors: list[str] = []
+
+    def open_it(case: str = "small", scheme: str = "light", **viewport: int) -> EditorPage:
+        size = {"width": 1280, "height": 1000} | viewport
+        context = chromium.new_context(viewport=size, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: requested.append(request.url))
+        page.on("websocket", lambda websocket: requested.append(websocket.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
+        page.goto(f"{server}/?case={case}")
+        return EditorPage(page)
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    hosts = {urlparse(url).hostname for url in requested if not url.startswith(("data:", "blob:"))}
+    assert hosts <= {"127.0.0.1"}
+    assert errors == []
+
+
+class EditorPage:
+    """What a user sees and does on the page of ``dag_editor_app.py``."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.canvas = page.get_by_test_id("dag-canvas")
+        self.message = page.get_by_test_id("dag-message")
+        self.legend = page.get_by_test_id("dag-legend")
+        self.settle()
+
+    def settle(self) -> None:
+        self.page.wait_for_selector("[data-testid=dag-canvas][data-nodes]", timeout=30_000)
+        self.canvas.scroll_into_view_if_needed()
+        # The first drawing may still be fitted to the final width of the page.
+        wait_until(lambda: self.nodes() == (self.page.wait_for_timeout(400), self.nodes())[1])
+
+    def nodes(self) -> dict[str, list[int]]:
+        return json.loads(self.canvas.get_attribute("data-nodes") or "{}")
+
+    def drawn(self) -> list[list[str]]:
+        return json.loads(self.canvas.get_attribute("data-edges") or "[]")
+
+    def got(self) -> dict[str, Any]:
+        return json.loads(self.page.locator(".st-key-got").inner_text())
+
+    def python_has(self, *edges: list[str]) -> None:
+        wanted = sorted(edges)
+        wait_until(lambda: sorted(self.got()["edges"]) == wanted, lambda: self.got())
+
+    def browser_has(self, *edges: list[str]) -> None:
+        wanted = sorted(edges)
+        wait_until(lambda: sorted(self.drawn()) == wanted, lambda: self.drawn())
+
+    def at(self, name: str) -> tuple[float, float]:
+        box = self.canvas.bounding_box()
+        assert box is not None
+        x, y = self.nodes()[name]
+        return box["x"] + x, box["y"] + y
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        mouse = self.page.mouse
+        mouse.move(*start)
+        mouse.down()
+        mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=6)
+        mouse.move(*end, steps=6)
+        mouse.up()
+
+    def press(self, words: str) -> None:
+        # force: Playwright would wait for ever for a button with aria-disabled.
+        self.page.locator(".dag-tools").get_by_text(words, exact=True).click(force=True)
+
+    def draw(self, cause: str, effect: str) -> None:
+        self.drag(self.at(cause), self.at(effect))
+
+    def select(self, cause: str, effect: str) -> None:
+        (x1, y1), (x2, y2) = self.at(cause), self.at(effect)
+        self.page.mouse.click((x1 + x2) / 2, (y1 + y2) / 2)
+        self.says(f"Selected: {cause} → {effect}")
+
+    def says(self, words: str) -> None:
+        wait_until(lambda: words in self.message.inner_text(), lambda: self.message.inner_text())
+
+    def colour(self, name: str) -> list[int]:
+        """Colour inside a node, beside its label."""
+        x, y = self.nodes()[name]
+        return self.canvas.locator("canvas").evaluate(
+            """(canvas, [x, y]) => {
+                const ratio = canvas.width / canvas.clientWidth;
+                const context = canvas.getContext("2d");
+                return [...context.getImageData((x - 24) * ratio, (y - 8) * ratio, 1, 1).data];
+            }""",
+            [x, y],
+        )
+
+
+def wait_until(
+    condition: Callable[[], bool], report: Callable[[], object] = str, seconds: float = 10
+) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain; last seen: {report()}"
+        time.sleep(0.05)
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2) as response:
+            return response.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+# ---- with a mouse --------------------------------------------------------------------------------
+
+
+@browser_test
+def test_edges_are_drawn_by_dragging_until_the_tool_is_switched_off(open_case) -> None:
+    editor = open_case()
+    editor.press("Draw edge")
+    editor.draw("D", "C")
+    editor.python_has(*START, ["D", "C"])
+    editor.draw("A", "E")
+    editor.python_has(*START, ["D", "C"], ["A", "E"])
+    editor.press("Draw edge")
+    before = editor.nodes()
+    editor.drag(editor.at("D"), (editor.at("D")[0] + 60, editor.at("D")[1] + 40))
+    wait_until(lambda: editor.nodes()["D"] != before["D"])
+    assert editor.nodes()["A"] == before["A"]
+    editor.python_has(*START, ["D", "C"], ["A", "E"])
+
+
+@browser_test
+def test_an_edge_can_be_drawn_with_two_clicks(open_case) -> None:
+    editor = open_case()
+    editor.press("Draw edge")
+    editor.page.mouse.click(*editor.at("D"))
+    editor.says("D → ?")
+    editor.page.mouse.click(*editor.at("E"))
+    editor.python_has(*START, ["D", "E"])
+
+
+@browser_test
+@pytest.mark.parametrize("how", ["Delete", "Backspace", "button"])
+def test_a_selected_edge_is_deleted(open_case, how: str) -> None:
+    editor = open_case()
+    editor.select("A", "B")
+    if how == "button":
+        editor.press("Delete")
+    else:
+        editor.page.keyboard.press(how)
+    editor.python_has(["B", "C"])
+    editor.browser_has(["B", "C"])
+
+
+@browser_test
+def test_deleting_without_a_selection_says_what_to_do(open_case) -> None:
+    editor = open_case()
+    editor.press("Delete")
+    editor.says("Click an edge first")
+    editor.python_has(*START)
+
+
+@browser_test
+def test_a_selected_edge_is_reversed_and_stays_selected(open_case) -> None:
+    editor = open_case()
+    editor.select("A", "B")
+    editor.press("Reverse")
+    editor.python_has(["B", "A"], ["B", "C"])
+    editor.press("Reverse")
+    editor.python_has(*START)
+
+
+@browser_test
+def test_a_cycle_is_refused_and_named_in_full(open_case) -> None:
+    editor = open_case()
+    editor.press("Draw edge")
+    editor.draw("C", "A")
+    editor.says("C → A → B → C would be a cycle; the edge was not added.")
+    editor.browser_has(*START)
+    editor.python_has(*START)
+
+
+@browser_test
+def test_a_self_loop_a_double_and_a_miss_are_refused(open_case) -> None:
+    editor = open_case()
+    editor.press("Draw edge")
+    x, y = editor.at("A")
+    editor.drag((x - 20, y), (x + 20, y))
+    editor.says("A → A: a column cannot cause itself")
+    editor.draw("A", "B")
+    editor.says("A → B is already there")
+    editor.drag((x, y), (x, y - 150))
+    editor.says("There is no column there")
+    editor.python_has(*START)
+
+
+@browser_test
+def test_reversing_into_a_cycle_is_refused(open_case) -> None:
+    editor = open_case()
+    # A bent way round, so that A -> C does not run behind B.
+    editor.drag(editor.at("B"), (editor.at("B")[0], editor.at("B")[1] - 120))
+    editor.press("Draw edge")
+    editor.draw("A", "C")
+    editor.python_has(*START, ["A", "C"])
+    editor.press("Draw edge")
+    editor.select("A", "C")
+    editor.press("Reverse")
+    editor.says("C → A → B → C would be a cycle; the edge was not reversed.")
+    editor.python_has(*START, ["A", "C"])
+
+
+@browser_test
+def test_a_change_made_in_python_wins_over_the_browsers_state(open_case) -> None:
+    editor = open_case()
+    editor.press("Draw edge")
+    editor.draw("D", "C")
+    editor.python_has(*START, ["D", "C"])
+    editor.page.get_by_role("button", name="Reset in Python").click()
+    editor.browser_has(*START)
+    editor.python_has(*START)
+    # A further rerun must not bring the old edge back.
+    editor.page.get_by_text("predictive", exact=True).click()
+    wait_until(lambda: "Selected: chosen" in editor.legend.inner_text())
+    assert sorted(editor.got()["edges"]) == START
+    assert editor.got()["rev"] == 1
+    editor.draw("A", "E")
+    editor.python_has(*START, ["A", "E"])
+
+
+@browser_test
+def test_a_switch_of_roles_recolours_and_moves_nothing(open_case) -> None:
+    editor = open_case()
+    editor.drag(editor.at("E"), (editor.at("E")[0] + 50, editor.at("E")[1] + 30))
+    editor.page.wait_for_timeout(800)
+    places, grey, target = editor.nodes(), editor.colour("A"), editor.colour("C")
+    editor.page.get_by_text("predictive", exact=True).click()
+    wait_until(lambda: editor.colour("A") != grey)
+    assert editor.nodes() == places
+    assert editor.colour("C") == target
+    assert "Selected: chosen from the data" in editor.legend.inner_text()
+
+
+@browser_test
+def test_it_survives_a_page_switch(open_case) -> None:
+    editor = open_case()
+    editor.press("Draw edge")
+    editor.draw("D", "C")
+    editor.python_has(*START, ["D", "C"])
+    for _ in range(2):
+        editor.page.get_by_role("link", name="Other").click()
+        editor.page.get_by_role("heading", name="Elsewhere").wait_for()
+        assert editor.canvas.count() == 0
+        editor.page.get_by_role("link", name="Graph").click()
+        editor.settle()
+        assert editor.canvas.locator("canvas").count() == 1
+        editor.browser_has(*START, ["D", "C"])
+    editor.press("Draw edge")
+    editor.draw("A", "E")
+    editor.python_has(*START, ["D", "C"], ["A", "E"])
+
+
+@browser_test
+def test_hostile_names_are_text(open_case) -> None:
+    editor = open_case("hostile")
+    image, proto, letters = "<img src=x onerror=alert(1)>", "__proto__", "x" * 60
+    assert {image, proto, letters, "constructor", "line\nbreak", " "} <= set(editor.nodes())
+    editor.press("Draw edge")
+    editor.draw(image, proto)
+    editor.says(f"{image} → __proto__ was added.")
+    editor.python_has([image, letters], [proto, "constructor"], [image, proto])
+    editor.press("Draw edge")
+    editor.page.mouse.move(*editor.at(image))
+    tooltip = editor.canvas.locator(".vis-tooltip")
+    tooltip.wait_for()
+    assert image in tooltip.inner_text()
+    assert editor.page.locator("img[src=x]").count() == 0
+
+
+@browser_test
+def test_tidy_fit_and_zoom_change_no_edge(open_case) -> None:
+    editor = open_case("readmission", width=1920, height=1080)
+    first, edges = editor.nodes(), editor.got()["edges"]
+    editor.drag(editor.at("race"), (editor.at("race")[0] + 90, editor.at("race")[1] - 40))
+    wait_until(lambda: editor.nodes()["race"] != first["race"])
+    editor.press("Zoom in")
+    editor.press("Fit")
+    editor.press("Tidy layout")
+    wait_until(lambda: editor.nodes() == first)
+    assert editor.got()["edges"] == edges
+
+
+@browser_test
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("case", ["readmission", "empty", "wide"])
+def test_no_two_columns_lie_on_top_of_each_other(open_case, case: str, scheme: str) -> None:
+    editor = open_case(case, scheme)
+    places = list(editor.nodes().values())
+    for i, (x1, y1) in enumerate(places):
+        assert all(abs(x1 - x2) > 40 or abs(y1 - y2) > 18 for x2, y2 in places[i + 1 :])
+
+
+@browser_test
+def test_tools_and_messages_are_named_for_a_screen_reader(open_case) -> None:
+    editor = open_case()
+    for name in ["Draw edge", "Delete the selected", "Reverse the selected", "Tidy layout", "Fit"]:
+        assert editor.page.get_by_role("button", name=name).count() == 1
+    assert editor.message.get_attribute("aria-live") == "polite"
+    graph = editor.page.get_by_role("application", name="Causal graph: 5 columns, 2 edges")
+    assert graph.count() == 1
+
+
+# ---- without a browser ---------------------------------------------------------------------------
+
+
+def test_app_test_drives_the_editor_through_session_state() -> None:
+    app = AppTest.from_file(str(APP), default_timeout=30)
+    app.session_state["editor"] = {"graph": {"rev": 0, "edges": [["A", "B"], ["D", "C"]]}}
+    app.run()
+    assert not app.exception
+    assert json.loads(app.text[0].value) == {"rev": 0, "edges": [["A", "B"], ["D", "C"]]}
+
+
+def test_app_test_refuses_another_revision() -> None:
+    app = AppTest.from_file(str(APP), default_timeout=30)
+    app.session_state["editor"] = {"graph": {"rev": 7, "edges": []}}
+    app.run()
+    assert json.loads(app.text[0].value) == {"rev": 0, "edges": START}
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        None,
+        [],
+        {"rev": 1, "edges": []},
+        {"rev": False, "edges": []},
+        {"rev": 0},
+        {"rev": 0, "edges": "AB"},
+        {"rev": 0, "edges": ["AB"]},
+        {"rev": 0, "edges": [["A"]]},
+        {"rev": 0, "edges": [["A", 1]]},
+        {"rev": 0, "edges": [["A", "A"]]},
+        {"rev": 0, "edges": [["A", "Z"]]},
+        {"rev": 0, "edges": [["A", "B"], ["A", "B"]]},
+    ],
+)
+def test_a_malformed_graph_is_no_edit(graph: object) -> None:
+    assert parse_edit(graph, names=frozenset("AB"), rev=0) is None
+
+
+def test_useless_positions_are_dropped_and_the_edges_kept() -> None:
+    positions = {"A": [1, 2.5], "B": [float("nan"), 0], "Z": [0, 0], "C": "no"}
+    graph = {"rev": 3, "edges": [["A", "B"]], "positions": positions}
+    edit = parse_edit(graph, names=frozenset("ABC"), rev=3)
+    assert edit == Edit(rev=3, edges=(("A", "B"),), positions={"A": (1.0, 2.5)})
+
+
+def test_an_unknown_role_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"role \(boss\) must be one of target, parent"):
+        NodeView(name="A", role="boss")
