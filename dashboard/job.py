@@ -69,9 +69,7 @@ def _run(folder: Path) -> dict[str, Any]:
     codes = np.load(folder / CODES, allow_pickle=False)
     (folder / CODES).unlink()
     table = EncodedTable(schema=schema, codes=codes, public=config.table.public)
-    plan = design(
-        schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis
-    )
+    plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
     seed = folder / SEED
     rng = np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
     ledger, asset = None, ""

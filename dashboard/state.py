@@ -1,5 +1,6 @@
-"""What a session remembers. Durable values live here, outside widget keys, because a page
-switch drops the state of widgets.
+"""What a session remembers.
+
+Durable values live here, outside widget keys, because a page switch drops the state of widgets.
 """
 
 from __future__ import annotations

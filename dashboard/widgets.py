@@ -68,9 +68,7 @@ def guard(title: str) -> None:
     if gap is None:
         return
     step, missing = gap
-    st.info(
-        f"Not yet: **{step.title}** is not finished. {plain(missing)}", icon=":material/info:"
-    )
+    st.info(f"Not yet: **{step.title}** is not finished. {plain(missing)}", icon=":material/info:")
     st.page_link(step.page, label=f"Go to {step.title}", icon=step.icon)
     st.stop()
 

@@ -116,9 +116,7 @@ def _describe(
 ) -> None:
     schema_io.save(plan.schema, folder / child.SCHEMA)
     if plan.dag is not None:
-        (folder / child.GRAPH).write_text(
-            formats.write(plan.dag, "node-link"), encoding="utf-8"
-        )
+        (folder / child.GRAPH).write_text(formats.write(plan.dag, "node-link"), encoding="utf-8")
     config = RunConfig(
         table=TableConfig(
             train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public,

@@ -106,13 +106,13 @@ def _plan_text(plan: Plan) -> str:
 
 
 def _release(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
     from prism_core import config as configs
     from prism_core.bundle import writer
     from prism_core.pipeline import release
     from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.workspace import encode_rows, fresh_rng, gather, plan_for
-
-    import numpy as np
 
     config = configs.load(arguments.config)
     seed = arguments.seed

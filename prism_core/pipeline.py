@@ -42,9 +42,7 @@ STAGES: dict[Stage, str] = {
     "sample": "Drawing synthetic rows",
 }
 
-Stamp: TypeAlias = Literal[
-    "release", "release without a ledger", "rehearsal, not a release"
-]
+Stamp: TypeAlias = Literal["release", "release without a ledger", "rehearsal, not a release"]
 
 
 class Progress(Protocol):
@@ -89,7 +87,7 @@ def release(
     why: str = "",
     noise: NoiseSource | None = None,
     rng: np.random.Generator,
-    progress: Progress = lambda stage, share: None,
+    progress: Progress | None = None,
 ) -> Release:
     """Measure the private rows once, fit, and sample. The only function that does.
 
@@ -113,6 +111,7 @@ def release(
         OverspentError: when the asset's lifetime budget is too small; nothing was measured.
     """
     source = noise or SecureNoise()
+    progress = progress or _silent
     _check(plan, table, source)
     rehearsal = table.public and not source.secure
     started = time.monotonic()
@@ -138,6 +137,10 @@ def release(
         model=model, stamp=_stamp(rehearsal=rehearsal, ledger=ledger), charge=charge,
         seconds=time.monotonic() - started,
     )  # fmt: skip
+
+
+def _silent(stage: Stage, share: float) -> None:
+    """Progress nobody asked for."""
 
 
 def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> Stamp:

@@ -50,9 +50,7 @@ def gather(config: RunConfig) -> Inputs:
 
 def read_rows(config: RunConfig, path: Path) -> RawTable:
     """Rows of one of the configuration's files."""
-    return read_table(
-        path, separator=config.table.separator, encoding=config.table.encoding
-    )
+    return read_table(path, separator=config.table.separator, encoding=config.table.encoding)
 
 
 def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
@@ -77,9 +75,7 @@ def encode_rows(
     return table
 
 
-def encode_holdout(
-    schema: Schema, raw: RawTable, *, rng: np.random.Generator
-) -> EncodedTable:
+def encode_holdout(schema: Schema, raw: RawTable, *, rng: np.random.Generator) -> EncodedTable:
     """Real rows for evaluation; there may be fewer persons than the schema declares."""
     return encode(schema, raw, public=False, rng=rng)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dashboard.parts import columns_form, load, people
 from dashboard.state import project
 from dashboard.widgets import heading, onward, provenance_notice
@@ -12,7 +10,8 @@ heading("Data", "Load the table and declare what its columns may hold. Rows stay
 load.section()
 if project().raw is not None:
     columns_form.section()
-if project().schema is not None:
-    provenance_notice(project().schema)
+schema = project().schema
+if schema is not None:
+    provenance_notice(schema)
     people.section()
 onward("Data")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dashboard.parts import inspect_run, inspect_view
 from dashboard.state import project
 from dashboard.widgets import guard, heading

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dashboard.parts import release_run, release_start
 from dashboard.state import project
 from dashboard.widgets import guard, heading, onward, provenance_notice

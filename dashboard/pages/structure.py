@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.parts import canvas, edges_panel, target
 from dashboard.state import project
 from dashboard.widgets import guard, heading, mistakes, onward, plain
-from prism_core.structure.statement import statement
+from prism_core.planning.statement import statement
 
 heading(
     "Structure",

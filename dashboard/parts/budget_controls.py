@@ -95,6 +95,4 @@ def _synthesis() -> None:
             "Synthetic rows", min_value=1, max_value=10_000_000,
             value=state.synthesis.rows or state.n, key="synthetic_rows",
         )  # fmt: skip
-        state.synthesis = replace(
-            state.synthesis, model=model, sampling=sampling, rows=int(rows)
-        )
+        state.synthesis = replace(state.synthesis, model=model, sampling=sampling, rows=int(rows))

@@ -50,8 +50,8 @@ def _figures(plan: Plan) -> None:
     )  # fmt: skip
     fourth.metric(
         "Task error", f"{max(query.relative_error for query in task):.1%}",
-        border=True, help="Largest expected l1 error of a marginal with the target, over n: an expectation "
-        "of the noise, not a guarantee.",
+        border=True, help="Largest expected l1 error of a marginal with the target, over n: an "
+        "expectation of the noise, not a guarantee.",
     )  # fmt: skip
     if not plan.s_is_final:
         st.caption(

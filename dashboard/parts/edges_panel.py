@@ -63,7 +63,8 @@ def _list() -> None:
         "Reverse", disabled=not marked, key="edge_reverse", width="stretch",
         icon=":material/swap_horiz:",
     ):  # fmt: skip
-        _put(tuple(edge[::-1] if edge in marked else edge for edge in graph.edges))
+        turned = [(b, a) if (a, b) in marked else (a, b) for a, b in graph.edges]
+        _put(tuple(turned))
 
 
 def _add() -> None:

@@ -23,16 +23,18 @@ def section() -> None:
     state = project()
     assert state.folder is not None and state.holdout is not None
     bar = st.progress(0.0, text="Training on synthetic and on real rows …")
+
+    def tell(share: float, text: str) -> None:
+        bar.progress(share, text=text)
+
     with mistakes():
         folder = writer.read(state.folder)
         state.evaluation = evaluate(
-            encode_rows(
-                folder.schema, read_table(folder.synthetic), public=True, rng=fresh_rng()
-            ),
+            encode_rows(folder.schema, read_table(folder.synthetic), public=True, rng=fresh_rng()),
             state.holdout,
             target=folder.certificate["task"]["target"],
             train=state.train,
             s=tuple(folder.certificate["task"]["s"]),
-            progress=lambda share, text: bar.progress(share, text=text),
+            progress=tell,
         )
         st.rerun()

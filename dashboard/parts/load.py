@@ -58,10 +58,16 @@ def _open(sample: Sample) -> None:
     dag = formats.read(sample.dag_json)
     replace_project(
         Project(
-            name=sample.title, sample=sample.name, raw=sample.train, test=sample.test,
-            public=True, schema=sample.schema, graph=Graph(edges=dag.edges),
-            target=sample.target, synthesis=Synthesis(rows=sample.train.rows),
-        )  # fmt: skip
+            name=sample.title,
+            sample=sample.name,
+            raw=sample.train,
+            test=sample.test,
+            public=True,
+            schema=sample.schema,
+            graph=Graph(edges=dag.edges),
+            target=sample.target,
+            synthesis=Synthesis(rows=sample.train.rows),
+        )
     )
 
 
@@ -99,9 +105,13 @@ def _upload() -> None:
         kept = project()
         replace_project(
             Project(
-                name=file.name, raw=raw, public=public, asset="" if public else file.name,
-                synthesis=Synthesis(), budget=kept.budget,
-            )  # fmt: skip
+                name=file.name,
+                raw=raw,
+                public=public,
+                asset="" if public else file.name,
+                synthesis=Synthesis(),
+                budget=kept.budget,
+            )
         )
         st.rerun()
 

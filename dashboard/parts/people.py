@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.state import project
-from dashboard.widgets import mistakes
+from dashboard.widgets import mistakes, plain
 from prism_core.data.encoding import rows_outside
 
 
@@ -91,23 +91,22 @@ def _check() -> None:
         if not st.button("Count the cells outside", key="check_columns"):
             return
         assert state.schema is not None and state.raw is not None
-        frame = state.raw.frame
+        cells = {name: state.raw.column(name) for name in state.schema.names}
         rows = [
             {
                 "column": column.name,
-                "cells outside the declaration": rows_outside(column, frame[column.name]),
-                "distinct values in the file": int(frame[column.name].nunique()),
+                "cells outside the declaration": rows_outside(column, cells[column.name]),
+                "distinct values in the file": cells[column.name].nunique(),
             }
             for column in state.schema.columns
-            if column.name in frame
         ]
         table = pd.DataFrame(rows)
-        outside = int(table["cells outside the declaration"].sum())
-        single = table.loc[table["distinct values in the file"] < 2, "column"].tolist()
+        outside = sum(row["cells outside the declaration"] for row in rows)
+        single = [row["column"] for row in rows if row["distinct values in the file"] < 2]
         st.markdown(f"**{outside:,} cells** lie outside the declaration.")
         if single:
             st.markdown(
-                f"With a single value in the whole file: {', '.join(map(repr, single))}. Such a "
+                f"With a single value in the whole file: {plain(', '.join(single))}. Such a "
                 "column carries no information; a target like this cannot be predicted."
             )
         st.dataframe(table, hide_index=True, width="stretch")

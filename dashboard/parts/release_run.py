@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.bundle import writer
-from prism_core.pipeline import STAGES
+from prism_core.pipeline import STAGES, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,15 +67,15 @@ def _stages(job: Job, outcome: Outcome) -> None:
     skipped = set() if job.plan.selection else {"select"}
     if job.plan.tree is None:
         skipped.add("forest")
-    keys = [key for key in STAGES if key not in skipped]
-    position = keys.index(outcome.stage) if outcome.stage in keys else -1
-    for number, key in enumerate(keys):
+    keys: list[Stage] = [key for key in STAGES if key not in skipped]
+    position = next((place for place, key in enumerate(keys) if key == outcome.stage), -1)
+    for number, text in enumerate(STAGES[key] for key in keys):
         if number < position:
-            st.markdown(f":green[:material/check_circle:] {STAGES[key]}")
+            st.markdown(f":green[:material/check_circle:] {text}")
         elif number == position:
-            st.progress(outcome.share, text=f"**{STAGES[key]}** …")
+            st.progress(outcome.share, text=f"**{text}** …")
         else:
-            st.markdown(f":gray[:material/radio_button_unchecked: {STAGES[key]}]")
+            st.markdown(f":gray[:material/radio_button_unchecked: {text}]")
     if position < 0:
         st.caption("Starting the process …")
 

@@ -79,9 +79,13 @@ def _asset(state: Project, plan: Plan) -> bool:
     if state.public:
         state.seed = int(
             st.number_input(
-                "Seed of the rehearsal", 0, 2**31 - 1, state.seed, key="release_seed",
+                "Seed of the rehearsal",
+                0,
+                2**31 - 1,
+                state.seed,
+                key="release_seed",
                 help="The same seed gives the same synthetic rows. Only public rows have one.",
-            )  # fmt: skip
+            )
         )
         return True
     state.asset = st.text_input(

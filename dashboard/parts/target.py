@@ -38,7 +38,5 @@ def section() -> None:
     if state.regime == "predictive":
         most = len(schema.columns) - 1
         state.k = int(
-            right.number_input(
-                "Number of features k", 1, most, min(state.k, most), key="k_choice"
-            )
+            right.number_input("Number of features k", 1, most, min(state.k, most), key="k_choice")
         )

@@ -90,9 +90,7 @@ def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = N
     release.table.to_csv(folder / SYNTHETIC, index=False, date_format="%Y-%m-%d")
     schema_io.save(release.plan.schema, folder / SCHEMA)
     if release.plan.dag is not None:
-        (folder / GRAPH).write_text(
-            formats.write(release.plan.dag, "node-link"), encoding="utf-8"
-        )
+        (folder / GRAPH).write_text(formats.write(release.plan.dag, "node-link"), encoding="utf-8")
     _json(folder / PLAN, release.plan.to_dict())
     _json(folder / CERTIFICATE, certificate(release))
     (folder / LOCAL).touch(mode=0o600)

@@ -128,7 +128,7 @@ class Column:
             raise self._error("lower", "dates must lie between 0001-01-01 and 9999-12-31")
 
     def _check_edges(self) -> None:
-        assert self.lower is not None and self.upper is not None  # noqa: PT018
+        assert self.lower is not None and self.upper is not None
         previous = self.lower
         for edge in self.edges:
             # An edge at the lower bound is allowed: it makes the bin {lower} its own.
@@ -144,7 +144,7 @@ class Column:
 
     def _snap(self) -> None:
         """An edge one float error off the grid would part a bin from its own values."""
-        assert self.decimals is not None and self.lower is not None and self.upper is not None  # noqa: PT018
+        assert self.decimals is not None and self.lower is not None and self.upper is not None
         if not 0 <= self.decimals <= 12:
             raise self._error("decimals", "decimals must be between 0 and 12")
         scale = 10**self.decimals
@@ -178,6 +178,12 @@ class Column:
         return self.kind in ("numeric", "date")
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Lower and upper bound of a column with bins."""
+        assert self.lower is not None and self.upper is not None, "only for columns with bins"
+        return self.lower, self.upper
+
+    @property
     def level_count(self) -> int:
         """Number of levels or bins, without missing."""
         return len(self.edges) + 1 if self.binned else len(self.levels)
@@ -194,9 +200,9 @@ class Column:
 
     def bin_bounds(self, index: int) -> tuple[float, float]:
         """Bounds of bin `index`: values in (low, high], the first bin closed at both ends."""
-        assert self.lower is not None and self.upper is not None
-        bounds = (self.lower, *self.edges, self.upper)
-        return bounds[index], bounds[index + 1]
+        low, high = self.bounds
+        cuts = (low, *self.edges, high)
+        return cuts[index], cuts[index + 1]
 
     def grid(self, index: int) -> tuple[int, int]:
         """First and last grid number of bin `index`, in units of 10**-decimals."""

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
     from prism_core.data.encoding import EncodedTable
 
+
 def marginal_counts(table: EncodedTable, clique: Sequence[str]) -> NDArray[np.int64]:
-    """Counts of the marginal over `clique`. Reads private rows; spends nothing by itself and
-    must not be shown or stored without noise.
+    """Counts of the marginal over `clique`, in the shape of the declared domain.
+
+    Reads private rows; spends nothing by itself and must not be shown or stored without noise.
 
     Shape is that of the declared domain, whatever the rows hold: unseen cells are zeros.
     Sensitivity under replace-one: sqrt(2) in l2, 2 in l1 (`privacy.events`).

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.column import Column, equal_edges
-from prism_core.data.encoding import MISSING_TEXTS
+from prism_core.data.encoding import MISSING_TEXTS, as_numbers
 from prism_core.data.schema import Provenance, Schema
 from prism_core.errors import SchemaError
 
@@ -61,7 +61,7 @@ def draft_from_rows(raw: RawTable, provenance: Provenance) -> tuple[Schema, tupl
     columns: list[Column] = []
     left_out: list[str] = []
     for name in raw.header:
-        column = _guess(name, raw.frame[name])
+        column = _guess(name, raw.column(name))
         if column is None:
             left_out.append(name)
         else:
@@ -85,9 +85,9 @@ def _guess(name: str, cells: pd.Series) -> Column | None:
         return Column(name=name, kind="categorical", levels=("any",), nullable=True)
     if {kind.lower() for kind in kinds} in _BOOLEANS:
         return Column(name=name, kind="boolean", nullable=nullable)
-    numbers = pd.to_numeric(present, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    if np.isfinite(numbers).all():
-        return _number(name, numbers, nullable=nullable)
+    values = as_numbers(present)
+    if np.isfinite(values).all():
+        return _number(name, values, nullable=nullable)
     days = pd.to_datetime(present, errors="coerce", format="ISO8601", utc=True)
     if days.notna().all() and present.str.match(r"\d{4}-\d{2}-\d{2}").all():
         return _date(name, days, nullable=nullable)

@@ -106,13 +106,11 @@ def encode(
         raw = one_row_per_person(raw, schema.person_id, rng)
     codes = np.empty((raw.rows, len(schema.columns)), dtype=np.int32, order="F")
     for position, column in enumerate(schema.columns):
-        codes[:, position] = encode_column(column, raw.frame[column.name])
+        codes[:, position] = encode_column(column, raw.column(column.name))
     return EncodedTable(schema=schema, codes=codes, public=public)
 
 
-def one_row_per_person(
-    raw: RawTable, person_id: str, rng: np.random.Generator | None
-) -> RawTable:
+def one_row_per_person(raw: RawTable, person_id: str, rng: np.random.Generator | None) -> RawTable:
     """Keep one uniformly chosen row per distinct ID, in random order.
 
     The IDs are compared as they stand; an empty ID is an ID like any other, so that no row
@@ -134,18 +132,21 @@ def encode_column(column: Column, cells: pd.Series) -> NDArray[np.int32]:
 
 
 def _encode_bins(column: Column, texts: pd.Series) -> NDArray[np.int32]:
-    if column.kind == "date":
-        values = _days(texts)
-    else:
-        values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    values = _days(texts) if column.kind == "date" else as_numbers(texts)
     missing = np.isnan(values)
-    fill = column.lower if column.fill is None else float(column.fill)
-    clipped = np.clip(np.where(missing, fill, values), column.lower, column.upper)
+    lower, upper = column.bounds
+    fill = lower if column.fill is None else float(column.fill)
+    clipped = np.clip(np.where(missing, fill, values), lower, upper)
     # side="left" counts the edges strictly below the value.
     codes = np.searchsorted(np.asarray(column.edges, dtype=float), clipped, side="left")
     if column.missing_code is not None:
         codes[missing] = column.missing_code
     return codes.astype(np.int32)
+
+
+def as_numbers(texts: pd.Series) -> NDArray[np.float64]:
+    """Texts as floats; NaN where a text is no number."""
+    return np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
 
 
 def _days(texts: pd.Series) -> NDArray[np.float64]:
@@ -159,7 +160,7 @@ def _days(texts: pd.Series) -> NDArray[np.float64]:
 
 def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     if column.kind == "boolean":
-        lookup = {text: 0 for text in _FALSE} | {text: 1 for text in _TRUE}
+        lookup = dict.fromkeys(_FALSE, 0) | dict.fromkeys(_TRUE, 1)
         texts = texts.str.lower().str.replace(r"^([01])\.0*$", r"\1", regex=True)
     else:
         lookup = {level_text(level): code for code, level in enumerate(column.levels)}
@@ -172,7 +173,7 @@ def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     found = texts.map(lookup).astype(float)
     numbers = _numbers(column)
     if numbers:
-        values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        values = as_numbers(texts)
         found = found.where(found.notna(), pd.Series(values, index=texts.index).map(numbers))
     empty = texts.str.lower().isin(MISSING_TEXTS)
     codes = found.where(found.notna(), np.where(empty, missing, other))
@@ -184,9 +185,7 @@ def _numbers(column: Column) -> dict[float, int]:
     return {
         float(level): code
         for code, level in enumerate(column.levels)
-        if isinstance(level, (int, float))
-        and not isinstance(level, bool)
-        and abs(level) < _EXACT
+        if isinstance(level, (int, float)) and not isinstance(level, bool) and abs(level) < _EXACT
     }
 
 
@@ -194,9 +193,7 @@ def _code_of(column: Column, level: object) -> int:
     return [level_text(known) for known in column.levels].index(level_text(level))  # type: ignore[arg-type]
 
 
-def decode(
-    schema: Schema, codes: NDArray[np.integer], rng: np.random.Generator
-) -> pd.DataFrame:
+def decode(schema: Schema, codes: NDArray[np.integer], rng: np.random.Generator) -> pd.DataFrame:
     """Rows of codes as declared values: labels, dtypes and column order of the schema.
 
     Numeric bins become a uniform value inside the bin on the declared decimals, so encoding
@@ -243,8 +240,7 @@ def decode_column(
         numbers = np.asarray(levels, dtype=np.int64)[present]
         return _integers(numbers, missing, nullable=column.nullable)
     if all(
-        isinstance(level, float) or (type(level) is int and abs(level) < _EXACT)
-        for level in levels
+        isinstance(level, float) or (type(level) is int and abs(level) < _EXACT) for level in levels
     ):
         return pd.Series(np.asarray(levels, dtype=float)[present]).mask(missing)
     texts = np.array([level_text(level) for level in levels], dtype=object)[present]
@@ -266,28 +262,28 @@ def _decode_bins(
         ranges = np.array([column.grid(i) for i in range(column.level_count)], dtype=np.int64)
         first, last = ranges[bins, 0], ranges[bins, 1]
         grid = first + np.minimum((u * (last - first + 1)).astype(np.int64), last - first)
-        return grid if column.decimals == 0 else np.round(grid / 10**column.decimals, column.decimals)
+        return (
+            grid if column.decimals == 0 else np.round(grid / 10**column.decimals, column.decimals)
+        )
     bounds = np.array([column.bin_bounds(i) for i in range(column.level_count)])
     low, high = bounds[bins, 0], bounds[bins, 1]
     # (low, high]: u is in [0, 1), so 1 - u never reaches the open end except by rounding.
     drawn = np.clip(low + (1.0 - u) * (high - low), np.nextafter(low, high), high)
-    return np.where(bins == 0, np.clip(drawn, column.lower, None), drawn)
+    return np.where(bins == 0, np.clip(drawn, column.bounds[0], None), drawn)
 
 
 def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:
-    """How many cells the declaration does not cover. Reads private rows: for the curator's
-    screen on request only, never stored, logged, exported or used by a run.
+    """How many cells the declaration does not cover.
+
+    Reads private rows and spends nothing: for the curator's screen on request only, never
+    stored, logged, exported or used by a run.
     """
     texts = as_texts(pd.Series(cells)).str.strip()
     empty = texts.str.lower().isin(MISSING_TEXTS)
     if column.binned:
-        values = (
-            _days(texts)
-            if column.kind == "date"
-            else pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-        )
+        values = _days(texts) if column.kind == "date" else as_numbers(texts)
         with np.errstate(invalid="ignore"):
-            inside = (values >= column.lower) & (values <= column.upper)
+            inside = (values >= column.bounds[0]) & (values <= column.bounds[1])
     else:
         marker = replace(column, nullable=True, other=None, fill=None)
         inside = _encode_levels(marker, texts) != marker.missing_code

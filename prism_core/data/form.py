@@ -56,9 +56,8 @@ def _row(column: Column) -> FormRow:
 def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
     if not column.binned:
         return ""
-    assert column.lower is not None and column.upper is not None
     bins = column.level_count
-    if column.edges == equal_edges(column.lower, column.upper, bins, column.decimals):
+    if column.edges == equal_edges(*column.bounds, bins, column.decimals):
         return str(bins)
     return f" {LEVEL_SEPARATOR} ".join(str(edge) for edge in entry["edges"])
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from prism_core.data.column import Column
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from prism_core.data.column import Column
 
 Provenance: TypeAlias = Literal["declared", "public twin", "dp", "private rows"]
 PROVENANCES: tuple[Provenance, ...] = get_args(Provenance)

@@ -76,7 +76,7 @@ def _plain_values(text: str) -> object:
         except json.JSONDecodeError:
             pass  # YAML may be written in braces too
     # A SafeLoader subclass: builds plain values only.
-    return yaml.load(text, Loader=_Loader)  # noqa: S506
+    return yaml.load(text, Loader=_Loader)
 
 
 def load(path: str | Path) -> Schema:
@@ -109,7 +109,8 @@ def from_dict(document: object) -> Schema:
     persons = document.get("persons")
     return Schema(
         columns=tuple(
-            column_from_dict(entry, number) for number, entry in enumerate(document["columns"], start=1)
+            column_from_dict(entry, number)
+            for number, entry in enumerate(document["columns"], start=1)
         ),
         provenance=document.get("provenance", "declared"),
         one_row_per_person=_flag(document, "one_row_per_person", "one_row_per_person"),
@@ -232,6 +233,7 @@ def to_dict(schema: Schema) -> dict[str, Any]:
 
 def column_dict(column: Column) -> dict[str, Any]:
     """A column as plain values that `column_from_dict` reads back."""
+
     def plain(value: float) -> float | int | str:
         if column.kind == "date":
             return day_text(value)
@@ -239,8 +241,7 @@ def column_dict(column: Column) -> dict[str, Any]:
 
     entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
     if column.binned:
-        assert column.lower is not None and column.upper is not None
-        entry |= {"lower": plain(column.lower), "upper": plain(column.upper)}
+        entry |= {"lower": plain(column.bounds[0]), "upper": plain(column.bounds[1])}
         entry["edges"] = [plain(edge) for edge in column.edges]
         if column.kind == "numeric" and column.decimals is not None:
             entry |= {"integer": True} if column.decimals == 0 else {"decimals": column.decimals}
@@ -265,9 +266,7 @@ def dumps(schema: Schema, *, format: str = "yaml") -> str:
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     if format != "yaml":
         raise SchemaError("A schema is written as 'yaml' or 'json'.", field="format")
-    return yaml.dump(
-        document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
-    )
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def save(schema: Schema, path: str | Path) -> None:

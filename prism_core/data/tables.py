@@ -52,6 +52,10 @@ class RawTable:
         """Column names."""
         return tuple(self.frame.columns)
 
+    def column(self, name: str) -> pd.Series:
+        """The cells of one column."""
+        return self.frame.loc[:, name]
+
     def take(self, positions: Sequence[int]) -> RawTable:
         """The rows at these positions."""
         return RawTable(self.frame.iloc[positions].reset_index(drop=True), self.name)
@@ -210,9 +214,7 @@ def from_frame(frame: pd.DataFrame, name: str = "table") -> RawTable:
     """Rows of a typed frame in their text form (true/false, 3 for 3.0, ISO dates)."""
     header = [str(column).strip() for column in frame.columns]
     check_header(header, name)
-    columns = {
-        title: _texts(frame.iloc[:, position]) for position, title in enumerate(header)
-    }
+    columns = {title: _texts(frame.iloc[:, position]) for position, title in enumerate(header)}
     return RawTable(pd.DataFrame(columns, index=range(len(frame))), name)
 
 

@@ -8,7 +8,7 @@ from prism_core.errors import EvaluationError
 from prism_core.evaluation import fidelity
 from prism_core.evaluation.learners import LEARNERS, check_learners
 from prism_core.evaluation.records import Evaluation
-from prism_core.evaluation.tstr import predictive_rows
+from prism_core.evaluation.tstr import predictive_rows, protected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,6 +69,8 @@ def evaluate(
         learners=learners,
         progress=tell,
     )
+    if s and set(s) < set(names):
+        rows = rows + protected_rows(synthetic, holdout, target=target, s=s, train=train)
     tell("distances of columns")
     has_train = train is not None and train.n > 0
     comparison = fidelity.Comparison(

@@ -147,14 +147,14 @@ def check_learners(learners: Sequence[str]) -> None:
 
 
 def _one_thread() -> AbstractContextManager[object]:
-    """Keep OpenMP to one thread.
+    """Keep OpenMP and BLAS to one thread.
 
-    Its threads wait for each other by spinning at every split: on a machine whose cores are
-    busy a fit that takes a second alone then takes minutes.
+    Their threads wait for each other by spinning at every small step: on a machine whose
+    cores are busy a fit that takes a second alone then takes minutes.
     """
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(limits=1, user_api="openmp")
+    return threadpool_limits(limits=1)
 
 
 def _estimator(learner: str, table: EncodedTable, names: Sequence[str], classes: int) -> Any:  # noqa: ANN401

@@ -7,7 +7,7 @@ and gives no guarantee, so it is outside epsilon and for the curator only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,6 +92,26 @@ def predictive_rows(
         rows += [_row(name, learner, test, target, made, real, floor) for name in METRICS]
         curves += made.curves + (real.curves if real else ())
     return tuple(rows), tuple(curves)
+
+
+def protected_rows(
+    synthetic: EncodedTable,
+    holdout: EncodedTable,
+    *,
+    target: str,
+    s: Sequence[str],
+    train: EncodedTable | None = None,
+) -> tuple[MetricRow, ...]:
+    """The AUC of the default learner from the protected features S alone.
+
+    The causal regime leaves predictive columns out on purpose, so its honest ceiling is what
+    real rows reach with S. Spends nothing and gives no guarantee: outside epsilon, for the
+    curator only.
+    """
+    rows, _ = predictive_rows(
+        synthetic, holdout, target=target, features=s, train=train, learners=LEARNERS[:1]
+    )
+    return tuple(replace(row, name="auc_from_s") for row in rows if row.name == "auc")
 
 
 def _row(

@@ -33,7 +33,7 @@ class BudgetLine(Protocol):
         ...
 
     @property
-    def sigma(self) -> float:
+    def sigma(self) -> float | None:
         """Standard deviation of the noise of one cell, in rows."""
         ...
 
@@ -50,7 +50,7 @@ class BudgetRow:
     label: str
     pool: str
     share: float
-    sigma: float
+    sigma: float | None
     relative_error: float | None
     cells: int | None = None
 
@@ -181,7 +181,7 @@ def _facts(row: BudgetLine) -> str:
         f"pool: {theme.safe(row.pool)}",
         f"share of the budget: {row.share:.2%}",
         *([f"cells: {cells:,}"] if cells is not None else []),
-        f"noise a cell (sigma): {row.sigma:,.3g} rows",
+        *([f"noise a cell (sigma): {row.sigma:,.3g} rows"] if row.sigma is not None else []),
         "expected error: "
         + (f"{error:.1%}" if error is not None and math.isfinite(error) else "no forecast"),
     ]

@@ -96,9 +96,7 @@ def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
     if tree is None or len(pairs) != tree.rounds:
         raise PlanError("The forest does not have the planned number of pairs.", field="tree")
     cells = [plan.schema.cells(pair) for pair in pairs]
-    amounts = allocate(
-        tree.amount, cells, plan.budget.allocation, plan.accountant.exponent
-    )
+    amounts = allocate(tree.amount, cells, plan.budget.allocation, plan.accountant.exponent)
     share = tree.measure_share / tree.amount
     queries = tuple(
         Query(
@@ -178,12 +176,11 @@ class _Builder:
         shares = self.budget.shares
         selection = shares.selection if self.task.regime == "predictive" else 0.0
         rest = shares.background if background else 0.0
-        task = math.fsum([1.0, -selection, -rest])
+        # A hair less than what is left, so that the float sum of the pools stays below the whole.
+        task = math.fsum([1.0, -1e-15, -selection, -rest])
         return {"selection": selection, "task": task, "background": rest}
 
-    def _joint_cells(
-        self, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float
-    ) -> int:
+    def _joint_cells(self, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> int:
         """Cells of (S, Y) when measuring it at once has less expected error than its pairs.
 
         Otherwise the most cells that a joint of another, smaller S could have (0 for none).
@@ -239,10 +236,15 @@ class _Builder:
             event = self.accountant.gaussian(part, delta, " × ".join(clique))
             queries.append(
                 Query(
-                    clique=clique, kind=kind, pool=pool, cells=size, weight=weight,
-                    share=part / self._total, event=event,
+                    clique=clique,
+                    kind=kind,
+                    pool=pool,
+                    cells=size,
+                    weight=weight,
+                    share=part / self._total,
+                    event=event,
                     relative_error=expected_relative_error(size, event.sigma, self.n),
-                )  # fmt: skip
+                )
             )
         return tuple(queries)
 
@@ -251,6 +253,11 @@ class _Builder:
         delta: float,
     ) -> tuple[tuple[Query, ...], TreeChoice | None]:  # fmt: skip
         pool = self._total * share
+        if singles and share <= 0.0:
+            raise BudgetError(
+                "The background pool needs a share above 0: some columns are in no task marginal.",
+                field="shares",
+            )
         if forest is None:
             if not singles:
                 return (), None
@@ -309,11 +316,15 @@ class _Builder:
         if tree is None:
             size = replace(known, exact=final)
         else:
+            pairs, rounds = tree.candidates, tree.rounds
+            if not final:  # another S ties other columns together
+                loose = forest_candidates(self.schema, self.task.target, (), known.cells)
+                pairs, rounds = loose.pairs, loose.rounds
             target = self.schema.size(self.task.target)
-            worst = sorted((target * self.schema.cells(p) for p in tree.candidates), reverse=True)
+            worst = sorted((target * self.schema.cells(pair) for pair in pairs), reverse=True)
             size = Forecast(
                 largest_clique=max(known.largest_clique, worst[0]),
-                cells=known.cells + sum(worst[: tree.rounds]),
+                cells=known.cells + sum(worst[:rounds]),
                 exact=False,
             )
         if size.largest_clique > MAX_CLIQUE_CELLS or size.cells > MAX_TREE_CELLS:

@@ -248,7 +248,10 @@ class Plan:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the plan and its schema, for the ledger and the certificate."""
-        document = {"plan": self.to_dict(), "schema": schema_io.to_dict(self.schema)}
+        document: dict[str, Any] = {
+            "plan": self.to_dict(),
+            "schema": schema_io.to_dict(self.schema),
+        }
         if self.dag is not None:
             document["edges"] = sorted(self.dag.edges)
         text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)

@@ -48,7 +48,9 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
         hint = "Draw its parents and children, or use the predictive regime."
     if not chosen:
         kind = "parents" if task.regime == "causal" else "neighbours"
-        raise TaskError(f"The target {task.target!r} has no {kind} in the graph. {hint}", field="dag")
+        raise TaskError(
+            f"The target {task.target!r} has no {kind} in the graph. {hint}", field="dag"
+        )
     return schema.canonical(chosen)
 
 

@@ -46,26 +46,36 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
         found.append(
             PlanLine(
                 label=f"choosing {plan.selection.k} of {len(plan.selection.candidates)} features",
-                pool="selection", cells=None, share=plan.selection.share, sigma=None,
+                pool="selection",
+                cells=None,
+                share=plan.selection.share,
+                sigma=None,
                 relative_error=None,
-            )  # fmt: skip
+            )
         )
     found += [_query_line(query) for query in plan.queries]
     tree = plan.tree
     if tree is not None:
         found.append(
             PlanLine(
-                label=f"choosing {tree.rounds} background pairs", pool="background", cells=None,
-                share=tree.choice_share, sigma=None, relative_error=None,
-            )  # fmt: skip
+                label=f"choosing {tree.rounds} background pairs",
+                pool="background",
+                cells=None,
+                share=tree.choice_share,
+                sigma=None,
+                relative_error=None,
+            )
         )
         found.append(
             PlanLine(
-                label=f"{tree.rounds} background pairs, once chosen", pool="background",
-                cells=round(tree.cells), share=tree.measure_share, sigma=tree.sigma,
+                label=f"{tree.rounds} background pairs, once chosen",
+                pool="background",
+                cells=round(tree.cells),
+                share=tree.measure_share,
+                sigma=tree.sigma,
                 relative_error=expected_relative_error(tree.cells, tree.sigma, plan.n),
                 times=tree.rounds,
-            )  # fmt: skip
+            )
         )
     return tuple(found)
 

@@ -147,9 +147,7 @@ class Synthesis:
 
 
 def _finite(value: object) -> bool:
-    return (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    )
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _finite_positive(value: object) -> bool:

@@ -1,5 +1,6 @@
-"""Accountants turn (epsilon, delta) into an amount to share out, and events back into what
-was spent. One amount is a float: rho for `zcdp`, epsilon for `basic`.
+"""Accountants turn (epsilon, delta) into an amount to share out, and events into what was spent.
+
+An amount is a float: rho for `zcdp`, epsilon for `basic`.
 """
 
 from __future__ import annotations
@@ -77,14 +78,14 @@ class Zcdp:
         return epsilon_to_rho(epsilon, delta) * _HEADROOM
 
     def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:  # noqa: ARG002
-        """sigma = sensitivity / sqrt(2 rho), rounded up."""
+        """Sigma = sensitivity / sqrt(2 rho), rounded up."""
         sigma = L2_SENSITIVITY / math.sqrt(2.0 * amount)
         while (L2_SENSITIVITY / sigma) ** 2 / 2.0 > amount:
             sigma = math.nextafter(sigma, math.inf)
         return GaussianEvent(sigma=sigma, label=label)
 
     def exponential(self, amount: float, count: int, label: str) -> ExponentialEvent:
-        """epsilon = sqrt(8 rho / count) a round, rounded down."""
+        """Epsilon = sqrt(8 rho / count) a round, rounded down."""
         epsilon = math.sqrt(8.0 * amount / count)
         while count * epsilon**2 / 8.0 > amount:
             epsilon = math.nextafter(epsilon, 0.0)
@@ -116,7 +117,7 @@ class Basic:
         )
 
     def exponential(self, amount: float, count: int, label: str) -> ExponentialEvent:
-        """epsilon / count a round."""
+        """Epsilon / count a round."""
         return ExponentialEvent(epsilon=amount / count, count=count, label=label)
 
     def spent(self, events: Iterable[Event], delta: float) -> Spent:  # noqa: ARG002
@@ -127,9 +128,7 @@ class Basic:
             for event in listed
         )
         deltas = math.fsum(e.delta for e in listed if isinstance(e, GaussianEvent))
-        return Spent(
-            epsilon=epsilon, delta=deltas, rho=math.fsum(event.rho for event in listed)
-        )
+        return Spent(epsilon=epsilon, delta=deltas, rho=math.fsum(event.rho for event in listed))
 
 
 ACCOUNTANTS: dict[str, Accountant] = {"zcdp": Zcdp(), "basic": Basic()}

@@ -1,6 +1,7 @@
 """Closed formulas between privacy parameters, rounded to the safe side.
 
-rho is zero-concentrated DP (zCDP); epsilon and delta are approximate DP.
+rho is zero-concentrated DP (zCDP); epsilon and delta are approximate DP. Every bisection runs
+until its bracket is two adjacent floats.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import numpy as np
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.events import L2_SENSITIVITY
 
-_STEPS = 200  # bisection steps; enough to reach adjacent floats from any bracket used here
 _SUMMED = 200.0  # up to this sigma the discrete law is summed term by term
 
 
@@ -26,8 +26,7 @@ def rho_to_delta(rho: float, epsilon: float) -> float:
     if rho <= 0.0:
         return 0.0
     low, high = 1.0 + 1e-9, max(2.0, (epsilon + 1.0) / (2.0 * rho) + 2.0)
-    for _ in range(_STEPS):
-        alpha = (low + high) / 2.0
+    while low < (alpha := (low + high) / 2.0) < high:
         slope = (2.0 * alpha - 1.0) * rho - epsilon + math.log1p(-1.0 / alpha)
         if slope < 0.0:
             low = alpha
@@ -44,8 +43,7 @@ def epsilon_to_rho(epsilon: float, delta: float) -> float:
     epsilon_value(epsilon)
     delta_value(delta)
     low, high = 0.0, epsilon + 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2.0
+    while low < (middle := (low + high) / 2.0) < high:
         if rho_to_delta(middle, epsilon) <= delta:
             low = middle
         else:
@@ -60,8 +58,7 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
     delta_value(delta)
     # rho + 2 sqrt(rho ln(1/delta)) is the looser bound of Bun and Steinke (2016).
     low, high = 0.0, rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta)) + 1e-9
-    for _ in range(_STEPS):
-        middle = (low + high) / 2.0
+    while low < (middle := (low + high) / 2.0) < high:
         if rho_to_delta(rho, middle) <= delta:
             high = middle
         else:
@@ -70,7 +67,7 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
 
 
 def gaussian_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
-    """delta of the Gaussian mechanism at `epsilon` (Balle and Wang 2018, Theorem 8)."""
+    """Delta of the Gaussian mechanism at `epsilon` (Balle and Wang 2018, Theorem 8)."""
     from scipy.special import log_ndtr
 
     ratio = sensitivity / sigma
@@ -80,7 +77,7 @@ def gaussian_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
 
 
 def counts_delta(epsilon: float, sigma: float) -> float:
-    """delta at `epsilon` of integer discrete Gaussian noise on one marginal's counts.
+    """Smallest delta at `epsilon` of integer discrete Gaussian noise on one marginal's counts.
 
     Replace-one moves two cells by +1 and -1, so the privacy loss is (1 + D) / sigma^2 with D the
     difference of two discrete Gaussians: P(D = d) = exp(-d^2 / (4 sigma^2)) T(d mod 2) / Z^2 with
@@ -103,7 +100,10 @@ def counts_delta(epsilon: float, sigma: float) -> float:
 
 
 def classic_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
-    """sensitivity sqrt(2 ln(1.25/delta)) / epsilon (Dwork and Roth 2014); proven for epsilon < 1."""
+    """The classic scale of Dwork and Roth (2014), proven for epsilon < 1.
+
+    It is sensitivity sqrt(2 ln(1.25 / delta)) / epsilon.
+    """
     return sensitivity * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
 
 
@@ -126,8 +126,7 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
     low, high = classic, 2.0 * classic
     while not enough(high):
         high *= 2.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2.0
+    while low < (middle := (low + high) / 2.0) < high:
         if enough(middle):
             high = middle
         else:

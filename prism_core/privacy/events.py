@@ -42,8 +42,10 @@ class GaussianEvent:
 
     @property
     def rho(self) -> float:
-        """zCDP of the event: sensitivity^2 / (2 sigma^2) (Bun and Steinke 2016; for the discrete
-        Gaussian Canonne, Kamath and Steinke 2020, Theorem 4).
+        """The zCDP of the event: sensitivity^2 / (2 sigma^2).
+
+        Bun and Steinke 2016; for the discrete Gaussian Canonne, Kamath and Steinke 2020,
+        Theorem 4.
         """
         return (self.sensitivity / self.sigma) ** 2 / 2.0
 
@@ -66,7 +68,7 @@ class ExponentialEvent:
 
     @property
     def rho(self) -> float:
-        """zCDP of all rounds together."""
+        """ZCDP of all rounds together."""
         return self.count * self.epsilon**2 / 8.0
 
 

@@ -153,14 +153,21 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._connection() as db:
-            db.execute("BEGIN IMMEDIATE")  # two processes take turns from here on
-            try:
-                yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
+        try:
+            with self._connection() as db:
+                db.execute("BEGIN IMMEDIATE")  # two processes take turns from here on
+                try:
+                    yield db
+                except BaseException:
+                    db.execute("ROLLBACK")
+                    raise
+                db.execute("COMMIT")
+        except sqlite3.Error:
+            raise LedgerError(
+                "The ledger cannot be read or written just now. Check that its file is writable "
+                "and that no other program holds it.",
+                field="workspace",
+            ) from None
 
     def register(self, name: str, *, epsilon: float, delta: float) -> Asset:
         """Name an asset and fix its lifetime budget; naming it again changes nothing.

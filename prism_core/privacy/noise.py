@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from prism_core.errors import PrivacyError
-from prism_core.privacy.checks import positive
 from prism_core.privacy.events import L2_SENSITIVITY
 
 if TYPE_CHECKING:
@@ -28,9 +27,7 @@ class NoiseSource(Protocol):
         """Whether nobody can know the noise."""
         ...
 
-    def add_discrete_gaussian(
-        self, counts: NDArray[np.int64], sigma: float
-    ) -> NDArray[np.int64]:
+    def add_discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
         """Integer counts plus independent discrete Gaussian noise of scale sigma."""
         ...
 
@@ -46,9 +43,7 @@ class SecureNoise:
 
     secure = True
 
-    def add_discrete_gaussian(
-        self, counts: NDArray[np.int64], sigma: float
-    ) -> NDArray[np.int64]:
+    def add_discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
         """Counts plus discrete Gaussian noise (Canonne, Kamath, Steinke 2020) by OpenDP.
 
         OpenDP's own privacy map is asked for the loss at l2 distance sqrt(2) and must not
@@ -88,8 +83,9 @@ def _confirm(loss: float, declared: float) -> None:
 
 def _opendp() -> Any:  # noqa: ANN401  (OpenDP's prelude is a module of generated functions)
     import opendp.prelude as dp
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
+    enable_features("contrib")
     return dp
 
 
@@ -101,9 +97,7 @@ class SeededNoise:
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
 
-    def add_discrete_gaussian(
-        self, counts: NDArray[np.int64], sigma: float
-    ) -> NDArray[np.int64]:
+    def add_discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
         """Rejection from a discrete Laplace (Canonne, Kamath, Steinke 2020, Algorithm 3)."""
         scale = math.floor(sigma) + 1
         noise = np.zeros(counts.size, dtype=np.int64)
@@ -126,5 +120,3 @@ class SeededNoise:
         logits = epsilon * scores / (2.0 * sensitivity)
         weights = np.exp(logits - logits.max())
         return int(self._rng.choice(len(scores), p=weights / weights.sum()))
-
-

@@ -85,9 +85,7 @@ class Dag:
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """MB(name): parents, children and co-parents (Koller and Friedman 2009)."""
-        return self._ordered(
-            {*self.parents(name), *self.children(name), *self.co_parents(name)}
-        )
+        return self._ordered({*self.parents(name), *self.children(name), *self.co_parents(name)})
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """All direct and indirect causes, in node order."""
@@ -102,10 +100,11 @@ class Dag:
         columns = tuple(names)
         strangers = [node for node in self.nodes if node not in set(columns)]
         if strangers:
+            named = ", ".join(map(repr, strangers[:8]))
+            more = " and others" if len(strangers) > 8 else ""
             raise StructureError(
-                f"The graph has nodes that are not columns of the table: "
-                f"{', '.join(map(repr, strangers[:8]))}{' and others' if len(strangers) > 8 else ''}"
-                ". Rename or remove them.",
+                f"The graph has nodes that are not columns of the table: {named}{more}. Rename or "
+                "remove them.",
                 field="nodes",
             )
         return Dag(nodes=columns, edges=self.edges)

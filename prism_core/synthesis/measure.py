@@ -36,9 +36,7 @@ class Measurement:
 
     def __post_init__(self) -> None:
         positive(self.sigma, "sigma")
-        if self.values.ndim != len(self.clique) or not np.issubdtype(
-            self.values.dtype, np.integer
-        ):
+        if self.values.ndim != len(self.clique) or not np.issubdtype(self.values.dtype, np.integer):
             raise ValueError("values must be integer counts with one axis per column")
 
 

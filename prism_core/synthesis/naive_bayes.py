@@ -98,9 +98,7 @@ def fit_naive_bayes(
         cells = table[0].size
         blocks[names] = np.where(mass > 0.0, table / np.where(mass > 0.0, mass, 1.0), 1.0 / cells)
     margins = {m.clique[0]: to_simplex(m.values) for m in measurements if len(m.clique) == 1}
-    return NaiveBayes(
-        sizes=sizes, target=target, n=n, prior=prior, blocks=blocks, margins=margins
-    )
+    return NaiveBayes(sizes=sizes, target=target, n=n, prior=prior, blocks=blocks, margins=margins)
 
 
 def _prior(task: Sequence[Measurement], target: str, levels: int) -> NDArray[np.float64]:

@@ -70,7 +70,7 @@ def fit_pgm(
     measurements: Sequence[Measurement],
     *,
     iterations: int = 1_000,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Pgm:
     """Fit the graphical model by mirror descent; post-processing, spends nothing.
 
@@ -117,7 +117,7 @@ def fit_pgm(
 
 
 def load_mbi() -> Any:  # noqa: ANN401  (mbi ships no types)
-    """mbi with 64-bit floats and without jax's compilation cache."""
+    """Mbi with 64-bit floats and without jax's compilation cache."""
     import jax
 
     jax.config.update("jax_enable_x64", True)

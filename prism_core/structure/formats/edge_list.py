@@ -20,9 +20,7 @@ def read(text: str) -> Dag:
         raise StructureError("The edge list is not a regular CSV.", field="dag") from None
     rows = [row for row in lines if any(cell.strip() for cell in row)]
     if not rows or [cell.strip().lower() for cell in rows[0]] != ["from", "to"]:
-        raise StructureError(
-            "An edge list is a CSV whose first line is 'from,to'.", field="dag"
-        )
+        raise StructureError("An edge list is a CSV whose first line is 'from,to'.", field="dag")
     nodes: dict[str, None] = {}
     edges: list[tuple[str, str]] = []
     for number, row in enumerate(rows[1:], start=2):

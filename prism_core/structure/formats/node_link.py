@@ -42,7 +42,8 @@ def _name(entry: object, key: str, number: int) -> str:
         return str(entry)
     if not isinstance(entry, dict) or not isinstance(entry.get(key), (str, int)):
         raise StructureError(
-            f"Entry {number} of the graph has no {key!r}.", field="nodes" if key == "id" else "edges"
+            f"Entry {number} of the graph has no {key!r}.",
+            field="nodes" if key == "id" else "edges",
         )
     return str(entry[key])
 
