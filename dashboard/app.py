@@ -11,7 +11,8 @@ from dashboard.steps import DONE_ICON, STEPS
 
 _ASSETS = Path(__file__).parent / "assets"
 
-st.set_page_config(page_title="PRISM Studio", page_icon=":material/change_history:", layout="wide")
+# A file of our own: a material icon here would be fetched from a font host.
+st.set_page_config(page_title="PRISM Studio", page_icon=_ASSETS / "icon.svg", layout="wide")
 st.html(_ASSETS / "app.css")
 st.logo(_ASSETS / "logo.svg", size="large")
 st.navigation(

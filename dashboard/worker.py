@@ -57,6 +57,7 @@ class Job:
     process: subprocess.Popen[bytes]
     started: float
     plan: Plan
+    cancelled: bool = False
 
     @property
     def seconds(self) -> float:
@@ -79,7 +80,7 @@ class Job:
         if ended:
             (self.folder / child.CODES).unlink(missing_ok=True)
             return Outcome(
-                state="failed",
+                state="cancelled" if self.cancelled else "failed",
                 message="The run was ended from outside. If a charge was written, it stands.",
             )
         progress = _read(self.folder / child.PROGRESS)
@@ -89,6 +90,7 @@ class Job:
 
     def cancel(self) -> None:
         """Ask the run to stop, and end it when it does not."""
+        self.cancelled = True
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(timeout=_PATIENCE)

@@ -69,7 +69,7 @@ def evaluate(
         learners=learners,
         progress=tell,
     )
-    if s and set(s) < set(names):
+    if learners and s and set(s) < set(names):
         rows = rows + protected_rows(synthetic, holdout, target=target, s=s, train=train)
     tell("distances of columns")
     has_train = train is not None and train.n > 0

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlparse
 
 import pytest
+from driver import Editor, Watch, free_port, serving, wait_until
 from streamlit.testing.v1 import AppTest
 
 from dashboard.components.dag_editor import Edit, NodeView
@@ -23,20 +16,9 @@ from dashboard.components.dag_editor._model import parse_edit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 APP = Path(__file__).with_name("dag_editor_app.py")
-ROOT = APP.parents[2]
-CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 START = [["A", "B"], ["B", "C"]]
 
 browser_test = pytest.mark.browser
@@ -44,9 +26,7 @@ browser_test = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     options = {
         "server.headless": "true",
         "server.address": "127.0.0.1",
@@ -55,80 +35,34 @@ def server() -> Iterator[str]:
         "server.fileWatcherType": "none",
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", value)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(APP), *flags],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: answers(f"{address}/_stcore/health"), seconds=60)
+    with serving(["-m", "streamlit", "run", str(APP), *flags], port) as address:
         yield address
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no Chromium at {CHROMIUM}; set CHROMIUM to its path")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=CHROMIUM_ARGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
 def open_case(server: str, chromium: Browser) -> Iterator[Callable[..., EditorPage]]:
     """Open a case of the app; at the end, check that nothing was asked of another host."""
     contexts: list[Any] = []
-    requested: list[str] = []
-    errors: list[str] = []
+    watch = Watch()
 
     def open_it(case: str = "small", scheme: str = "light", **viewport: int) -> EditorPage:
         size = {"width": 1280, "height": 1000} | viewport
         context = chromium.new_context(viewport=size, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
-        page.on("request", lambda request: requested.append(request.url))
-        page.on("websocket", lambda websocket: requested.append(websocket.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
+        watch.on(page)
         page.goto(f"{server}/?case={case}")
         return EditorPage(page)
 
     yield open_it
     for context in contexts:
         context.close()
-    hosts = {urlparse(url).hostname for url in requested if not url.startswith(("data:", "blob:"))}
-    assert hosts <= {"127.0.0.1"}
-    assert errors == []
+    if watch.requested:
+        watch.check()
 
 
-class EditorPage:
+class EditorPage(Editor):
     """What a user sees and does on the page of ``dag_editor_app.py``."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.canvas = page.get_by_test_id("dag-canvas")
-        self.message = page.get_by_test_id("dag-message")
-        self.legend = page.get_by_test_id("dag-legend")
-        self.settle()
-
-    def settle(self) -> None:
-        self.page.wait_for_selector("[data-testid=dag-canvas][data-nodes]", timeout=30_000)
-        self.canvas.scroll_into_view_if_needed()
-        # The first drawing may still be fitted to the final width of the page.
-        wait_until(lambda: self.nodes() == (self.page.wait_for_timeout(400), self.nodes())[1])
-
-    def nodes(self) -> dict[str, list[int]]:
-        return json.loads(self.canvas.get_attribute("data-nodes") or "{}")
-
-    def drawn(self) -> list[list[str]]:
-        return json.loads(self.canvas.get_attribute("data-edges") or "[]")
 
     def got(self) -> dict[str, Any]:
         return json.loads(self.page.locator(".st-key-got").inner_text())
@@ -136,68 +70,6 @@ class EditorPage:
     def python_has(self, *edges: list[str]) -> None:
         wanted = sorted(edges)
         wait_until(lambda: sorted(self.got()["edges"]) == wanted, lambda: self.got())
-
-    def browser_has(self, *edges: list[str]) -> None:
-        wanted = sorted(edges)
-        wait_until(lambda: sorted(self.drawn()) == wanted, lambda: self.drawn())
-
-    def at(self, name: str) -> tuple[float, float]:
-        box = self.canvas.bounding_box()
-        assert box is not None
-        x, y = self.nodes()[name]
-        return box["x"] + x, box["y"] + y
-
-    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        mouse = self.page.mouse
-        mouse.move(*start)
-        mouse.down()
-        mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=6)
-        mouse.move(*end, steps=6)
-        mouse.up()
-
-    def press(self, words: str) -> None:
-        # force: Playwright would wait for ever for a button with aria-disabled.
-        self.page.locator(".dag-tools").get_by_text(words, exact=True).click(force=True)
-
-    def draw(self, cause: str, effect: str) -> None:
-        self.drag(self.at(cause), self.at(effect))
-
-    def select(self, cause: str, effect: str) -> None:
-        (x1, y1), (x2, y2) = self.at(cause), self.at(effect)
-        self.page.mouse.click((x1 + x2) / 2, (y1 + y2) / 2)
-        self.says(f"Selected: {cause} → {effect}")
-
-    def says(self, words: str) -> None:
-        wait_until(lambda: words in self.message.inner_text(), lambda: self.message.inner_text())
-
-    def colour(self, name: str) -> list[int]:
-        """Colour inside a node, beside its label."""
-        x, y = self.nodes()[name]
-        return self.canvas.locator("canvas").evaluate(
-            """(canvas, [x, y]) => {
-                const ratio = canvas.width / canvas.clientWidth;
-                const context = canvas.getContext("2d");
-                return [...context.getImageData((x - 24) * ratio, (y - 8) * ratio, 1, 1).data];
-            }""",
-            [x, y],
-        )
-
-
-def wait_until(
-    condition: Callable[[], bool], report: Callable[[], object] = str, seconds: float = 10
-) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain; last seen: {report()}"
-        time.sleep(0.05)
-
-
-def answers(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(address, timeout=2) as response:
-            return response.status == 200
-    except (urllib.error.URLError, OSError):
-        return False
 
 
 # ---- with a mouse --------------------------------------------------------------------------------

@@ -619,3 +619,14 @@ def test_the_room_lists_what_it_offers_and_imports_nothing_heavy():
         "sys.exit(repr(bad) if bad else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_ceiling_from_the_protected_features_alone_is_told_apart(three):
+    synthetic, train, holdout = three
+    found = evaluate(synthetic, holdout, target="y", train=train, s=("a",))
+    (row,) = found.find("auc_from_s")
+    alone = evaluate(synthetic, holdout, target="y", train=train, features=("a",))
+    assert (row.value, row.ceiling) == (alone.tstr_auc, alone.trtr_auc)
+    assert [other.name for other in found.rows].count("auc") == 3
+    everything = tuple(name for name in train.schema.names if name != "y")
+    assert not evaluate(synthetic, holdout, target="y", s=everything).find("auc_from_s")

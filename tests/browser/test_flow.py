@@ -1,0 +1,238 @@
+"""The whole way of a curator in Chromium: load, declare, draw, budget, release, inspect."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from driver import Editor, Watch, free_port, serving
+
+from prism_core.data import schema_io
+from prism_core.data.encoding import rows_outside
+from prism_core.data.tables import read_table
+from prism_core.experiments import adult, samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+RUN = 240_000  # milliseconds a run may take on a busy machine
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory) -> Iterator[str]:
+    """`prism-dashboard` as people start it, with a ledger of its own."""
+    port = free_port()
+    command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
+    workspace = {"PRISM_WORKSPACE": str(tmp_path_factory.mktemp("workspace"))}
+    with serving(command, port, workspace) as address:
+        yield address
+
+
+@pytest.fixture
+def page(studio: str, chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(45_000)
+    watch = Watch()
+    watch.on(page)
+    page.goto(studio)
+    yield page
+    context.close()
+    watch.check()
+
+
+def button(page: Page, name: str):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def upload(page: Page, key: str, path: Path) -> None:
+    page.locator(f".st-key-{key} input[type=file]").set_input_files(path)
+
+
+def load_own(page: Page, table: Path, schema: Path, *, public: bool = False) -> None:
+    page.get_by_role("tab", name="Your own file").click()
+    upload(page, "upload_table", table)
+    if public:
+        page.get_by_text("These rows are public").click()
+    button(page, "Load this file").click()
+    upload(page, "upload_schema", schema)
+    button(page, "Use this schema").click()
+    page.get_by_text("These columns are in use").wait_for()
+
+
+def one_row_per_person(page: Page) -> None:
+    page.get_by_text("Every person has exactly one row").click()
+
+
+def pick(page: Page, regime: str) -> None:
+    page.locator(".st-key-regime_choice").get_by_text(regime, exact=True).click()
+
+
+def spend(page: Page, label: str) -> None:
+    page.locator(".st-key-release_confirm label").click()
+    button(page, label).click()
+    button(page, "Cancel the run").wait_for()
+
+
+def choose(page: Page, key: str, option: str) -> None:
+    box = page.locator(f".st-key-{key} input")
+    box.click()
+    box.fill(option)
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def download(page: Page, name: str, folder: Path) -> Path:
+    with page.expect_download() as found:
+        button(page, name).click()
+    target = folder / found.value.suggested_filename
+    found.value.save_as(target)
+    return target
+
+
+def covers(schema_path: Path, table: Path) -> None:
+    """The synthetic file holds the declared columns, in order, and declared values only."""
+    schema = schema_io.load(schema_path)
+    rows = read_table(table)
+    assert rows.header == schema.names
+    for column in schema.columns:
+        assert rows_outside(column, rows.column(column.name)) == 0, column.name
+
+
+@pytest.fixture
+def readmission(tmp_path: Path) -> Path:
+    folder = tmp_path / "readmission"
+    samples.write("readmission", folder)
+    # The curator says on the page that every person has one row.
+    undeclared = replace(schema_io.load(folder / "schema.yaml"), one_row_per_person=False)
+    schema_io.save(undeclared, folder / "schema.yaml")
+    return folder
+
+
+def draw_undo_delete(page: Page) -> None:
+    """Draw with the mouse, undo by a button, delete by a key."""
+    editor = Editor(page)
+    editor.press("Draw edge")
+    editor.draw("age", "readmitted_30d")
+    page.get_by_text("S = Pa(readmitted_30d) = {age}").wait_for()
+    editor.settle()
+    editor.draw("charlson_index", "readmitted_30d")
+    page.get_by_text("{age, charlson_index}").wait_for()
+    editor.settle()
+    editor.draw("readmitted_30d", "age")
+    editor.says("would be a cycle")
+    assert len(editor.drawn()) == 2
+    editor.press("Draw edge")
+    button(page, "Undo").click()
+    editor.browser_has(["age", "readmitted_30d"])
+    button(page, "Redo").click()
+    editor.browser_has(["age", "readmitted_30d"], ["charlson_index", "readmitted_30d"])
+    editor.settle()
+    editor.select("age", "readmitted_30d")
+    page.keyboard.press("Delete")
+    page.get_by_text("S = Pa(readmitted_30d) = {charlson_index}").wait_for()
+
+
+def inspect(page: Page) -> None:
+    button(page, "Continue to Inspect").click()
+    button(page, "Compare with the real rows").click()
+    page.get_by_text("AUC, trained on synthetic").wait_for(timeout=RUN)
+    page.get_by_text("outside epsilon", exact=True).wait_for()
+    page.locator(".st-key-roc_chart .main-svg").first.wait_for()
+    page.get_by_role("tab", name="Columns").click()
+    page.locator(".st-key-column_chart .main-svg").first.wait_for()
+    page.get_by_role("tab", name="Pairs").click()
+    page.locator(".st-key-pair_chart .main-svg").first.wait_for()
+
+
+def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_path: Path):
+    load_own(page, readmission / "train.csv", readmission / "schema.yaml")
+    page.get_by_text("Say how rows and people relate").wait_for()
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted_30d")
+
+    draw_undo_delete(page)
+
+    # The full graph from a file; the regime recolours at once.
+    button(page, "Upload or download").click()
+    upload(page, "upload_graph", readmission / "dag.json")
+    button(page, "Use this graph").click()
+    page.get_by_text("length_of_stay, discharge_to}").wait_for()
+    page.keyboard.press("Escape")
+    pick(page, "Graphical")
+    page.get_by_text("S = MB(readmitted_30d)").wait_for()
+    pick(page, "Causal")
+    page.get_by_text("S = Pa(readmitted_30d)").wait_for()
+
+    button(page, "Continue to Budget").click()
+    page.get_by_text("Model size").wait_for()
+    button(page, "Continue to Release").click()
+    spend(page, "Run the release")
+    # Another page and back: the run goes on.
+    page.get_by_role("link", name="Budget").click()
+    page.get_by_text("Model size").wait_for()
+    page.get_by_role("link", name="Release").click()
+    page.get_by_text("synthetic rows, epsilon 1").wait_for(timeout=RUN)
+    page.get_by_text("Charge number 1 in the ledger").wait_for()
+    covers(readmission / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))
+
+    inspect(page)
+
+
+def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmission: Path):
+    load_own(page, readmission / "train.csv", readmission / "schema.yaml")
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted_30d")
+    pick(page, "Predictive")
+    button(page, "Continue to Budget").click()
+    page.locator(".st-key-delta input").fill("one in a billion")
+    page.keyboard.press("Enter")
+    page.get_by_text("delta must be a number such as 1e-9").first.wait_for()
+    assert page.locator(".st-key-delta input").input_value() == "one in a billion"
+    page.locator(".st-key-delta input").fill("1e-9")
+    page.keyboard.press("Enter")
+    page.locator(".st-key-epsilon input").fill("0")
+    page.keyboard.press("Enter")
+    page.get_by_text("epsilon must be a number above 0").first.wait_for()
+    page.locator(".st-key-epsilon input").fill("0.5")
+    page.keyboard.press("Enter")
+    button(page, "Continue to Release").click()
+    page.locator(".st-key-asset_name input").fill("another asset")
+    page.keyboard.press("Enter")
+    spend(page, "Run the release")
+    button(page, "Cancel the run").click()
+    page.get_by_text("The run was cancelled").wait_for(timeout=RUN)
+    button(page, "Prepare another run").click()
+    page.get_by_text("Lifetime epsilon 3").or_(
+        page.get_by_text("Lifetime epsilon of")
+    ).first.wait_for()
+
+
+def test_adult_predictive(page: Page, tmp_path: Path):
+    path = os.environ.get(adult.PATH_VARIABLE)
+    if not path:
+        pytest.skip(f"set {adult.PATH_VARIABLE} to the numeric-encoded Adult file")
+    folder = tmp_path / "adult"
+    adult.write(path, folder)
+    load_own(page, folder / "train.csv", folder / "schema.yaml", public=True)
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", adult.TARGET)
+    pick(page, "Predictive")
+    page.get_by_text("the 8 features most associated").wait_for()
+    button(page, "Continue to Budget").click()
+    page.get_by_text("choosing 8 of 11 features").or_(
+        page.get_by_text("worst case")
+    ).first.wait_for()
+    button(page, "Continue to Release").click()
+    spend(page, "Run the rehearsal")
+    page.get_by_text("synthetic rows, epsilon 1").wait_for(timeout=RUN)
+    covers(folder / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))
+    inspect(page)

@@ -1,0 +1,259 @@
+"""What every test may use: hypothesis profiles, strategies by type, and a tiny run on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from prism_core.data import schema_io
+from prism_core.data.column import Column, equal_edges, level_text
+from prism_core.data.schema import Schema
+from prism_core.structure.dag import Dag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_SLOW_MACHINES = [HealthCheck.too_slow]
+settings.register_profile(
+    "ci", derandomize=True, max_examples=50, deadline=None, database=None,
+    suppress_health_check=_SLOW_MACHINES,
+)  # fmt: skip
+settings.register_profile(
+    "local", max_examples=50, deadline=None, suppress_health_check=_SLOW_MACHINES
+)
+settings.register_profile(
+    "deep", max_examples=3_000, deadline=None, suppress_health_check=_SLOW_MACHINES
+)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "local")
+)
+
+
+# --- strategies, found by type: @given(st.from_type(Schema)) --------------------------------
+
+# Any Unicode but surrogates and control characters, and the characters that formats trip over.
+_CHARACTERS = st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from("\n\t,;|\"'#:-{}[]&")
+_TRAPS = (
+    "NA", "nan", "null", "~", "no", "yes", "on", "true", "True", "False", "1", "01", "1.0", "1e3",
+    "0x1F", "12:30", "1_000", "2020-01-01", "<<", "=", "inf", ".inf", "-", "?", "!x", "&a", "*a",
+    "a: b", "a #b", "=1+1", '"', "''", "\ufeff",
+)  # fmt: skip
+
+
+def labels() -> st.SearchStrategy[str]:
+    """Texts without white space around them, hostile ones more often than by chance."""
+    texts = st.text(_CHARACTERS, min_size=1, max_size=8).map(str.strip)
+    return (texts | st.sampled_from(_TRAPS)).filter(lambda text: text and text == text.strip())
+
+
+def names() -> st.SearchStrategy[str]:
+    """Column and node names: one line, without white space around them."""
+    plain = labels().map(lambda text: text.replace("\n", "_").replace("\ufeff", "_").strip())
+    return plain.filter(bool)
+
+
+def _levels() -> st.SearchStrategy[tuple[Any, ...]]:
+    whole = st.integers(-(2**62), 2**62) | st.integers(-9, 9)
+    real = st.floats(allow_nan=False, allow_infinity=False)
+    kinds = [labels(), whole, real, st.booleans(), labels() | whole | real | st.booleans()]
+    return st.sampled_from(kinds).flatmap(
+        lambda kind: st.lists(kind, min_size=1, max_size=5, unique_by=level_text).map(tuple)
+    )
+
+
+@st.composite
+def _categorical(draw: st.DrawFn) -> Column:
+    levels = draw(_levels())
+    choice = st.none() | st.sampled_from(levels)
+    return Column(
+        name=draw(names()), kind=draw(st.sampled_from(["categorical", "ordinal"])), levels=levels,
+        nullable=draw(st.booleans()), fill=draw(choice), other=draw(choice),
+        description=draw(labels() | st.just("")),
+    )  # fmt: skip
+
+
+@st.composite
+def _gridded(draw: st.DrawFn, kind: str) -> Column:
+    decimals = 0 if kind == "date" else draw(st.integers(0, 6))
+    low, high = (-719_162, 2_932_896) if kind == "date" else (-(10**6), 10**6)
+    grid = sorted(draw(st.sets(st.integers(low, high), min_size=2, max_size=6)))
+    lower, *inner, upper = (value / 10**decimals for value in grid)
+    edges = [lower, *inner] if draw(st.booleans()) else inner
+    if draw(st.booleans()):  # the last digit of a float is often wrong
+        edges = [float(np.nextafter(edge, upper)) for edge in edges]
+    return Column(
+        name=draw(names()), kind=kind, lower=lower, upper=upper, edges=tuple(edges),  # type: ignore[arg-type]
+        decimals=decimals, nullable=draw(st.booleans()),
+        fill=draw(st.none() | st.integers(low, high)),
+    )  # fmt: skip
+
+
+@st.composite
+def _real(draw: st.DrawFn) -> Column:
+    numbers = st.floats(-1e9, 1e9, allow_nan=False)
+    cuts = sorted(draw(st.sets(numbers, min_size=2, max_size=6)))
+    return Column(
+        name=draw(names()), kind="numeric", lower=cuts[0], upper=cuts[-1],
+        edges=tuple(cuts[1:-1]), nullable=draw(st.booleans()), fill=draw(st.none() | numbers),
+    )  # fmt: skip
+
+
+@st.composite
+def _boolean(draw: st.DrawFn) -> Column:
+    choice = st.none() | st.booleans()
+    return Column(
+        name=draw(names()), kind="boolean", nullable=draw(st.booleans()), fill=draw(choice),
+        other=draw(choice),
+    )  # fmt: skip
+
+
+@st.composite
+def _schemas(draw: st.DrawFn) -> Schema:
+    columns = st.lists(
+        st.from_type(Column), min_size=2, max_size=5, unique_by=lambda column: column.name
+    )
+    persons = draw(st.none() | st.integers(1, 10**6))
+    taken = draw(columns)
+    person_id = draw(names().filter(lambda name: name not in {c.name for c in taken}))
+    return Schema(
+        columns=tuple(taken), provenance=draw(st.sampled_from(["declared", "public twin"])),
+        one_row_per_person=persons is None and draw(st.booleans()),
+        person_id=None if persons is None else person_id, persons=persons,
+    )  # fmt: skip
+
+
+@st.composite
+def _dags(draw: st.DrawFn) -> Dag:
+    nodes = draw(st.lists(names(), min_size=1, max_size=6, unique=True))
+    order = draw(st.permutations(nodes))
+    pairs = [(u, v) for i, u in enumerate(order) for v in order[i + 1 :]]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return Dag(nodes=tuple(nodes), edges=tuple(edges))
+
+
+st.register_type_strategy(
+    Column, _categorical() | _gridded("numeric") | _gridded("date") | _real() | _boolean()
+)
+st.register_type_strategy(Schema, _schemas())
+st.register_type_strategy(Dag, _dags())
+
+
+# --- a small table with every kind of column -------------------------------------------------
+
+CANARY = "CANARY7f3a"
+
+
+@pytest.fixture
+def canary() -> str:
+    """A text that stands in private cells only."""
+    return CANARY
+
+
+@pytest.fixture
+def schema() -> Schema:
+    """One column of every kind; `readmitted` is the target."""
+    return Schema(
+        columns=(
+            Column(name="age", kind="numeric", lower=18, upper=89, decimals=0,
+                   edges=equal_edges(18, 89, 4, 0)),
+            Column(name="smoker", kind="boolean", nullable=True),
+            Column(name="grade", kind="ordinal", levels=(1, 2, 3)),
+            Column(name="ward", kind="categorical", levels=("north", "south", "rest"),
+                   other="rest"),
+            Column(name="seen", kind="date", lower=18_262, upper=18_627,
+                   edges=equal_edges(18_262, 18_627, 3, 0)),
+            Column(name="dose", kind="numeric", lower=0.0, upper=2.0, edges=(0.5, 1.0),
+                   nullable=True),
+            Column(name="readmitted", kind="boolean"),
+        ),
+        one_row_per_person=True,
+    )  # fmt: skip
+
+
+def small_frame(rows: int = 300, seed: int = 7) -> pd.DataFrame:
+    """Rows for `schema`, generated."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, rows)
+    smoker = rng.random(rows) < 0.3
+    risk = 0.1 + 0.3 * smoker + 0.4 * (age > 60)
+    texts = np.where(rng.random(rows) < 0.1, "", np.where(smoker, "true", "false"))
+    days = np.datetime64("2020-01-01") + rng.integers(0, 365, rows)
+    return pd.DataFrame(
+        {
+            "age": age.astype(str),
+            "smoker": texts,
+            "grade": rng.integers(1, 4, rows).astype(str),
+            "ward": rng.choice(["north", "south", "east"], rows),
+            "seen": days.astype(str),
+            "dose": np.round(2.0 * rng.random(rows), 3).astype(str),
+            "readmitted": np.where(rng.random(rows) < risk, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """300 generated rows of `schema`, as text."""
+    return small_frame()
+
+
+@pytest.fixture
+def make_run(tmp_path: Path, schema: Schema) -> Callable[..., Path]:
+    """Write a run's files; returns the path of its configuration.
+
+    Keyword arguments: `name` of the folder, `frame`, `schema`, `public`, `asset` (lifetime epsilon
+    or None), and sections of the configuration to add to.
+    """
+
+    def make(
+        *, name: str = "run", frame: pd.DataFrame | None = None, schema: Schema = schema,
+        public: bool = True, asset: float | None = None, **sections: dict[str, Any],
+    ) -> Path:  # fmt: skip
+        folder = tmp_path / name
+        folder.mkdir()
+        (small_frame() if frame is None else frame).to_csv(folder / "train.csv", index=False)
+        small_frame(seed=8).to_csv(folder / "holdout.csv", index=False)
+        schema_io.save(schema, folder / "schema.yaml")
+        (folder / "dag.csv").write_text(
+            "from,to\nage,readmitted\nsmoker,readmitted\nreadmitted,ward\n", encoding="utf-8"
+        )
+        document: dict[str, dict[str, Any]] = {
+            "table": {"train": "train.csv", "holdout": "holdout.csv", "schema": "schema.yaml",
+                      "dag": "dag.csv", "public": public},
+            "task": {"target": "readmitted", "regime": "causal"},
+            "synthesis": {"model": "naive_bayes", "rows": 200},
+        }  # fmt: skip
+        if asset is not None:
+            document["asset"] = {"name": "ward 7", "lifetime_epsilon": asset}
+        for section, entries in sections.items():
+            document.setdefault(section, {}).update(entries)
+        config = folder / "config.toml"
+        config.write_text(toml(document), encoding="utf-8")
+        return config
+
+    return make
+
+
+def toml(document: dict[str, dict[str, Any]]) -> str:
+    """Flat sections as TOML; JSON literals are TOML literals for what is used here."""
+    lines: list[str] = []
+    for section, entries in document.items():
+        lines.append(f"[{section}]")
+        lines += [f"{key} = {_literal(value)}" for key, value in entries.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, float):
+        return repr(value)  # nan and inf are TOML, as Python writes them
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)} = {_literal(v)}" for k, v in value.items()) + "}"
+    return json.dumps(value)

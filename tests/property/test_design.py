@@ -1,0 +1,122 @@
+"""No plan spends more than it declares, whatever the wishes and whatever is chosen at run time."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prism_core.data.column import Column
+from prism_core.data.schema import Schema
+from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.task import ALLOCATIONS, MODELS, REGIMES, Budget, Shares, Synthesis, Task
+from prism_core.privacy.accountants import ACCOUNTANTS
+from prism_core.privacy.conversions import epsilon_to_rho
+from prism_core.structure.dag import Dag
+
+pytestmark = pytest.mark.privacy
+
+
+@st.composite
+def shares(draw):
+    extreme = st.sampled_from([0.01, 0.1, 0.33, 0.98])
+    selection = draw(extreme)
+    background = draw(extreme) * (1.0 - selection)
+    task = (1.0 - selection - background) * draw(st.sampled_from([1.0, 0.5, 0.01]))
+    choice = max(0.0, 1.0 - selection - background - task)
+    return Shares(selection=selection, choice=choice, task=task, background=background)
+
+
+@st.composite
+def plans(draw):
+    count = draw(st.integers(1, 6))
+    schema = Schema(
+        columns=tuple(
+            Column(name=f"c{i}", kind="categorical", levels=tuple(range(draw(st.integers(2, 6)))))
+            for i in range(count + 1)
+        ),
+        one_row_per_person=True,
+    )
+    features = schema.names[1:]
+    regime = draw(st.sampled_from(REGIMES))
+    parents = draw(st.lists(st.sampled_from(features), min_size=1, unique=True))
+    dag = Dag(nodes=schema.names, edges=tuple((name, "c0") for name in parents))
+    weights = draw(st.dictionaries(st.sampled_from(features), st.floats(0.01, 100.0)))
+    task = Task(target="c0", regime=regime, k=draw(st.integers(1, count)), weights=weights)
+    budget = Budget(
+        epsilon=draw(st.sampled_from([0.01, 0.1, 1.0, 20.0]) | st.floats(0.01, 20.0)),
+        delta=draw(st.none() | st.floats(1e-9, 1e-4)),
+        accountant=draw(st.sampled_from(sorted(ACCOUNTANTS))),
+        allocation=draw(st.sampled_from(ALLOCATIONS)), shares=draw(shares()),
+    )  # fmt: skip
+    synthesis = Synthesis(model=draw(st.sampled_from(MODELS)))
+    plan = design(schema, task, budget, draw(st.integers(100, 10**6)), dag=dag, synthesis=synthesis)
+    found = [plan]
+    if regime == "predictive":
+        found.append(with_features(plan, draw(st.permutations(features))[: task.k]))
+    if found[-1].tree is not None:
+        found.append(with_forest(found[-1], forest(draw, found[-1])))
+    return found
+
+
+def forest(draw, plan):
+    joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
+    if len(plan.tree.joined) > 1:
+        joined.union(*plan.tree.joined)
+    chosen = []
+    for _ in range(plan.tree.rounds):
+        open_pairs = [p for p in plan.tree.candidates if joined[p[0]] != joined[p[1]]]
+        chosen.append(draw(st.sampled_from(open_pairs)))
+        joined.union(*chosen[-1])
+    return tuple(chosen)
+
+
+@settings(max_examples=150)
+@given(plans())
+def test_spend_stays_within_the_declaration_from_the_first_plan_to_the_last(found):
+    first = found[0]
+    for plan in found:
+        assert plan.total == first.total
+        assert plan.spent.epsilon <= plan.budget.epsilon
+        assert plan.spent.delta <= plan.delta
+        assert plan.spent.epsilon >= plan.budget.epsilon * (1 - 1e-6)  # nothing is thrown away
+        amount = plan.spent.rho if plan.budget.accountant == "zcdp" else plan.spent.epsilon
+        assert amount <= plan.total  # what the ledger is charged at the start covers the end
+        if plan.budget.accountant == "zcdp":
+            assert plan.total <= epsilon_to_rho(plan.budget.epsilon, plan.delta)
+
+
+@settings(max_examples=60)
+@given(plans())
+def test_events_are_those_of_the_mechanisms_that_run(found):
+    """One event per query with its own sigma, the selection and the tree choice once each."""
+    for plan in found:
+        sigmas = sorted(event.sigma for event in plan.events if hasattr(event, "sigma"))
+        rounds = sum(event.count for event in plan.events if hasattr(event, "count"))
+        expected = [query.sigma for query in plan.queries]
+        choices = 0 if plan.selection is None else plan.selection.k
+        if plan.tree is not None:
+            expected += [plan.tree.sigma] * plan.tree.rounds
+        if plan.tree_event is not None:
+            choices += plan.tree_event.count
+        assert sigmas == pytest.approx(sorted(expected), rel=1e-9)
+        assert rounds == choices
+        assert all(event.rho > 0.0 for event in plan.events)
+
+
+@settings(max_examples=60)
+@given(plans())
+def test_every_column_is_measured_and_none_twice_as_a_single(found):
+    plan = found[-1]
+    covered = [name for query in plan.queries if query.kind != "tree" for name in query.clique]
+    assert set(covered) == set(plan.schema.names)
+    singles = [query.clique[0] for query in plan.queries if query.kind == "one-way"]
+    assert set(singles) == set(plan.schema.names) - set(plan.s) - {plan.task.target}
+    assert len(singles) == len(set(singles))
+    assert math.isclose(
+        math.fsum(q.weight for q in plan.queries if q.pool == "task"),
+        len([q for q in plan.queries if q.pool == "task"]),
+    )

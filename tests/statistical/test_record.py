@@ -1,0 +1,200 @@
+"""T-RECORD: the pipeline on neighbours, with the noisy outputs of one run frozen in the other.
+
+With the outputs frozen, whatever still differs came from the rows without noise. So control flow
+and every parameter must be the same, and every true vector may move by its sensitivity at most.
+Deterministic: no false alarms.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prism_core import pipeline
+from prism_core.data.column import Column
+from prism_core.data.counts import marginal_counts
+from prism_core.data.encoding import EncodedTable
+from prism_core.data.schema import Schema
+from prism_core.planning.design import design
+from prism_core.planning.task import MODELS, REGIMES, Budget, Shares, Synthesis, Task
+from prism_core.privacy.noise import SeededNoise
+from prism_core.structure.dag import Dag
+from prism_core.synthesis.naive_bayes import fit_naive_bayes
+
+pytestmark = pytest.mark.privacy
+
+SIZES = {"a": 2, "b": 3, "y": 2, "c": 4, "d": 2, "e": 3}
+SCHEMA = Schema(
+    columns=tuple(
+        Column(name=name, kind="categorical", levels=tuple(range(size)))
+        for name, size in SIZES.items()
+    ),
+    one_row_per_person=True,
+)
+DAG = Dag(nodes=SCHEMA.names, edges=(("a", "y"), ("b", "y"), ("y", "c"), ("d", "c")))
+
+
+@dataclass
+class Tape:
+    """Outputs of the noise, and what was asked for each."""
+
+    outputs: list[Any] = field(default_factory=list)
+    asked: list[tuple[str, np.ndarray, tuple[float, ...]]] = field(default_factory=list)
+
+
+class Recorder:
+    """Plays frozen outputs when it has them, else draws and keeps them."""
+
+    secure = True
+
+    def __init__(self, tape: Tape, frozen: list[Any] | None = None) -> None:
+        self.tape = tape
+        self.frozen = None if frozen is None else iter(frozen)
+        self.source = SeededNoise(np.random.default_rng(len(SIZES)))
+
+    def _answer(self, draw):
+        value = draw() if self.frozen is None else next(self.frozen)
+        self.tape.outputs.append(value)
+        return value
+
+    def add_discrete_gaussian(self, counts, sigma):
+        self.tape.asked.append(("gaussian", counts.copy(), (sigma,)))
+        return self._answer(lambda: self.source.add_discrete_gaussian(counts, sigma))
+
+    def exponential_choice(self, scores, epsilon, sensitivity):
+        self.tape.asked.append(("choice", scores.copy(), (epsilon, sensitivity)))
+        return self._answer(lambda: self.source.exponential_choice(scores, epsilon, sensitivity))
+
+
+def neighbours(seed: int) -> tuple[EncodedTable, EncodedTable]:
+    """Random ones, and the hard ones: a constant table, and a lone row that moves everywhere."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    codes = np.column_stack([rng.integers(0, size, n) for size in SIZES.values()])
+    if seed % 3 == 0:
+        codes[:] = 0
+    other = codes.copy()
+    other[rng.integers(n)] = [size - 1 for size in SIZES.values()]
+    if seed % 3 == 2:
+        codes, other = other, codes
+    return tuple(EncodedTable(schema=SCHEMA, codes=c) for c in (codes, other))  # type: ignore[return-value]
+
+
+def play(plan, table, frozen=None):
+    tape, steps = Tape(), []
+    made = pipeline.release(
+        plan, table, ledger=None, noise=Recorder(tape, frozen), rng=np.random.default_rng(1),
+        progress=lambda stage, share: steps.append((stage, share)),
+    )  # fmt: skip
+    return made, tape, steps
+
+
+EXTREME = Shares(selection=0.98, choice=0.0, task=0.01, background=0.01)
+
+
+@pytest.fixture(autouse=True)
+def fast_fit(monkeypatch):
+    """The fit is post-processing; everything before it is real, the forest included."""
+    monkeypatch.setattr(
+        pipeline, "fit_pgm",
+        lambda sizes, target, n, measurements, **_: fit_naive_bayes(sizes, target, n, measurements),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("regime", "model", "accountant", "shares"),
+    [*itertools.product(REGIMES, MODELS, ["zcdp"], [Shares()]),
+     ("predictive", "pgm", "basic", Shares()), ("predictive", "pgm", "zcdp", EXTREME)],
+)  # fmt: skip
+def test_replayed_on_a_neighbour_nothing_but_the_true_vectors_moves(
+    seed, regime, model, accountant, shares
+):
+    before, after = neighbours(seed)
+    weights = {"a": 3.0} if seed % 2 else {}
+    plan = design(
+        SCHEMA, Task(target="y", regime=regime, k=3, weights=weights),
+        Budget(accountant=accountant, shares=shares), before.n, dag=DAG,
+        synthesis=Synthesis(model=model, rows=20),
+    )  # fmt: skip
+    made, tape = compare(plan, before, after)
+    check_spend(made, tape)
+
+
+def compare(plan, before, after):
+    """Record on `before`, replay on `after`; fails on any difference that is not allowed."""
+    made, tape, steps = play(plan, before)
+    again, replay, other_steps = play(plan, after, tape.outputs)
+    assert other_steps == steps
+    assert again.plan == made.plan
+    assert again.plan.hash == made.plan.hash
+    np.testing.assert_array_equal(again.codes, made.codes)  # all that follows is post-processing
+    assert len(replay.asked) == len(tape.asked)
+    moved = 0.0
+    for (kind, truth, how), (kind_, truth_, how_) in zip(tape.asked, replay.asked, strict=True):
+        assert (kind, how, truth.shape) == (kind_, how_, truth_.shape)
+        change = truth - truth_
+        if kind == "gaussian":
+            assert truth.dtype == np.int64
+            assert math.sqrt(float((change**2).sum())) <= math.sqrt(2.0)
+            assert truth.sum() == truth_.sum() == before.n
+        else:
+            assert np.abs(change).max() <= how[1] * (1 + 1e-9)
+        moved = max(moved, float(np.abs(change).max()))
+    assert moved > 0.0  # the neighbours do differ
+    return made, tape
+
+
+def check_spend(made, tape) -> None:
+    """What was really asked of the noise, added up by hand, is what the plan says it spends."""
+    plan = made.plan
+    gaussian = [how[0] for kind, _, how in tape.asked if kind == "gaussian"]
+    choices = [how[0] for kind, _, how in tape.asked if kind == "choice"]
+    rho = math.fsum([*(1.0 / sigma**2 for sigma in gaussian), *(e**2 / 8.0 for e in choices)])
+    assert rho == pytest.approx(plan.spent.rho, rel=1e-9)
+    assert plan.spent.epsilon <= plan.budget.epsilon
+    assert plan.spent.delta <= plan.delta
+    if plan.budget.accountant == "zcdp":
+        assert rho <= plan.total * (1 + 1e-12)
+    else:
+        parts = [query.event.epsilon for query in plan.queries]
+        assert math.fsum([*parts, *choices]) <= plan.budget.epsilon
+    sensitivities = {how[1] for kind, _, how in tape.asked if kind == "choice"}
+    assert sensitivities <= {3.0 / plan.n, 2.0}
+    assert [m.sigma for m in made.measurements] == gaussian
+
+
+def leaky_sigma(table, clique, sigma, noise):
+    counts = marginal_counts(table, clique)
+    return noise.add_discrete_gaussian(counts, sigma * (1.0 + 0.1 * counts.ravel()[0]))
+
+
+def leaky_counts(table, clique, sigma, noise):
+    return noise.add_discrete_gaussian(2 * marginal_counts(table, clique), sigma)
+
+
+def leaky_rounds(table, clique, sigma, noise):
+    counts = marginal_counts(table, clique)
+    for _ in range(1 + int(counts.ravel()[-1] > 0)):
+        noisy = noise.add_discrete_gaussian(counts, sigma)
+    return noisy
+
+
+@pytest.mark.parametrize(
+    ("leak", "sign"),
+    [(leaky_sigma, AssertionError), (leaky_counts, AssertionError),
+     (leaky_rounds, (AssertionError, ValueError, StopIteration))],
+)  # fmt: skip
+def test_planted_leaks_are_seen(monkeypatch, leak, sign):
+    before, after = neighbours(0)
+    plan = design(SCHEMA, Task(target="y"), Budget(), before.n, dag=DAG,
+                  synthesis=Synthesis(model="naive_bayes", rows=20))  # fmt: skip
+    compare(plan, before, after)
+    monkeypatch.setattr("prism_core.synthesis.measure.noisy_marginal", leak)
+    with pytest.raises(sign):  # a mechanism more or less puts the tape out of step
+        compare(plan, before, after)

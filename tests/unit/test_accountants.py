@@ -1,0 +1,143 @@
+"""One contract for every accountant: what is shared out is spent, and never more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from prism_core.errors import BudgetError
+from prism_core.planning.allocation import allocate
+from prism_core.privacy.accountants import ACCOUNTANTS, accountant
+from prism_core.privacy.conversions import epsilon_to_rho
+from prism_core.privacy.events import (
+    L1_SENSITIVITY,
+    L2_SENSITIVITY,
+    ExponentialEvent,
+    GaussianEvent,
+    event_dict,
+)
+
+pytestmark = pytest.mark.privacy
+
+DELTA = 1e-6
+EVERY = pytest.mark.parametrize("name", sorted(ACCOUNTANTS))
+
+
+@EVERY
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("m", [1, 2, 7, 40, 200])
+def test_spend_is_never_above_and_hardly_below_the_declaration(name, epsilon, m):
+    """T-ACCOUNT. The last query of a plan is never refused for a float's last digit."""
+    rule = accountant(name)
+    amount = rule.amount(epsilon, DELTA)
+    choosing = amount * 0.1
+    costs = [float(2 + (7 * i) % 23) for i in range(m)]
+    delta = DELTA * (1 - 1e-12) / m
+    parts = allocate(amount - choosing, costs, "closed_form", rule.exponent)
+    events = [rule.gaussian(part, delta, "") for part in parts]
+    spent = rule.spent([*events, rule.exponential(choosing, 3, "")], DELTA)
+    assert spent.epsilon <= epsilon
+    assert spent.epsilon >= epsilon * (1 - 1e-6)
+    assert spent.delta <= DELTA
+
+
+@EVERY
+@pytest.mark.parametrize("count", [2, 10, 1000])
+def test_count_is_that_many_singles(name, count):
+    rule = accountant(name)
+    once = ExponentialEvent(epsilon=0.013, count=count)
+    many = [ExponentialEvent(epsilon=0.013)] * count
+    assert once.rho == pytest.approx(sum(event.rho for event in many), rel=1e-12)
+    left, right = rule.spent([once], DELTA), rule.spent(many, DELTA)
+    assert left.epsilon == pytest.approx(right.epsilon, rel=1e-9)
+    assert left.rho == pytest.approx(right.rho, rel=1e-12)
+
+
+@EVERY
+def test_an_amount_buys_what_it_says(name):
+    rule = accountant(name)
+    for amount in (1e-6, 0.01, 0.7, 5.0):
+        gaussian = rule.gaussian(amount, DELTA, "a")
+        chosen = rule.exponential(amount, 7, "b")
+        single = rule.spent([chosen], DELTA)
+        if name == "zcdp":
+            assert amount * (1 - 1e-12) <= gaussian.rho <= amount
+            assert amount * (1 - 1e-12) <= chosen.rho <= amount
+        else:
+            assert gaussian.epsilon == amount
+            assert single.epsilon == pytest.approx(amount, rel=1e-12)
+        assert (gaussian.label, chosen.label) == ("a", "b")
+
+
+@EVERY
+def test_more_events_cost_more(name):
+    rule = accountant(name)
+    event = rule.gaussian(0.01, DELTA / 4, "")
+    costs = [rule.spent([event] * count, DELTA).epsilon for count in (1, 2, 3, 4)]
+    assert costs == sorted(set(costs))
+
+
+@EVERY
+def test_more_budget_buys_less_noise(name):
+    rule = accountant(name)
+    sigmas = [
+        rule.gaussian(rule.amount(epsilon, DELTA), DELTA, "").sigma
+        for epsilon in (0.1, 0.5, 1.0, 4.0, 20.0)
+    ]
+    assert sigmas == sorted(sigmas, reverse=True)
+
+
+@EVERY
+@pytest.mark.parametrize("count", [1, 2, 10, 1000])
+def test_closed_forms(name, count):
+    """rho of k Gaussian events is k / sigma^2 in counts, of k choices k epsilon^2 / 8."""
+    events = [GaussianEvent(sigma=40.0, epsilon=0.1, delta=1e-9)] * count
+    spent = accountant(name).spent(events, DELTA)
+    assert spent.rho == pytest.approx(count / 40.0**2, rel=1e-12)
+    if name == "basic":
+        assert spent.epsilon == pytest.approx(0.1 * count)
+        assert spent.delta == pytest.approx(1e-9 * count)
+    chosen = accountant(name).spent([ExponentialEvent(epsilon=0.2, count=count)], DELTA)
+    assert chosen.rho == pytest.approx(count * 0.2**2 / 8, rel=1e-12)
+
+
+def test_zcdp_of_one_query_is_the_whole_rho():
+    rule = accountant("zcdp")
+    event = rule.gaussian(rule.amount(1.0, DELTA), DELTA, "")
+    assert 1.0 / event.sigma**2 == pytest.approx(epsilon_to_rho(1.0, DELTA), rel=1e-9)
+
+
+def test_replace_one_moves_two_cells():
+    assert math.sqrt(2.0) == L2_SENSITIVITY
+    assert L1_SENSITIVITY == 2.0
+    assert GaussianEvent(sigma=1.0).rho == pytest.approx(1.0)
+
+
+def test_the_exponents_are_those_of_the_closed_forms():
+    assert accountant("zcdp").exponent == pytest.approx(2 / 3)
+    assert accountant("basic").exponent == pytest.approx(1 / 2)
+
+
+def test_basic_ignores_no_delta():
+    rule = accountant("basic")
+    event = rule.gaussian(0.1, 1e-7, "")
+    assert event.delta == 1e-7
+    assert rule.spent([event, replace(event, delta=2e-7)], 1e-6).delta == pytest.approx(3e-7)
+
+
+def test_an_unknown_accountant_is_refused():
+    with pytest.raises(BudgetError, match="accountant must be one of") as caught:
+        accountant("renyi")
+    assert caught.value.field == "accountant"
+
+
+def test_events_as_plain_values():
+    assert event_dict(GaussianEvent(sigma=2.0, label="a")) == {
+        "event": "gaussian", "sigma": 2.0, "sensitivity": L2_SENSITIVITY, "delta": 0.0,
+        "epsilon": 0.0, "label": "a",
+    }  # fmt: skip
+    assert event_dict(ExponentialEvent(epsilon=0.5, count=3, label="b")) == {
+        "event": "exponential", "epsilon": 0.5, "count": 3, "label": "b",
+    }  # fmt: skip

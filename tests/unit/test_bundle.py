@@ -1,0 +1,162 @@
+"""The folder a run leaves: what is in it, and what is not."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import numpy as np
+import pytest
+
+from prism_core.bundle import writer
+from prism_core.data.encoding import encode
+from prism_core.data.tables import RawTable
+from prism_core.errors import ConfigError, EvaluationError
+from prism_core.pipeline import Release, design, release
+from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.ledger import Ledger
+from prism_core.structure.dag import Dag
+
+DAG = Dag(nodes=("age", "readmitted", "ward"), edges=(("age", "readmitted"),))
+TASK = Task(target="readmitted")
+FAST = Synthesis(model="naive_bayes")
+
+
+@pytest.fixture
+def made(schema, frame, canary, tmp_path) -> Release:
+    frame.loc[5, ["ward", "age"]] = [f"{canary}-ward", f"{canary}-age"]
+    table = encode(schema, RawTable(frame))
+    plan = design(schema, TASK, Budget(), table.n, dag=DAG, synthesis=FAST)
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.register("ward 7", epsilon=3.0, delta=plan.delta)
+    return release(plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng())
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    local = {"train": str(tmp_path / "train.csv"), "config": str(tmp_path / "c.toml")}
+    return writer.write(made, tmp_path / "deep" / "out", local=local)
+
+
+def public_files(folder):
+    return [path for path in folder.iterdir() if path.name != writer.LOCAL]
+
+
+@pytest.mark.privacy
+def test_what_may_be_handed_over_holds_no_path_and_no_cell(folder, tmp_path, canary):
+    names = {path.name for path in public_files(folder)}
+    assert names == {"synthetic.csv", "schema.yaml", "dag.json", "plan.json", "certificate.json"}
+    for path in public_files(folder):
+        text = path.read_text(encoding="utf-8")
+        assert str(tmp_path) not in text
+        assert str(tmp_path.parent) not in text
+        assert canary not in text
+        if path.suffix == ".json":
+            assert "/" not in text.replace("1/n", "")
+            assert "seconds" not in text
+
+
+@pytest.mark.privacy
+def test_the_curators_paths_are_for_the_curator(folder, tmp_path):
+    local = folder / writer.LOCAL
+    assert stat.S_IMODE(local.stat().st_mode) == 0o600
+    assert json.loads(local.read_text())["train"] == str(tmp_path / "train.csv")
+
+
+@pytest.mark.privacy
+def test_an_older_local_file_is_closed_again(made, folder):
+    (folder / writer.LOCAL).chmod(0o644)
+    writer.write(made, folder, local={})
+    assert stat.S_IMODE((folder / writer.LOCAL).stat().st_mode) == 0o600
+
+
+def test_the_certificate_says_what_was_done(folder, made, schema):
+    found = json.loads((folder / writer.CERTIFICATE).read_text())
+    assert found["stamp"] == "release"
+    assert found["charge"] == 1
+    assert found["guarantee"]["epsilon"] <= found["guarantee"]["declared_epsilon"] == 1.0
+    assert found["guarantee"]["delta"] == pytest.approx(1 / 300**2)
+    assert found["guarantee"]["neighbours"].startswith("replace one person")
+    assert found["guarantee"]["unit"] == "one row per person declared"
+    assert found["task"] == {"target": "readmitted", "regime": "causal", "s": ["age"]}
+    assert found["schema_provenance"] == "declared"
+    assert found["plan_sha256"] == made.plan.hash
+    assert len(found["plan_sha256"]) == 64
+
+
+@pytest.mark.privacy
+def test_a_schema_drafted_from_private_rows_is_confessed(schema, made, tmp_path):
+    drafted = schema.with_provenance("private rows")
+    plan = design(drafted, TASK, Budget(), 300, dag=DAG, synthesis=FAST)
+    from dataclasses import replace
+
+    found = writer.certificate(replace(made, plan=plan))
+    assert found["schema_provenance"] == "private rows"
+    assert "not private" in found["schema_provenance_text"]
+
+
+def test_a_folder_reads_back(folder, schema):
+    again = writer.read(folder)
+    assert again.schema == schema
+    assert again.certificate["task"]["target"] == "readmitted"
+    assert set(again.local) == {"train", "config"}
+    assert encode(schema, RawTable(_text_table(again.synthetic))).n == 300
+    (folder / writer.LOCAL).unlink()
+    assert writer.read(folder).local == {}
+
+
+def _text_table(path):
+    from prism_core.data.tables import read_table
+
+    return read_table(path).frame
+
+
+def test_synthetic_rows_on_disk_are_the_rows_of_the_release(folder, made, schema):
+    from prism_core.data.tables import read_table
+
+    table = encode(schema, read_table(folder / writer.SYNTHETIC))
+    assert (table.codes == made.codes).all()
+
+
+def test_the_plan_on_disk_is_the_plan(folder, made):
+    assert json.loads((folder / writer.PLAN).read_text()) == json.loads(
+        json.dumps(made.plan.to_dict())
+    )
+
+
+def test_a_run_without_a_graph_writes_none(schema, frame, tmp_path):
+    task = Task(target="readmitted", regime="predictive", k=2)
+    plan = design(schema, task, Budget(), 300, synthesis=FAST)
+    table = encode(schema, RawTable(frame))
+    made = release(plan, table, ledger=None, rng=np.random.default_rng())
+    folder = writer.write(made, tmp_path / "out")
+    assert not (folder / writer.GRAPH).exists()
+    found = json.loads((folder / writer.CERTIFICATE).read_text())
+    assert (found["stamp"], found["charge"]) == ("release without a ledger", None)
+    assert len(found["task"]["s"]) == 2
+
+
+@pytest.mark.parametrize("name", [writer.SYNTHETIC, writer.SCHEMA, writer.CERTIFICATE])
+def test_a_folder_that_misses_something_says_what(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(EvaluationError, match=f"'out' is not the folder of a run: {name}") as e:
+        writer.read(folder)
+    assert e.value.field == "dir"
+
+
+def test_a_target_is_checked_without_making_it(tmp_path):
+    writer.check_target(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "b"):
+        with pytest.raises(ConfigError, match="cannot be written") as caught:
+            writer.check_target(out)
+        assert caught.value.field == "out"
+        assert str(tmp_path) not in str(caught.value)
+
+
+@pytest.mark.privacy
+def test_a_release_does_not_print_rows(made):
+    assert "synthetic" not in repr(made)
+    for word in ("codes=", "table=", "measurements=", "array("):
+        assert word not in repr(made)

@@ -1,0 +1,96 @@
+"""Marginals: the shape is declared, and one replaced row moves two cells by one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from prism_core.data.column import Column
+from prism_core.data.counts import marginal_counts
+from prism_core.data.encoding import EncodedTable
+from prism_core.data.schema import Schema
+
+TWO_BY_THREE = Schema(
+    columns=(
+        Column(name="a", kind="boolean"),
+        Column(name="b", kind="ordinal", levels=(1, 2), nullable=True),
+    )
+)
+
+
+def encoded(schema: Schema, rows) -> EncodedTable:
+    return EncodedTable(
+        schema=schema, codes=np.array(rows, dtype=np.int32).reshape(-1, len(schema.columns))
+    )
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("clique", [("a", "b"), ("b", "a"), ("a",), ("b",)])
+def test_a_replaced_row_moves_the_counts_by_sqrt_2_at_most(clique):
+    """All tables of at most 4 rows over 2x3 cells, and every replacement of one row."""
+    records = list(itertools.product(range(2), range(3)))
+    worst_l1, worst_square = 0, 0
+    for n in range(1, 5):
+        counts = {
+            rows: marginal_counts(encoded(TWO_BY_THREE, rows), clique)
+            for rows in itertools.product(records, repeat=n)
+        }
+        for rows, before in counts.items():
+            for place, record in itertools.product(range(n), records):
+                after = counts[(*rows[:place], record, *rows[place + 1 :])]
+                move = before - after
+                worst_l1 = max(worst_l1, int(np.abs(move).sum()))
+                worst_square = max(worst_square, int((move**2).sum()))
+    assert worst_l1 == 2
+    assert math.sqrt(worst_square) == math.sqrt(2)
+
+
+def test_counts_equal_counting_by_hand():
+    rng = np.random.default_rng(3)
+    schema = Schema(
+        columns=tuple(
+            Column(name=name, kind="ordinal", levels=tuple(range(size)), nullable=size == 3)
+            for name, size in (("a", 2), ("b", 3), ("c", 5), ("d", 1))
+        )
+    )
+    sizes = [column.size for column in schema.columns]
+    rows = np.column_stack([rng.integers(0, max(1, size - 1), 200) for size in sizes])
+    table = encoded(schema, rows)
+    for length in range(1, 5):
+        for clique in itertools.permutations(schema.names, length):
+            counts = marginal_counts(table, clique)
+            assert counts.dtype == np.int64
+            assert counts.shape == schema.shape(clique)
+            expected = np.zeros(counts.shape, dtype=np.int64)
+            for row in rows[:, [schema.index(name) for name in clique]]:
+                expected[tuple(row)] += 1
+            assert (counts == expected).all()
+
+
+def test_levels_that_no_row_holds_are_zeros():
+    counts = marginal_counts(encoded(TWO_BY_THREE, [[1, 2]]), ("a", "b"))
+    assert counts.tolist() == [[0, 0, 0], [0, 0, 1]]
+    assert marginal_counts(encoded(TWO_BY_THREE, []), ("b", "a")).tolist() == [[0, 0]] * 3
+
+
+@pytest.mark.privacy
+def test_the_order_of_the_rows_does_not_count():
+    rng = np.random.default_rng(4)
+    rows = np.column_stack([rng.integers(0, 2, 50), rng.integers(0, 3, 50)])
+    whole = marginal_counts(encoded(TWO_BY_THREE, rows), ("a", "b"))
+    shuffled = encoded(TWO_BY_THREE, rows).take(rng.permutation(50))
+    assert (marginal_counts(shuffled, ("a", "b")) == whole).all()
+
+
+def test_a_wide_marginal_does_not_overflow_its_index():
+    names = [f"x{i}" for i in range(4)]
+    schema = Schema(
+        columns=tuple(Column(name=name, kind="ordinal", levels=tuple(range(60))) for name in names)
+    )
+    rows = [[59] * 4, [0] * 4]
+    counts = marginal_counts(encoded(schema, rows), names)
+    assert counts[59, 59, 59, 59] == counts[0, 0, 0, 0] == 1
+    assert counts.sum() == 2

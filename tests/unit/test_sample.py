@@ -1,0 +1,107 @@
+"""Sampling along a junction tree: exact totals, edges of the range, and no coupled siblings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prism_core.planning.junction_tree import JunctionTree, junction_tree
+from prism_core.synthesis.sample import sample_tree
+
+RULES = pytest.mark.parametrize("rule", ["rounded", "iid"])
+SIZES = {"a": 2, "y": 2, "b": 2}
+TREE = junction_tree((("a", "y"), ("y", "b")))
+
+
+def star_tables(correlation: float) -> list[np.ndarray]:
+    """a and b both follow y; tables in the tree's order."""
+    table = np.array([[1 + correlation, 1 - correlation], [1 - correlation, 1 + correlation]]) / 4
+    return [table for _ in TREE.cliques]
+
+
+@RULES
+@pytest.mark.parametrize("rows", [0, 1, 2, 5])
+def test_few_rows(rule, rows):
+    codes = sample_tree(TREE, star_tables(0.5), SIZES, rows, np.random.default_rng(0), rule)
+    assert codes.shape == (rows, 3)
+    assert codes.dtype == np.int32
+
+
+@RULES
+def test_a_point_mass_is_drawn_and_nothing_else(rule):
+    table = np.zeros((3, 4))
+    table[2, 1] = 7.0
+    tree = junction_tree((("a", "b"),))
+    codes = sample_tree(tree, [table], {"b": 4, "a": 3}, 50, np.random.default_rng(0), rule)
+    assert set(map(tuple, codes)) == {(1, 2)}  # schema order: b, a
+
+
+@RULES
+def test_cells_without_mass_are_never_drawn(rule):
+    table = np.array([[0.0, 3.0, 0.0, 2.0], [0.0, 0.0, 1.0, 0.0]])
+    tree = junction_tree((("a", "b"),))
+    codes = sample_tree(tree, [table], {"a": 2, "b": 4}, 20_000, np.random.default_rng(0), rule)
+    assert set(map(tuple, codes)) == {(0, 1), (0, 3), (1, 2)}
+
+
+def test_rounded_totals_are_exact_per_clique():
+    """Systematic sampling: every cell of the root clique within one row of its share."""
+    rng = np.random.default_rng(4)
+    table = rng.dirichlet(np.ones(12)).reshape(3, 4)
+    tree = junction_tree((("a", "b"),))
+    for rows in (1, 10, 997):
+        codes = sample_tree(tree, [table], {"a": 3, "b": 4}, rows, rng, "rounded")
+        found = np.zeros((3, 4))
+        np.add.at(found, tuple(codes.T), 1)
+        assert found.sum() == rows
+        assert np.abs(found - table * rows).max() <= 1.0 + 1e-9
+
+
+def test_rounded_totals_are_exact_where_the_shares_are_whole():
+    table = np.array([[10, 20, 0], [5, 25, 40]])
+    tree = junction_tree((("a", "b"),))
+    codes = sample_tree(tree, [table], {"a": 2, "b": 3}, 100, np.random.default_rng(1), "rounded")
+    found = np.zeros((2, 3))
+    np.add.at(found, tuple(codes.T), 1)
+    np.testing.assert_array_equal(found, table)
+
+
+def test_rows_come_in_random_order():
+    tree = junction_tree((("a",),))
+    codes = sample_tree(tree, [np.ones(2)], {"a": 2}, 1_000, np.random.default_rng(1), "rounded")
+    steps = np.count_nonzero(np.diff(codes[:, 0]))
+    assert 400 < steps < 600  # sorted rows would have 1; outside with probability < 1e-9
+
+
+def test_components_are_independent_and_any_order_of_cliques_works():
+    tree = JunctionTree(cliques=(("b",), ("a",)), parents=(None, None), separators=((), ()))
+    codes = sample_tree(
+        tree, [np.array([1.0, 0.0]), np.array([0.0, 1.0])], {"a": 2, "b": 2}, 9,
+        np.random.default_rng(0), "rounded",
+    )  # fmt: skip
+    assert set(map(tuple, codes)) == {(1, 0)}
+
+
+def test_siblings_under_one_parent_are_not_coupled():
+    """Regression against mbi's rounding fault: two children of one parent, rounded in the same
+    order, come out equal or opposite. True correlation of a and b given y is 0."""
+    rows = 4_000
+    for seed in range(5):
+        codes = sample_tree(
+            TREE, star_tables(0.0), SIZES, rows, np.random.default_rng(seed), "rounded"
+        )
+        correlation = np.corrcoef(codes[:, 0], codes[:, 2])[0, 1]
+        assert abs(correlation) < 7 / np.sqrt(rows)  # false alarm below 1e-10 in five runs
+
+
+def test_a_separator_state_that_only_rounding_reaches_is_spread_evenly():
+    child = np.array([[0.0, 0.0], [3.0, 1.0]])  # no mass where y = 0
+    tree = JunctionTree(
+        cliques=(("y",), ("y", "b")), parents=(None, 0), separators=((), ("y",))
+    )
+    codes = sample_tree(
+        tree, [np.array([1.0, 1.0]), child], {"y": 2, "b": 2}, 400, np.random.default_rng(0),
+        "rounded",
+    )  # fmt: skip
+    alone = codes[codes[:, 0] == 0, 1]
+    assert np.bincount(alone, minlength=2).tolist() == [100, 100]
