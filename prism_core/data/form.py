@@ -59,7 +59,9 @@ def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
     bins = column.level_count
     if column.edges == equal_edges(*column.bounds, bins, column.decimals):
         return str(bins)
-    return f" {LEVEL_SEPARATOR} ".join(str(edge) for edge in entry["edges"])
+    edges = [str(edge) for edge in entry["edges"]]
+    # A single edge keeps its bar, or it would read as a number of bins.
+    return f" {LEVEL_SEPARATOR} ".join(edges) if len(edges) > 1 else f"{edges[0]} {LEVEL_SEPARATOR}"
 
 
 def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
@@ -80,15 +82,14 @@ def _column(row: Mapping[str, Any], number: int) -> Column:
         entry |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
         bins = _text(row, "bins") or "8"
         if LEVEL_SEPARATOR in bins:
-            entry["edges"] = [part.strip() for part in bins.split(LEVEL_SEPARATOR)]
+            entry["edges"] = _parts(bins)
         else:
             entry["bins"] = bins
         decimals = row.get("decimals")
         if kind == "numeric" and decimals is not None and not math.isnan(decimals):
             entry["decimals"] = int(decimals)
     elif kind != "boolean":
-        parts = [part.strip() for part in _text(row, "levels").split(LEVEL_SEPARATOR)]
-        entry["levels"] = _typed([part for part in parts if part])
+        entry["levels"] = _typed(_parts(_text(row, "levels")))
     if row.get("nullable") is True:
         entry["nullable"] = True
     other = _text(row, "other")
@@ -104,6 +105,10 @@ def _text(row: Mapping[str, Any], key: str) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).strip()
+
+
+def _parts(text: str) -> list[str]:
+    return [part for piece in text.split(LEVEL_SEPARATOR) if (part := piece.strip())]
 
 
 def _typed(parts: list[str]) -> list[Any]:

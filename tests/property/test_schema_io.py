@@ -71,7 +71,7 @@ def test_whatever_stands_in_a_column_gives_a_schema_or_a_sentence(entry, kind, l
         schema = schema_io.from_dict({"columns": [entry]})
     except SchemaError as error:  # any other kind of error is a failure
         found = (str(error)[-1:], bool(error.field))
-        assert found == (".", True)  # noqa: PT017
+        assert found == (".", True)
     else:
         assert schema.columns[0].size >= 1
         assert len(schema.columns[0].labels()) == schema.columns[0].size

@@ -1,0 +1,251 @@
+"""Pages in Streamlit's own test runner: what is shown, what is kept, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.state import BudgetEntries, Graph, Project
+from prism_core.data.tables import read_table
+from prism_core.experiments import samples
+from prism_core.structure import formats
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def project() -> Project:
+    sample = samples.load("scm_spurious")
+    dag = formats.read(sample.dag_json)
+    return Project(
+        name=sample.title,
+        sample=sample.name,
+        raw=sample.train,
+        test=sample.test,
+        public=True,
+        schema=sample.schema,
+        graph=Graph(edges=dag.edges),
+        target="Y",
+    )
+
+
+def page(name: str, project: Project | None = None) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    if project is not None:
+        test.session_state["project"] = project
+    test.run()
+    if name != "data":
+        test.switch_page(f"pages/{name}.py").run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def test_the_first_page_offers_samples_and_says_what_is_missing():
+    test = page("data")
+    assert "Load a table or open a sample" in texts(test)
+    test.button(key="sample_readmission").click().run()
+    assert not test.exception
+    found = test.session_state["project"]
+    assert found.n == 20_000
+    assert found.target == "readmitted_30d"
+    assert "20,000 training rows" in texts(test)
+
+
+@pytest.mark.parametrize("name", ["structure", "budget", "release", "inspect"])
+def test_later_pages_send_back_to_the_first_gap(name):
+    test = page(name)
+    assert "Not yet: **Data** is not finished" in texts(test)
+
+
+@pytest.mark.parametrize(
+    ("regime", "words"),
+    [("causal", "S = Pa(Y) = {A, B}"), ("graphical", "S = MB(Y) = {A, B, S1"),
+     ("predictive", "will be chosen privately")],
+)  # fmt: skip
+def test_the_structure_page_says_what_s_is(project, regime, words):
+    project.regime = regime
+    assert words in texts(page("structure", project))
+
+
+def test_what_is_drawn_is_taken_and_an_old_revision_is_not(project):
+    test = page("structure", project)
+    revision = project.graph.rev
+    test.session_state["dag_editor"] = {"graph": {"rev": revision, "edges": [["A", "Y"]]}}
+    test.run()
+    assert project.graph.edges == (("A", "Y"),)
+    assert "S = Pa(Y) = {A}" in texts(test)
+    test.button(key="graph_undo").click().run()
+    assert len(project.graph.edges) == 12
+    assert "S = Pa(Y) = {A, B}" in texts(test)
+    # A late message of the browser, made before the undo.
+    test.session_state["dag_editor"] = {"graph": {"rev": revision, "edges": [["N1", "Y"]]}}
+    test.run()
+    assert len(project.graph.edges) == 12
+
+
+def test_a_cycle_from_the_browser_is_named_and_not_taken(project):
+    test = page("structure", project)
+    before = project.graph.edges
+    edges = [*map(list, before), ["S1", "A"]]
+    test.session_state["dag_editor"] = {"graph": {"rev": project.graph.rev, "edges": edges}}
+    test.run()
+    assert project.graph.edges == before
+    assert "would close a cycle" in texts(test)
+
+
+def test_an_edge_without_a_mouse(project):
+    test = page("structure", project)
+    test.selectbox(key="edge_cause").set_value("N1")
+    test.selectbox(key="edge_effect").set_value("Y")
+    next(b for b in test.button if b.label == "Add edge").click().run()
+    assert ("N1", "Y") in project.graph.edges
+    test.selectbox(key="edge_cause").set_value("Y")
+    test.selectbox(key="edge_effect").set_value("A")
+    next(b for b in test.button if b.label == "Add edge").click().run()
+    assert "The graph has a cycle" in texts(test)
+    assert ("Y", "A") not in project.graph.edges
+
+
+def test_a_target_without_parents_gets_advice(project):
+    project.target = "A"
+    project.graph = Graph()
+    test = page("structure", project)
+    assert "Draw" in texts(test)
+    assert "To go on" in texts(test)
+
+
+def test_the_budget_page_shows_every_marginal(project):
+    test = page("budget", project)
+    frame = test.dataframe[0].value
+    assert list(frame["marginal"][:2]) == ["A × Y", "B × Y"]
+    assert frame["share"].sum() == pytest.approx(1.0)
+    assert {metric.label for metric in test.metric} >= {"Epsilon", "Delta", "Noise, σ in rows"}
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
+def test_an_unusable_epsilon_is_a_sentence_and_stays(project, epsilon):
+    project.budget = BudgetEntries(epsilon=epsilon)
+    test = page("budget", project)
+    assert "epsilon must be a number above 0" in texts(test)
+    assert "To go on" in texts(test)
+
+
+@pytest.mark.parametrize(
+    ("delta", "words"),
+    [("none", "delta must be a number"), ("0", "strictly between 0 and 1"),
+     ("1", "strictly between 0 and 1"), ("nan", "strictly between"), ("0.01", "not below 1/n")],
+)  # fmt: skip
+def test_an_unusable_delta_is_a_sentence_and_stays(project, delta, words):
+    test = page("budget", project)
+    test.text_input(key="delta").set_value(delta).run()
+    assert words in texts(test)
+    assert test.text_input(key="delta").value == delta
+
+
+def test_presets_set_epsilon(project):
+    test = page("budget", project)
+    test.session_state["epsilon_preset"] = 4.0
+    test.number_input(key="epsilon").set_value(4.0).run()
+    assert project.budget.epsilon == 4.0
+
+
+def test_private_rows_are_never_offered_basic_composition(project):
+    project.public = False
+    project.budget.accountant = "basic"
+    test = page("budget", project)
+    assert project.budget.accountant == "zcdp"
+    assert "accountant" not in [box.key for box in test.selectbox]
+
+
+def test_a_release_needs_a_confirmation_and_an_asset(project):
+    project.public = False
+    test = page("release", project)
+    assert test.button(key="release_run").disabled
+    test.checkbox(key="release_confirm").check().run()
+    assert test.button(key="release_run").disabled  # no asset yet
+    test.text_input(key="asset_name").set_value("stays 2024").run()
+    assert not test.button(key="release_run").disabled
+    test.number_input(key="asset_lifetime").set_value(0.5).run()
+    assert test.button(key="release_run").disabled  # epsilon 1 is more than a lifetime of 0.5
+
+
+@pytest.mark.privacy
+def test_nothing_shown_before_the_release_depends_on_the_rows(project):
+    """T-DOMAIN on the pages: other rows under the same header and number, the same pages."""
+    other = replace(
+        project.raw,
+        frame=project.raw.frame.map(lambda _: "CANARY-7391"),
+    )
+    for name in ("data", "structure", "budget", "release"):
+        seen = []
+        for raw in (project.raw, other):
+            project.raw, project.public = raw, False
+            project.asset = "an asset"
+            test = page(name, project)
+            shown = texts(test) + str([m.value for m in test.metric])
+            shown += str([frame.value.to_csv() for frame in test.dataframe])
+            seen.append(shown)
+            assert "CANARY" not in shown
+        assert seen[0] == seen[1], name
+
+
+def test_the_declaration_can_be_checked_on_request(project):
+    test = page("data", project)
+    assert "cells" not in [element.value for element in test.markdown]
+    test.button(key="check_columns").click().run()
+    assert "0 cells" in texts(test)
+    assert project.checked
+
+
+def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(project):
+    from dashboard.parts import columns_form
+
+    project.checked = True
+
+    def app():
+        import streamlit as st
+
+        from dashboard.parts.columns_form import _provenance
+        from dashboard.state import project
+
+        st.text(_provenance(project().schema))
+
+    test = AppTest.from_function(app)
+    test.session_state["project"] = project
+    assert test.run().text[0].value == "private rows"
+    test.session_state["apply_codebook"] = True
+    assert test.run().text[0].value == "declared"
+    assert columns_form.section is not None
+
+
+def test_a_schema_drafted_from_private_rows_is_said_on_the_pages(project):
+    project.schema = project.schema.with_provenance("private rows")
+    for name in ("data", "release"):
+        assert "this step is not private" in texts(page(name, project))
+
+
+def test_a_project_of_odd_names_is_shown_as_it_stands():
+    raw = read_table(b"<b>x</b>,*y*,`z` $1$\n1,2,3\n4,5,6\n7,8,9\n")
+    project = Project(name="<i>odd</i>.csv", raw=raw)
+    test = page("data", project)
+    assert "odd" in texts(test)
+    test.radio(key="schema_way").set_value("header").run()
+    test.button(key="draft_header").click().run()
+    test.button(key="apply_columns").click().run()
+    assert not test.exception
+    assert project.schema is not None
+    assert project.schema.names == ("<b>x</b>", "*y*", "`z` $1$")

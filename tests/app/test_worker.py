@@ -1,0 +1,100 @@
+"""Runs in a process of their own: done, refused, cancelled; nothing private is left behind."""
+
+from __future__ import annotations
+
+import json
+import stat
+import time
+
+import pytest
+
+from dashboard import job, worker
+from prism_core.bundle import writer
+from prism_core.config import AssetConfig
+from prism_core.data.encoding import encode
+from prism_core.experiments import samples
+from prism_core.planning.design import design
+from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.ledger import Ledger
+from prism_core.structure import formats
+
+pytestmark = [pytest.mark.app, pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def start():
+    """Start a run on the benchmark; every run is ended at the end of the test."""
+    sample = samples.load("scm_spurious")
+    jobs: list[worker.Job] = []
+
+    def run(*, public: bool, asset: AssetConfig | None, epsilon: float = 1.0, model="naive_bayes"):
+        table = encode(sample.schema, sample.train, public=public)
+        plan = design(
+            sample.schema, Task(target="Y"), Budget(epsilon=epsilon), table.n,
+            dag=formats.read(sample.dag_json), synthesis=Synthesis(model=model),
+        )  # fmt: skip
+        jobs.append(worker.start(plan, table, asset, seed=5))
+        return jobs[-1]
+
+    yield run
+    for one in jobs:
+        one.cancel()
+
+
+def finish(run: worker.Job) -> worker.Outcome:
+    end = time.monotonic() + 120
+    while (outcome := run.outcome()).state == "running":
+        assert time.monotonic() < end, "the run did not end"
+        time.sleep(0.1)
+    return outcome
+
+
+ASSET = AssetConfig(name="stays", lifetime_epsilon=1.0, why="a test")
+
+
+def test_a_private_run_is_charged_and_leaves_no_private_file(start):
+    run = start(public=False, asset=ASSET)
+    assert stat.S_IMODE(run.folder.stat().st_mode) == 0o700
+    outcome = finish(run)
+    assert outcome.document["stamp"] == "release", outcome
+    (charge,) = Ledger().charges()
+    assert (charge.state, charge.asset, charge.why) == ("done", "stays", "a test")
+    assert not (run.folder / job.CODES).exists()
+    certificate = json.loads((run.result / writer.CERTIFICATE).read_text())
+    assert certificate["charge"] == charge.id
+    # The asset is used up: the next run is refused, before a row is measured.
+    second = finish(start(public=False, asset=ASSET))
+    assert second.state == "failed"
+    assert "lifetime epsilon" in second.message
+    assert len(Ledger().charges()) == 1
+
+
+def test_a_rehearsal_is_seeded_and_not_charged(start):
+    results = []
+    for _ in range(2):
+        run = start(public=True, asset=None)
+        assert finish(run).document["stamp"] == "rehearsal, not a release"
+        results.append((run.result / writer.SYNTHETIC).read_bytes())
+    assert results[0] == results[1]
+    assert Ledger().charges() == ()
+
+
+def test_a_private_run_without_an_asset_is_refused(start):
+    outcome = finish(start(public=False, asset=None))
+    assert outcome.state == "failed"
+    assert "data asset" in outcome.message
+
+
+def test_cancelling_ends_the_process_and_deletes_the_codes(start):
+    run = start(public=False, asset=ASSET, model="pgm")
+    time.sleep(0.5)
+    run.cancel()
+    assert run.process.poll() is not None
+    assert run.outcome().state == "cancelled"
+    assert not (run.folder / job.CODES).exists()
+    assert not run.result.exists()

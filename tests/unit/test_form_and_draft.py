@@ -1,0 +1,108 @@
+"""The form that columns are corrected in, and the drafts it starts from."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_core.data import form, schema_io
+from prism_core.data.column import Column, equal_edges
+from prism_core.data.draft import draft_from_header, draft_from_rows
+from prism_core.data.encoding import encode, rows_outside
+from prism_core.data.tables import read_table
+from prism_core.errors import SchemaError
+from prism_core.experiments import samples
+
+
+@st.composite
+def columns(draw):
+    low = draw(st.integers(-50, 50))
+    high = low + draw(st.integers(12, 400))
+    bins = draw(st.integers(1, 9))
+    decimals = draw(st.sampled_from([None, 0, 1, 2]))
+    edges = draw(
+        st.sampled_from(
+            [equal_edges(float(low), float(high), bins, decimals), (float(low),), (low + 4.0,)]
+        )
+    )
+    return draw(
+        st.sampled_from(
+            [
+                Column(name="x", kind="numeric", lower=float(low), upper=float(high),
+                       edges=edges, decimals=decimals, nullable=draw(st.booleans())),
+                Column(name="x", kind="categorical", levels=("a b", "c", "1"), other="c"),
+                Column(name="x", kind="ordinal", levels=(-1, 0, 7), nullable=True),
+                Column(name="x", kind="boolean", nullable=True, description="yes or no"),
+                Column(name="x", kind="date", lower=float(low), upper=float(high), decimals=0,
+                       edges=equal_edges(float(low), float(high), bins, 0)),
+            ]
+        )
+    )  # fmt: skip
+
+
+@given(columns())
+def test_the_form_gives_back_the_columns(column):
+    assert form.from_rows(form.to_rows([column])) == (column,)
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_the_form_gives_back_the_samples_schemas(name):
+    schema = samples.load(name).schema
+    assert form.from_rows(form.to_rows(schema.columns)) == schema.columns
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"name": "", "kind": "boolean"}, "no name"),
+        ({"name": "a", "kind": "categorical"}, "levels"),
+        ({"name": "a", "kind": "numeric", "lower": "x", "upper": "1"}, "finite number"),
+        ({"name": "a", "kind": "numeric", "lower": "0"}, "upper"),
+        ({"name": "a", "kind": "numeric", "lower": "0", "upper": "9", "bins": "many"}, "bins"),
+        ({"name": "a", "kind": None}, "kind"),
+        ({"name": "a", "kind": "date", "lower": "yesterday", "upper": "2020-01-01"}, "YYYY-MM-DD"),
+    ],
+)
+def test_a_mistake_in_the_form_is_a_sentence(row, words):
+    with pytest.raises(SchemaError, match=words):
+        form.from_rows([row])
+
+
+def test_a_draft_covers_the_rows_it_was_made_from():
+    sample = samples.load("readmission")
+    schema, left = draft_from_rows(sample.train, "public twin")
+    assert left == ()
+    assert schema.provenance == "public twin"
+    assert all(rows_outside(c, sample.train.column(c.name)) == 0 for c in schema.columns)
+    kinds = {column.name: column.kind for column in schema.columns}
+    assert (kinds["age"], kinds["sex"], kinds["discharge_date"]) == (
+        "numeric",
+        "categorical",
+        "date",
+    )
+    assert kinds["readmitted_30d"] == "boolean"
+
+
+def test_a_draft_leaves_out_identifiers_and_survives_odd_columns():
+    rows = "\n".join(f"id{i},{i},,5,{'yes' if i % 2 else 'no'},{i / 8}" for i in range(300))
+    raw = read_table(f"mrn,number,nothing,constant,flag,real\n{rows}\n".encode())
+    schema, left = draft_from_rows(raw, "private rows")
+    assert left == ("mrn", "number")
+    assert schema.names == ("nothing", "constant", "flag", "real")
+    assert schema["nothing"].nullable
+    assert encode(schema, raw).n == 300
+
+
+def test_a_draft_from_rows_is_honest_about_where_it_comes_from():
+    raw = read_table(b"a\n1\n2\n")
+    with pytest.raises(SchemaError, match="private rows"):
+        draft_from_rows(raw, "declared")
+
+
+@pytest.mark.privacy
+def test_a_draft_from_the_header_reads_no_row():
+    columns = draft_from_header(["a", "b"])
+    assert [column.name for column in columns] == ["a", "b"]
+    assert form.from_rows(form.to_rows(columns)) == columns
+    assert "numeric" in schema_io.column_dict(columns[0]).values()
