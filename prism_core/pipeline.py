@@ -183,7 +183,8 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             field="accountant",
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
-    spent = replace(plan.spent, rho=max(plan.spent.rho, plan.total))
+    whole = plan.accountant.amount(plan.budget.epsilon, plan.delta)
+    spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
     return ledger.charge(
         asset, spent=spent, events=plan.events, plan=plan.hash,
         accountant=plan.budget.accountant, why=why,

@@ -10,7 +10,7 @@ from prism_core.bundle import writer
 from prism_core.data.tables import read_table
 from prism_core.evaluation import OUTSIDE_EPSILON
 from prism_core.pipeline import evaluate
-from prism_core.workspace import encode_rows, fresh_rng
+from prism_core.workspace import encode_synthetic
 
 
 def section() -> None:
@@ -30,7 +30,7 @@ def section() -> None:
     with mistakes():
         folder = writer.read(state.folder)
         state.evaluation = evaluate(
-            encode_rows(folder.schema, read_table(folder.synthetic), public=True, rng=fresh_rng()),
+            encode_synthetic(folder.schema, read_table(folder.synthetic)),
             state.holdout,
             target=folder.certificate["task"]["target"],
             train=state.train,

@@ -13,7 +13,7 @@ from prism_core.config import AssetConfig
 from prism_core.data.split import set_aside
 from prism_core.errors import LedgerError, PrismError
 from prism_core.privacy.ledger import Ledger
-from prism_core.workspace import encode_rows, fresh_rng
+from prism_core.workspace import encode_holdout, encode_rows, fresh_rng
 
 if TYPE_CHECKING:
     from dashboard.state import Project
@@ -149,7 +149,7 @@ def _start(state: Project, plan: Plan) -> None:
     rng = fresh_rng()
     table = encode_rows(state.schema, state.raw, public=state.public, rng=rng)
     if state.test is not None:
-        train, holdout = table, encode_rows(state.schema, state.test, public=True, rng=rng)
+        train, holdout = table, encode_holdout(state.schema, state.test, rng=rng)
     else:
         train, holdout = set_aside(table, state.holdout_rows, rng)
     if train.n != plan.n:

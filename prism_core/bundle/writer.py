@@ -89,6 +89,7 @@ def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = N
     folder.mkdir(parents=True, exist_ok=True)
     release.table.to_csv(folder / SYNTHETIC, index=False, date_format="%Y-%m-%d")
     schema_io.save(release.plan.schema, folder / SCHEMA)
+    (folder / GRAPH).unlink(missing_ok=True)  # of an earlier run into the same folder
     if release.plan.dag is not None:
         (folder / GRAPH).write_text(formats.write(release.plan.dag, "node-link"), encoding="utf-8")
     _json(folder / PLAN, release.plan.to_dict())

@@ -323,7 +323,7 @@ class _Builder:
             target = self.schema.size(self.task.target)
             worst = sorted((target * self.schema.cells(pair) for pair in pairs), reverse=True)
             size = Forecast(
-                largest_clique=max(known.largest_clique, worst[0]),
+                largest_clique=max([known.largest_clique, *worst[:1]]),
                 cells=known.cells + sum(worst[:rounds]),
                 exact=False,
             )

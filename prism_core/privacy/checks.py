@@ -9,15 +9,12 @@ from prism_core.errors import BudgetError, PrivacyError
 
 def positive(value: object, name: str) -> float:
     """A finite number above 0, for scales and sensitivities, or a PrivacyError."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not 0.0 < float(value) < math.inf
-    ):
+    number = _number(value)
+    if not 0.0 < number < math.inf:
         raise PrivacyError(
             f"{name} must be a finite number above 0; nothing was measured.", field=name
         )
-    return float(value)
+    return number
 
 
 def epsilon_value(value: object, name: str = "epsilon") -> float:
@@ -44,4 +41,7 @@ def delta_value(value: object, name: str = "delta") -> float:
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return math.nan
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # an integer beyond the range of floats
+        return math.inf

@@ -208,8 +208,7 @@ def test_of_two_processes_that_race_for_one_budget_exactly_one_wins(ledger):
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(2), context.Queue()
     both = [
-        context.Process(target=_race, args=(ledger.path.parent, barrier, results))
-        for _ in range(2)
+        context.Process(target=_race, args=(ledger.path.parent, barrier, results)) for _ in range(2)
     ]
     for process in both:
         process.start()

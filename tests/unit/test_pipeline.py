@@ -201,6 +201,13 @@ def test_the_charge_is_on_disk_before_the_first_mechanism(ledger):
     assert made.stamp == "release"
 
 
+def test_a_plan_with_parts_taken_out_is_charged_in_full(ledger):
+    """What the run would spend in the end counts, not what the first plan lists."""
+    plan = plan_for()
+    run(replace(plan, queries=(), total=1e-9), rows(), ledger=ledger)
+    assert ledger.charges()[0].rho == plan.total
+
+
 def stop_at(stage: str, share: float = 0.0):
     def progress(found: str, done: float) -> None:
         if found == stage and done >= share:

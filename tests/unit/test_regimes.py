@@ -68,9 +68,7 @@ def test_a_graph_over_other_columns_is_refused():
 
 def random_dag(rnd: random.Random, names: list[str]) -> Dag:
     order = rnd.sample(names, len(names))
-    edges = [
-        (u, v) for i, u in enumerate(order) for v in order[i + 1 :] if rnd.random() < 0.4
-    ]
+    edges = [(u, v) for i, u in enumerate(order) for v in order[i + 1 :] if rnd.random() < 0.4]
     return Dag(nodes=tuple(names), edges=tuple(edges))
 
 

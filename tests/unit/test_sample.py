@@ -96,9 +96,7 @@ def test_siblings_under_one_parent_are_not_coupled():
 
 def test_a_separator_state_that_only_rounding_reaches_is_spread_evenly():
     child = np.array([[0.0, 0.0], [3.0, 1.0]])  # no mass where y = 0
-    tree = JunctionTree(
-        cliques=(("y",), ("y", "b")), parents=(None, 0), separators=((), ("y",))
-    )
+    tree = JunctionTree(cliques=(("y",), ("y", "b")), parents=(None, 0), separators=((), ("y",)))
     codes = sample_tree(
         tree, [np.array([1.0, 1.0]), child], {"y": 2, "b": 2}, 400, np.random.default_rng(0),
         "rounded",
