@@ -28,6 +28,13 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
             f"The target {task.target!r} has a single level. Declare at least two levels.",
             field="target",
         )
+    strangers = [name for name in task.weights if name not in schema or name == task.target]
+    if strangers:
+        raise TaskError(
+            f"There is a weight for {strangers[0]!r}, which is no feature of the schema. Correct "
+            "the name or remove the weight.",
+            field="weights",
+        )
     if task.regime == "predictive":
         return _predictive(schema, task)
     if dag is None:

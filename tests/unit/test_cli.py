@@ -264,9 +264,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("sections", "start"), REFUSALS)
-def test_what_is_wrong_is_named_and_nothing_is_written(
-    prism, make_run, tmp_path, sections, start
-):
+def test_what_is_wrong_is_named_and_nothing_is_written(prism, make_run, tmp_path, sections, start):
     config = make_run(public=sections.get("table", {}).pop("public", True), **sections)
     for command in (("plan", config, "--json"), ("release", config, "--out", tmp_path / "out")):
         refused(prism(*command), start)
@@ -427,8 +425,7 @@ def test_a_constant_column_changes_nothing_that_is_said(said, frame, column):
 )
 def test_an_import_stays_light(modules):
     code = (
-        f"import {modules}\nimport sys\n"
-        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+        f"import {modules}\nimport sys\nprint([name for name in {HEAVY!r} if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -217,3 +217,11 @@ def test_of_two_processes_that_race_for_one_budget_exactly_one_wins(ledger):
         process.join(timeout=60)
     assert sorted(value is None for value in found) == [False, True]
     assert len(ledger.charges()) == 1
+
+
+def test_two_spellings_of_a_name_share_one_budget(tmp_path):
+    ledger = Ledger(tmp_path)
+    ledger.register("Ward 3", epsilon=1.0, delta=1e-9)
+    assert ledger.register("ward 3", epsilon=1.0, delta=1e-9).name == "Ward 3"
+    assert len(ledger.assets()) == 1
+    assert ledger.balance("WARD 3").asset.name == "Ward 3"

@@ -117,3 +117,14 @@ def test_regime_guard_on_the_measurement_graph(regime):
         assert nx.node_connected_component(graph, target) == {target}
         resolved += 1
     assert resolved >= 15
+
+
+@pytest.mark.parametrize("name", ["nobody", "Y"])
+def test_a_weight_for_what_is_no_feature_is_refused(name):
+    from prism_core.experiments import scm
+    from prism_core.planning.task import Task
+
+    schema = scm.scm_schema()
+    task = Task(target="Y", regime="predictive", weights={name: 2.0})
+    with pytest.raises(TaskError, match="no feature of the schema"):
+        features_of_interest(schema, task, None)

@@ -27,9 +27,7 @@ def refused(content: bytes, **style: str) -> TableError:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("separator", "word"), [("\t", "tab"), (";", "semicolon"), ("|", "bar")]
-)
+@pytest.mark.parametrize(("separator", "word"), [("\t", "tab"), (";", "semicolon"), ("|", "bar")])
 def test_another_separator_is_offered(separator, word):
     content = f"age{separator}smoker\n40{separator}yes\n".encode()
     error = refused(content)
