@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard.state import project
+from dashboard.state import project, remember
 from dashboard.steps import DONE_ICON, STEPS
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -15,6 +15,7 @@ _ASSETS = Path(__file__).parent / "assets"
 st.set_page_config(page_title="PRISM Studio", page_icon=_ASSETS / "icon.svg", layout="wide")
 st.html(_ASSETS / "app.css")
 st.logo(_ASSETS / "logo.svg", size="large")
+remember()
 st.navigation(
     [
         st.Page(

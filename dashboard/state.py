@@ -5,6 +5,8 @@ Durable values live here, outside widget keys, because a page switch drops the s
 
 from __future__ import annotations
 
+import secrets
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 Edges = tuple[tuple[str, str], ...]
 _KEY = "project"
+_SHELF = 4  # projects kept in memory for a reload
 _CHOICE = 0.05  # share of choosing 3-way marginals; goes to the task pool while unused
 
 
@@ -118,6 +121,7 @@ class BudgetEntries:
 class Project:
     """Everything a curator entered, and what came of it."""
 
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     name: str = ""
     sample: str | None = None
     raw: RawTable | None = None
@@ -126,6 +130,7 @@ class Project:
     holdout_share: float = 0.2
     schema: Schema | None = None
     form: list[dict[str, Any]] | None = None
+    form_edited: list[dict[str, Any]] | None = None
     form_rev: int = 0
     checked: bool = False
     graph: Graph = field(default_factory=Graph)
@@ -204,13 +209,32 @@ class Project:
         self.evaluation = None
 
 
+@st.cache_resource
+def _shelf() -> OrderedDict[str, Project]:
+    """Projects by a key nobody can guess, so that reloading the page finds them again."""
+    return OrderedDict()
+
+
 def project() -> Project:
-    """The session's project."""
+    """The session's project; after a reload the one that the address names."""
     if _KEY not in st.session_state:
-        st.session_state[_KEY] = Project()
+        found = _shelf().get(st.query_params.get(_KEY, ""))
+        st.session_state[_KEY] = found or Project()
     return st.session_state[_KEY]
 
 
 def replace_project(new: Project) -> None:
     """Start over with another project."""
+    new.key = project().key
     st.session_state[_KEY] = new
+
+
+def remember() -> None:
+    """Keep the project findable by the address; the last few, in this process only."""
+    state, shelf = project(), _shelf()
+    shelf[state.key] = state
+    shelf.move_to_end(state.key)
+    while len(shelf) > _SHELF:
+        shelf.popitem(last=False)
+    if st.query_params.get(_KEY) != state.key:
+        st.query_params[_KEY] = state.key

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.glossary import words
 from dashboard.state import project
 from dashboard.steps import STEPS, first_gap
 from prism_core.data.schema import PROVENANCE_TEXT
@@ -29,7 +30,10 @@ def plain(text: str) -> str:
 
 def heading(title: str, question: str) -> None:
     """Title, the question the page answers, and where the project stands."""
-    st.title(title)
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    left.title(title)
+    with right:
+        words(title)
     st.markdown(question)
     state = project()
     if state.raw is None:
@@ -43,7 +47,7 @@ def heading(title: str, question: str) -> None:
         marks.append(":orange-badge[private rows]")
     if state.schema is not None:
         marks.append(provenance_badge(state.schema))
-    st.caption(" · ".join(marks))
+    st.markdown(" · ".join(marks))
 
 
 def provenance_badge(schema: Schema) -> str:

@@ -6,7 +6,11 @@ from dashboard.parts import columns_form, load, people
 from dashboard.state import project
 from dashboard.widgets import heading, onward, provenance_notice
 
-heading("Data", "Load the table and declare what its columns may hold. Rows stay unread here.")
+heading(
+    "Data",
+    "Load the table and declare what its columns may hold. No row is read here unless you ask for "
+    "it.",
+)
 load.section()
 if project().raw is not None:
     columns_form.section()

@@ -40,11 +40,10 @@ def section() -> None:
 def _figures(plan: Plan) -> None:
     task = [query for query in plan.queries if query.pool == "task"]
     first, second, third, fourth = st.columns(4)
-    first.metric("Epsilon", f"{plan.budget.epsilon:g}", border=True,
-                 help=f"Spends {plan.spent.epsilon:.4g} by {plan.budget.accountant}.")  # fmt: skip
+    first.metric("Epsilon", f"{plan.budget.epsilon:g}", border=True)
     second.metric("Delta", f"{plan.delta:.2g}", border=True)
     third.metric(
-        "Noise, σ in rows", f"{max(query.sigma for query in task):,.1f}",
+        "Noise, σ in rows", f"{max(query.sigma for query in task):,.3g}",
         border=True, help="Largest standard deviation of one cell of a marginal with the target, "
         "in counts of rows.",
     )  # fmt: skip

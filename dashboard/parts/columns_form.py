@@ -11,14 +11,14 @@ from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.data import form, schema_io
 from prism_core.data.column import KINDS
-from prism_core.data.draft import draft_from_header, draft_from_rows
+from prism_core.data.draft import draft_from_rows
 from prism_core.data.schema import Provenance, Schema
 from prism_core.data.tables import read_table
+from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.column import Column
 
 _WAYS = {
     "upload": "Upload a schema (YAML or JSON)",
@@ -28,14 +28,36 @@ _WAYS = {
 }
 
 
+_GRID = {
+    "name": st.column_config.TextColumn("Column", required=True, width="medium"),
+    "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), required=True),
+    "levels": st.column_config.TextColumn(
+        "Levels", help="Allowed values, separated by |", width="medium"
+    ),
+    "lower": st.column_config.TextColumn("Lower", help="Smallest value; below is clipped"),
+    "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped"),
+    "bins": st.column_config.TextColumn(
+        "Bins", help="A number of equal bins, or the inner edges separated by |"
+    ),
+    "decimals": st.column_config.NumberColumn(
+        "Decimals", help="0 for whole numbers", min_value=0, max_value=12, step=1
+    ),
+    "nullable": st.column_config.CheckboxColumn("May be missing"),
+    "other": st.column_config.TextColumn(
+        "Unknown values become", help="One of the levels; missing or the first level if empty"
+    ),
+    "description": st.column_config.TextColumn("Meaning", width="large"),
+}
+
+
 def section() -> None:
     """The second section of the page Data."""
     st.header("2 · Columns")
     state = project()
     if state.schema is None and state.form is None:
         st.markdown(
-            "The declared levels and bounds are the *public domain*: what a column **may** hold, "
-            "from the codebook, not from the rows."
+            "Declare the *domain*: what every column **may** hold, from the codebook, not from the "
+            "rows. The declaration will be public."
         )
     with st.expander("Where the declaration comes from", expanded=state.schema is None):
         _sources()
@@ -55,7 +77,7 @@ def _sources() -> None:
         if st.button("Start with the column names", key="draft_header"):
             raw = project().raw
             assert raw is not None
-            _start(draft_from_header(raw.header), "declared")
+            _start(form.blank_rows(raw.header), "declared")
     elif way == "twin":
         _from_twin()
     else:
@@ -79,7 +101,7 @@ def _from_twin() -> None:
             schema, left = draft_from_rows(
                 read_table(file.getvalue(), name=file.name), "public twin"
             )
-            _start(schema.columns, "public twin", left)
+            _start(form.to_rows(schema.columns), "public twin", left)
 
 
 def _from_rows() -> None:
@@ -94,101 +116,123 @@ def _from_rows() -> None:
         with mistakes():
             assert state.raw is not None
             schema, left = draft_from_rows(state.raw, provenance)
-            _start(schema.columns, provenance, left)
+            state.checked = state.checked or provenance == "private rows"
+            _start(form.to_rows(schema.columns), provenance, left)
 
 
-def _start(columns: Sequence[Column], provenance: Provenance, left: Sequence[str] = ()) -> None:
+def _start(rows: Sequence[form.FormRow], provenance: Provenance, left: Sequence[str] = ()) -> None:
     """Put a draft into the form; it becomes the schema when it is applied."""
-    state = project()
-    state.form = [dict(row) for row in form.to_rows(columns)]
-    state.form_rev += 1
+    _show(rows)
     st.session_state["form_provenance"] = provenance
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
 
 
-def _take(schema: Schema) -> None:
+def _show(rows: Sequence[form.FormRow]) -> None:
     state = project()
-    state.use_schema(schema)
-    state.form = [dict(row) for row in form.to_rows(schema.columns)]
+    state.form, state.form_edited = [dict(row) for row in rows], None
     state.form_rev += 1
+
+
+def _take(schema: Schema) -> None:
+    """Use an uploaded schema as it is."""
+    state = project()
+    _check_header(schema)
+    if state.checked and not st.session_state.get("apply_codebook", False):
+        schema = schema.with_provenance("private rows")
+    state.use_schema(schema)
+    _show(form.to_rows(schema.columns))
     st.session_state["form_provenance"] = schema.provenance
+    st.session_state["form_left_out"] = ()
     st.rerun()
+
+
+def _check_header(schema: Schema) -> None:
+    raw = project().raw
+    assert raw is not None
+    wanted = [*schema.names, *([schema.person_id] if schema.person_id else [])]
+    absent = [name for name in wanted if name not in raw.header]
+    if absent:
+        raise SchemaError(
+            f"The table has no column {', '.join(map(repr, absent[:5]))}. Correct the name or "
+            "remove it from the declaration.",
+            field="columns",
+        )
 
 
 def _form() -> None:
     state = project()
     if state.form is None and state.schema is not None:
-        state.form = [dict(row) for row in form.to_rows(state.schema.columns)]
+        _show(form.to_rows(state.schema.columns))
     if state.form is None:
         return
     left = st.session_state.get("form_left_out", ())
     if left:
         st.info(
-            f"Left out, because nearly every value is different: {plain(', '.join(left))}. They "
-            "will not be synthesised.",
+            "Left out, because they hold too many different values to be levels: "
+            f"{plain(', '.join(left))}. They will not be synthesised.",
             icon=":material/info:",
         )
-    edited = _grid(state.form, state.form_rev)
-    applied = _applied(edited)
-    if state.checked and not applied:
+    edited = _grid()
+    st.caption(
+        "Levels: the allowed values, separated by |. Bins: a number of equal bins, or the inner "
+        "edges separated by |. Values outside the bounds are clipped. Ordinal: levels with an "
+        "order. Remove a row to leave its column out."
+    )
+    if state.checked:
         st.checkbox(
-            "My changes come from the codebook, not from the counts I saw (else the schema's "
-            "provenance becomes *private rows*)",
+            "What I declare from here on comes from the codebook, not from what I saw of the rows "
+            "(else the schema's provenance becomes *private rows*)",
             key="apply_codebook",
         )
-    left_column, right_column = st.columns([1, 3])
-    if left_column.button(
+    _buttons(edited)
+
+
+def _buttons(edited: list[dict[str, Any]]) -> None:
+    state = project()
+    applied = _applied(edited)
+    first, second, third = st.columns([1, 1.3, 2.2], vertical_alignment="center")
+    if first.button(
         "Apply the columns", type="primary", disabled=applied, key="apply_columns", width="stretch"
     ):
         _apply(edited)
+    second.download_button(
+        "Download the schema (YAML)",
+        schema_io.dumps(state.schema) if state.schema else "",
+        "schema.yaml",
+        mime="application/yaml",
+        icon=":material/download:",
+        key="download_schema",
+        disabled=not applied,
+        width="stretch",
+    )
     if applied:
-        right_column.markdown(":material/check_circle: These columns are in use.")
-    if state.schema is not None:
-        right_column.download_button(
-            "Download the schema (YAML)", schema_io.dumps(state.schema), "schema.yaml",
-            mime="application/yaml", icon=":material/download:", key="download_schema",
-        )  # fmt: skip
+        third.markdown(":material/check_circle: These columns are in use.")
+    else:
+        third.markdown(":orange[:material/pending:] Changes are not in use until you apply them.")
 
 
-def _grid(rows: list[dict[str, Any]], revision: int) -> list[dict[str, Any]]:
-    config = {
-        "name": st.column_config.TextColumn("Column", required=True, width="medium"),
-        "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), required=True),
-        "levels": st.column_config.TextColumn(
-            "Levels", help="Allowed values, separated by |", width="medium"
-        ),
-        "lower": st.column_config.TextColumn("Lower", help="Smallest value; below is clipped"),
-        "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped"),
-        "bins": st.column_config.TextColumn(
-            "Bins", help="A number of equal bins, or the inner edges separated by |"
-        ),
-        "decimals": st.column_config.NumberColumn(
-            "Decimals", help="0 for whole numbers", min_value=0, max_value=12, step=1
-        ),
-        "nullable": st.column_config.CheckboxColumn("May be missing"),
-        "other": st.column_config.TextColumn(
-            "Unknown values become", help="One of the levels; missing or the first level if empty"
-        ),
-        "description": st.column_config.TextColumn("Meaning", width="large"),
-    }
-    frame = pd.DataFrame(rows, columns=list(config))
+def _grid() -> list[dict[str, Any]]:
+    """The grid as it is edited. A page switch drops the widget; its rows are kept here."""
+    state = project()
+    key = f"columns_grid_{state.form_rev}"
+    if key not in st.session_state and state.form_edited is not None:
+        state.form = state.form_edited
+    frame = pd.DataFrame(state.form, columns=list(_GRID))
     frame["decimals"] = frame["decimals"].astype("Int64")
     edited = st.data_editor(
-        frame, column_config=config, num_rows="dynamic", hide_index=True, width="stretch",
-        key=f"columns_grid_{revision}",
-    )  # fmt: skip
+        frame, column_config=_GRID, num_rows="dynamic", hide_index=True, width="stretch", key=key
+    )
     found = edited.astype(object).where(edited.notna(), None)
-    return [dict(row) for row in found.to_dict("records")]
+    state.form_edited = [dict(row) for row in found.to_dict("records")]
+    return state.form_edited
 
 
 def _applied(rows: list[dict[str, Any]]) -> bool:
     state = project()
     try:
         return state.schema is not None and form.from_rows(rows) == state.schema.columns
-    except Exception as error:  # a half-typed row is no mistake yet
-        if not isinstance(error, form.SchemaError):
-            raise
+    except SchemaError:  # a half-typed row is no mistake yet
         return False
 
 
@@ -203,14 +247,7 @@ def _apply(rows: list[dict[str, Any]]) -> None:
             person_id=old.person_id if old else None,
             persons=old.persons if old else None,
         )
-        assert state.raw is not None
-        absent = [name for name in schema.names if name not in state.raw.header]
-        if absent:
-            raise form.SchemaError(
-                f"The table has no column {', '.join(map(repr, absent[:5]))}. Correct the name "
-                "or remove the row.",
-                field="columns",
-            )
+        _check_header(schema)
         state.use_schema(schema)
         st.rerun()
 

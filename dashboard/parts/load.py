@@ -93,7 +93,8 @@ def _upload() -> None:
     )  # fmt: skip
     if file is None:
         return
-    if st.button("Load this file", type="primary", key="upload_load"):
+    wanted = st.button("Load this file", type="primary", key="upload_load")
+    if wanted or st.session_state.pop("upload_offered", False):
         try:
             raw = read_table(
                 file.getvalue(), name=file.name, separator=separator, encoding=encoding
@@ -132,3 +133,4 @@ def _offer(error: TableError) -> None:
 
 def _set(key: str, value: str) -> None:
     st.session_state[key] = value
+    st.session_state["upload_offered"] = True

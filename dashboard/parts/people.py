@@ -46,16 +46,21 @@ def _people() -> None:
     if not strangers:
         st.info("Remove the ID column from the columns above first: an ID is never synthesised.")
         return
-    chosen = st.selectbox("Person-ID column", strangers, key="people_column")
-    persons = st.number_input(
-        "Number of persons (a public number)", min_value=2, max_value=state.raw.rows,
-        value=schema.persons or state.raw.rows, key="people_count",
-    )  # fmt: skip
-    wanted = (chosen, int(persons))
-    if wanted != (schema.person_id, schema.persons):
+    chosen = st.selectbox(
+        "Person-ID column",
+        strangers,
+        key="people_column",
+        index=strangers.index(schema.person_id) if schema.person_id in strangers else 0,
+    )
+    persons = state.raw.column(chosen).nunique()
+    st.caption(
+        f"{persons:,} different IDs. The number of persons is public, like the number of rows; one "
+        "row per person is kept at random and the ID is never synthesised."
+    )
+    if (chosen, persons) != (schema.person_id, schema.persons):
         with mistakes():
             state.use_schema(
-                replace(schema, one_row_per_person=False, person_id=chosen, persons=int(persons))
+                replace(schema, one_row_per_person=False, person_id=chosen, persons=persons)
             )
             st.rerun()
 
@@ -83,10 +88,10 @@ def _check() -> None:
     state = project()
     with st.expander("Check the declaration against the file (only you see this)"):
         st.markdown(
-            "Counts cells that the declaration does not cover. The numbers read private rows: they "
+            "Counts cells that the declaration does not cover. The numbers read the rows: they "
             "are shown here once, not stored, and not part of any report. If you change the "
-            "declaration because of them, its provenance becomes *private rows* unless the "
-            "codebook says the same."
+            "declaration of a private table because of them, its provenance becomes *private "
+            "rows* unless the codebook says the same."
         )
         if not st.button("Count the cells outside", key="check_columns"):
             return
@@ -110,4 +115,4 @@ def _check() -> None:
                 "column carries no information; a target like this cannot be predicted."
             )
         st.dataframe(table, hide_index=True, width="stretch")
-        state.checked = True
+        state.checked = not state.public

@@ -55,7 +55,7 @@ def _watch() -> None:
     _stages(job, outcome)
     st.caption(
         f"{job.seconds:,.0f} s so far, in a process of its own: you can look at other pages and "
-        "come back."
+        "come back. The fit prepares for a while before its bar moves."
     )
     if st.button("Cancel the run", key="release_cancel", icon=":material/stop_circle:"):
         with st.spinner("Stopping …"):
@@ -65,6 +65,8 @@ def _watch() -> None:
 
 def _stages(job: Job, outcome: Outcome) -> None:
     skipped = set() if job.plan.selection else {"select"}
+    if project().public:
+        skipped.add("charge")
     if job.plan.tree is None:
         skipped.add("forest")
     keys: list[Stage] = [key for key in STAGES if key not in skipped]

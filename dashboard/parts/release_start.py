@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import worker
+from dashboard.keep import keep
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.config import AssetConfig
@@ -18,6 +19,7 @@ from prism_core.workspace import encode_holdout, encode_rows, fresh_rng
 if TYPE_CHECKING:
     from dashboard.state import Project
     from prism_core.planning.plan import Plan
+    from prism_core.privacy.ledger import Balance
 
 
 def section() -> None:
@@ -88,34 +90,71 @@ def _asset(state: Project, plan: Plan) -> bool:
             )
         )
         return True
-    state.asset = st.text_input(
-        "Data asset charged in the ledger", value=state.asset, key="asset_name",
+    st.text_input(
+        "Data asset charged in the ledger",
+        value=state.asset,
+        key="asset_name",
+        on_change=keep,
+        args=(state, "asset", "asset_name"),
         help="All releases from the same people's data share one lifetime budget: use the same "
         "name for refreshed extracts.",
-    )  # fmt: skip
+    )
     balance = _balance(state.asset)
     if balance is None:
-        state.lifetime = st.number_input(
-            "Lifetime epsilon of this asset (fixed from its first release on)",
-            min_value=0.01, value=state.lifetime, step=0.5, key="asset_lifetime",
-        )  # fmt: skip
-    state.why = st.text_input(
-        "Purpose, for the ledger", value=state.why, key="asset_why",
+        _new_asset(state)
+    st.text_input(
+        "Purpose, for the ledger",
+        value=state.why,
+        key="asset_why",
+        on_change=keep,
+        args=(state, "why", "asset_why"),
         placeholder="for example: readmission benchmark for external teams",
-    )  # fmt: skip
+    )
     if not state.asset.strip():
         return False
-    if balance is None:
-        return plan.budget.epsilon <= state.lifetime
-    state.lifetime = balance.asset.epsilon
-    st.caption(
-        f"Lifetime epsilon {balance.asset.epsilon:g}: {balance.spent_epsilon:.3g} spent, "
-        f"{balance.left_epsilon:.3g} left for one more release."
+    if balance is not None:
+        state.lifetime = balance.asset.epsilon
+        st.caption(_left(balance))
+    left = state.lifetime if balance is None else balance.left_epsilon
+    enough = plan.budget.epsilon <= left if balance is None else plan.total <= balance.left_rho
+    if not enough:
+        st.error(
+            f"This release needs epsilon {plan.budget.epsilon:g}, and {left:.3g} of the lifetime "
+            "budget is left. Lower epsilon on the page Budget, or stop here.",
+            icon=":material/block:",
+        )
+    return enough
+
+
+def _new_asset(state: Project) -> None:
+    st.number_input(
+        "Lifetime epsilon of this asset (fixed from its first release on)",
+        min_value=0.01,
+        value=state.lifetime,
+        step=0.5,
+        key="asset_lifetime",
+        on_change=keep,
+        args=(state, "lifetime", "asset_lifetime"),
     )
-    return plan.total <= balance.left_rho
+    known = [asset.name for asset in Ledger().assets()]
+    if known and state.asset.strip():
+        st.warning(
+            f"{plain(state.asset)} is a new name in the ledger and starts a new lifetime budget. "
+            "If these people's data were released before, use that asset's name: "
+            f"{plain(', '.join(known))}.",
+            icon=":material/warning:",
+        )
 
 
-def _balance(asset: str):  # noqa: ANN202
+def _left(balance: Balance) -> str:
+    return (
+        f"Lifetime epsilon {balance.asset.epsilon:g}: {balance.spent_epsilon:.3g} spent, room for "
+        f"one more release of {balance.left_epsilon:.3g}. Losses of several releases add up to "
+        "less than their sum, so this is more than the difference."
+    )
+
+
+def _balance(asset: str) -> Balance | None:
     try:
         return Ledger().balance(asset) if asset.strip() else None
     except LedgerError:
@@ -138,7 +177,12 @@ def _checklist(state: Project, plan: Plan, *, budget_left: bool) -> None:
         (kept > 0, f"{kept:,} rows kept aside for evaluation"),
     ]
     if not state.public:
-        items.append((budget_left, "Asset named, and its lifetime budget covers this release"))
+        text = (
+            "Asset named, and its lifetime budget covers this release"
+            if budget_left
+            else "Not yet: name the asset, with a lifetime budget that covers this release"
+        )
+        items.append((budget_left, text))
     for done, text in items:
         mark = ":green[:material/check_circle:]" if done else ":orange[:material/pending:]"
         st.markdown(f"{mark} {text}")

@@ -1,4 +1,4 @@
-"""A first schema to correct: from a header alone, or from the rows of a file.
+"""A first schema to correct, from the rows of a file.
 
 Drafting from rows reads them. From a public twin file that is harmless; from the private file
 it is not private, and the schema's provenance says so from then on.
@@ -17,35 +17,20 @@ from prism_core.data.schema import Provenance, Schema
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from prism_core.data.tables import RawTable
 
 _MAX_DRAFT_LEVELS = 50
 _NUMERIC_FROM = 13  # numbers with at least this many distinct values are taken as numeric
 _BINS = 8
+_MAYBE_LEVELS = frozenset({"none"})  # a level in many codebooks; encoding prefers levels, too
 _BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"})
-
-
-def draft_from_header(names: Sequence[str]) -> tuple[Column, ...]:
-    """Placeholder columns to be filled in; reads nothing but the header.
-
-    Every column starts as a number between 0 and 100 that may be missing: visibly a guess.
-    """
-    return tuple(
-        Column(
-            name=name, kind="numeric", lower=0.0, upper=100.0,
-            edges=equal_edges(0.0, 100.0, _BINS, None), nullable=True,
-        )
-        for name in names
-    )  # fmt: skip
 
 
 def draft_from_rows(raw: RawTable, provenance: Provenance) -> tuple[Schema, tuple[str, ...]]:
     """A schema guessed from rows, and the columns that were left out.
 
-    Columns whose values are nearly all different (names, IDs, free text) are left out: they
-    cannot be synthesised as levels.
+    Columns with too many different texts or a running number (names, IDs, free text) are left
+    out: they cannot be synthesised as levels.
 
     Args:
         raw: the rows of a public twin file, or of the private file itself.
@@ -68,8 +53,8 @@ def draft_from_rows(raw: RawTable, provenance: Provenance) -> tuple[Schema, tupl
             columns.append(column)
     if not columns:
         raise SchemaError(
-            "No column could be described: all hold nearly unique texts. Declare the columns by "
-            "hand or upload a schema.",
+            "No column could be described: all hold too many different texts. Declare the columns "
+            "by hand or upload a schema.",
             field="columns",
         )
     return Schema(columns=tuple(columns), provenance=provenance), tuple(left_out)
@@ -77,7 +62,7 @@ def draft_from_rows(raw: RawTable, provenance: Provenance) -> tuple[Schema, tupl
 
 def _guess(name: str, cells: pd.Series) -> Column | None:
     texts = cells.astype(str).str.strip()
-    empty = texts.str.lower().isin(MISSING_TEXTS)
+    empty = texts.str.lower().isin(MISSING_TEXTS - _MAYBE_LEVELS)
     present = texts[~empty]
     nullable = bool(empty.any())
     kinds = sorted(present.unique())

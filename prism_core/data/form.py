@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data import schema_io
-from prism_core.data.column import equal_edges
+from prism_core.data.column import KINDS, equal_edges
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -35,6 +35,17 @@ class FormRow(TypedDict):
 def to_rows(columns: Iterable[Column]) -> list[FormRow]:
     """The form's rows for these columns."""
     return [_row(column) for column in columns]
+
+
+def blank_rows(names: Iterable[str]) -> list[FormRow]:
+    """Rows with nothing but a name, to be filled in; refused until they are."""
+    return [
+        FormRow(
+            name=name, kind="", levels="", lower="", upper="", bins="", decimals=None,
+            nullable=False, other="", description="",
+        )
+        for name in names
+    ]  # fmt: skip
 
 
 def _row(column: Column) -> FormRow:
@@ -78,6 +89,7 @@ def _column(row: Mapping[str, Any], number: int) -> Column:
     entry: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
     if not entry["name"]:
         raise SchemaError(f"Row {number} of the form has no name.", field="name")
+    _check_kind(row, entry["name"], kind)
     if kind in ("numeric", "date"):
         entry |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
         bins = _text(row, "bins") or "8"
@@ -98,6 +110,25 @@ def _column(row: Mapping[str, Any], number: int) -> Column:
     if _text(row, "description"):
         entry["description"] = _text(row, "description")
     return schema_io.column_from_dict(entry, number)
+
+
+def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
+    """What is typed must fit the kind: nothing typed is passed over in silence."""
+    if not kind:
+        raise SchemaError(
+            f"Column {name!r}: choose its kind ({', '.join(KINDS)}), or remove the row.",
+            field=f"{name}.kind",
+        )
+    binned = kind in ("numeric", "date")
+    strangers = ("levels", "other") if binned else ("lower", "upper", "bins")
+    typed = next((key for key in strangers if _text(row, key)), None)
+    if typed is not None:
+        has = "lower, upper and bins" if binned else "levels"
+        raise SchemaError(
+            f"Column {name!r} is {kind} and has {has}; clear what stands under {typed}, or choose "
+            "another kind.",
+            field=f"{name}.{typed}",
+        )
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:

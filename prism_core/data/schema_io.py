@@ -209,14 +209,20 @@ def _number(value: object, field: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or isinstance(value, bool):
-        raise SchemaError(f"{field} must be a finite number.", field=field)
+        raise SchemaError(f"{_place(field)} must be a number.", field=field)
     return number
+
+
+def _place(field: str) -> str:
+    """A field such as "age.lower" in words."""
+    name, dot, part = field.rpartition(".")
+    return f"Column {name!r}: {part}" if dot else field
 
 
 def _integer(value: object, field: str) -> int:
     number = _number(value, field)
     if number != int(number):
-        raise SchemaError(f"{field} must be a whole number.", field=field)
+        raise SchemaError(f"{_place(field)} must be a whole number.", field=field)
     return int(number)
 
 

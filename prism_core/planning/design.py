@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from prism_core.planning.task import Budget, Task
     from prism_core.structure.dag import Dag
 
+_WEAK_EPSILON = 10.0
 _TREE_CHOICE_SHARE = 1.0 / 3.0  # of the background pool, as in MST (McKenna et al. 2021)
 
 
@@ -70,6 +71,7 @@ def design(
         largest = sorted(features, key=lambda name: (-schema.size(name), name))[: task.k]
         s = schema.canonical(largest)
     delta, warnings = _delta(budget, n)
+    warnings += _epsilon_warning(budget)
     builder = _Builder(
         schema=schema, task=task, budget=budget, synthesis=synthesis or Synthesis(), n=n,
         delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
@@ -110,6 +112,16 @@ def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
     every = (*plan.queries, *queries)
     size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
     return replace(plan, queries=every, tree=None, forecast=size)
+
+
+def _epsilon_warning(budget: Budget) -> tuple[str, ...]:
+    if budget.epsilon <= _WEAK_EPSILON:
+        return ()
+    return (
+        f"epsilon = {budget.epsilon:g} protects very little: the odds of a guess about one person "
+        "may change by a factor of e to that power. Releases commonly stay at or below "
+        f"{_WEAK_EPSILON:g}.",
+    )
 
 
 def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:

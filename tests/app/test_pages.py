@@ -9,6 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.state import BudgetEntries, Graph, Project
+from prism_core.data.column import Column
+from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
 from prism_core.experiments import samples
 from prism_core.structure import formats
@@ -156,11 +158,65 @@ def test_an_unusable_delta_is_a_sentence_and_stays(project, delta, words):
     assert test.text_input(key="delta").value == delta
 
 
-def test_presets_set_epsilon(project):
+def test_presets_set_epsilon_and_show_it(project):
     test = page("budget", project)
-    test.session_state["epsilon_preset"] = 4.0
-    test.number_input(key="epsilon").set_value(4.0).run()
+    pills = test.get("pills") or test.get("button_group")
+    assert pills[0].value == 1.0
+    pills[0].set_value(4.0).run()
     assert project.budget.epsilon == 4.0
+    assert test.number_input(key="epsilon").value == 4.0
+    test.number_input(key="epsilon").set_value(0.3).run()
+    assert project.budget.epsilon == 0.3
+    assert (test.get("pills") or test.get("button_group"))[0].value is None
+
+
+def test_a_weak_epsilon_is_warned_of(project):
+    project.budget.epsilon = 1e6
+    assert "protects very little" in texts(page("budget", project))
+
+
+def test_a_reload_finds_the_project_again(project):
+    project.budget.epsilon = 0.7
+    first = page("data", project)
+    assert project.key in first.query_params["project"]
+    again = AppTest.from_file(str(APP), default_timeout=60)
+    again.query_params["project"] = project.key
+    again.run()
+    assert again.session_state["project"] is project
+    stranger = AppTest.from_file(str(APP), default_timeout=60)
+    stranger.query_params["project"] = "guess"
+    stranger.run()
+    assert stranger.session_state["project"].raw is None
+
+
+def test_persons_are_counted_when_a_column_names_them():
+    rows = "\n".join(f"p{i % 70},{i % 3},{i % 2}" for i in range(200))
+    raw = read_table(f"mrn,a,y\n{rows}\n".encode())
+    schema = Schema(
+        columns=(
+            Column(name="a", kind="ordinal", levels=(0, 1, 2)),
+            Column(name="y", kind="boolean"),
+        )
+    )
+    project = Project(name="stays.csv", raw=raw, schema=schema)
+    test = page("data", project)
+    assert "Say how rows and people relate" in texts(test)
+    test.radio(key="people_way").set_value("id").run()
+    assert project.schema.person_id == "mrn"
+    assert project.schema.persons == 70
+    assert project.n == 56
+    assert "70 different IDs" in texts(test)
+
+
+def test_what_is_typed_in_the_columns_survives_a_page_switch(project):
+    test = page("data", project)
+    typed = [dict(row) for row in project.form]
+    typed[0]["description"] = "first cause"
+    project.form_edited = typed
+    test.switch_page("pages/structure.py").run()
+    test.switch_page("pages/data.py").run()
+    assert project.form[0]["description"] == "first cause"
+    assert not test.exception
 
 
 def test_private_rows_are_never_offered_basic_composition(project):
@@ -180,7 +236,8 @@ def test_a_release_needs_a_confirmation_and_an_asset(project):
     test.text_input(key="asset_name").set_value("stays 2024").run()
     assert not test.button(key="release_run").disabled
     test.number_input(key="asset_lifetime").set_value(0.5).run()
-    assert test.button(key="release_run").disabled  # epsilon 1 is more than a lifetime of 0.5
+    assert test.button(key="release_run").disabled
+    assert "This release needs epsilon 1" in texts(test)
 
 
 @pytest.mark.privacy
@@ -204,10 +261,11 @@ def test_nothing_shown_before_the_release_depends_on_the_rows(project):
 
 
 def test_the_declaration_can_be_checked_on_request(project):
+    project.public = False
     test = page("data", project)
-    assert "cells" not in [element.value for element in test.markdown]
+    assert "cells** lie outside" not in texts(test)
     test.button(key="check_columns").click().run()
-    assert "0 cells" in texts(test)
+    assert "**0 cells** lie outside" in texts(test)
     assert project.checked
 
 
@@ -245,6 +303,12 @@ def test_a_project_of_odd_names_is_shown_as_it_stands():
     assert "odd" in texts(test)
     test.radio(key="schema_way").set_value("header").run()
     test.button(key="draft_header").click().run()
+    test.button(key="apply_columns").click().run()
+    assert "choose its kind" in texts(test)
+    for row in project.form:
+        row |= {"kind": "ordinal", "levels": "1 | 4 | 7"}
+    project.form_edited, project.form_rev = None, project.form_rev + 1
+    test.run()
     test.button(key="apply_columns").click().run()
     assert not test.exception
     assert project.schema is not None

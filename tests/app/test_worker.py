@@ -6,17 +6,24 @@ import json
 import stat
 import time
 
+import numpy as np
 import pytest
 
 from dashboard import job, worker
 from prism_core.bundle import writer
 from prism_core.config import AssetConfig
+from prism_core.data.column import Column
 from prism_core.data.encoding import encode
+from prism_core.data.schema import Schema
+from prism_core.data.split import set_aside
+from prism_core.data.tables import read_table
+from prism_core.evaluation import LEARNERS, evaluate
 from prism_core.experiments import samples
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure import formats
+from prism_core.workspace import encode_rows, encode_synthetic
 
 pytestmark = [pytest.mark.app, pytest.mark.slow]
 
@@ -39,6 +46,24 @@ def start():
             dag=formats.read(sample.dag_json), synthesis=Synthesis(model=model),
         )  # fmt: skip
         jobs.append(worker.start(plan, table, asset, seed=5))
+        return jobs[-1]
+
+    yield run
+    for one in jobs:
+        one.cancel()
+
+
+@pytest.fixture
+def start_with():
+    """Start a private run of any table, with naive Bayes and k = 1."""
+    jobs: list[worker.Job] = []
+
+    def run(schema, table):
+        plan = design(
+            schema, Task(target="y", regime="predictive", k=1), Budget(), table.n,
+            synthesis=Synthesis(model="naive_bayes"),
+        )  # fmt: skip
+        jobs.append(worker.start(plan, table, ASSET, seed=5))
         return jobs[-1]
 
     yield run
@@ -98,3 +123,25 @@ def test_cancelling_ends_the_process_and_deletes_the_codes(start):
     assert run.outcome().state == "cancelled"
     assert not (run.folder / job.CODES).exists()
     assert not run.result.exists()
+
+
+def test_a_run_with_a_person_id_can_be_inspected(start_with):
+    raw = read_table(
+        ("mrn,a,y\n" + "".join(f"p{i % 300},{i % 3},{i % 2}\n" for i in range(900))).encode()
+    )
+    schema = Schema(
+        columns=(
+            Column(name="a", kind="ordinal", levels=(0, 1, 2)),
+            Column(name="y", kind="boolean"),
+        ),
+        person_id="mrn",
+        persons=300,
+    )
+    table = encode_rows(schema, raw, public=False, rng=np.random.default_rng(1))
+    train, holdout = set_aside(table, 60, np.random.default_rng(2))
+    run = start_with(schema, train)
+    assert finish(run).document["stamp"] == "release"
+    folder = writer.read(run.result)
+    made = encode_synthetic(folder.schema, read_table(folder.synthetic))
+    found = evaluate(made, holdout, target="y", train=train, s=("a",), learners=LEARNERS[:1])
+    assert found.tstr_auc is not None

@@ -174,10 +174,12 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
     page.get_by_text("Model size").wait_for()
     button(page, "Continue to Release").click()
     spend(page, "Run the release")
-    # Another page and back: the run goes on.
+    # Another page and back, and a reload of the browser: the run goes on.
     page.get_by_role("link", name="Budget").click()
     page.get_by_text("Model size").wait_for()
     page.get_by_role("link", name="Release").click()
+    page.get_by_text("Running").or_(page.get_by_text("synthetic rows, epsilon 1")).first.wait_for()
+    page.reload()
     page.get_by_text("synthetic rows, epsilon 1").wait_for(timeout=RUN)
     page.get_by_text("Charge number 1 in the ledger").wait_for()
     covers(readmission / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_core.data import form, schema_io
+from prism_core.data import form
 from prism_core.data.column import Column, equal_edges
-from prism_core.data.draft import draft_from_header, draft_from_rows
+from prism_core.data.draft import draft_from_rows
 from prism_core.data.encoding import encode, rows_outside
 from prism_core.data.tables import read_table
 from prism_core.errors import SchemaError
@@ -57,7 +57,7 @@ def test_the_form_gives_back_the_samples_schemas(name):
     [
         ({"name": "", "kind": "boolean"}, "no name"),
         ({"name": "a", "kind": "categorical"}, "levels"),
-        ({"name": "a", "kind": "numeric", "lower": "x", "upper": "1"}, "finite number"),
+        ({"name": "a", "kind": "numeric", "lower": "x", "upper": "1"}, "must be a number"),
         ({"name": "a", "kind": "numeric", "lower": "0"}, "upper"),
         ({"name": "a", "kind": "numeric", "lower": "0", "upper": "9", "bins": "many"}, "bins"),
         ({"name": "a", "kind": None}, "kind"),
@@ -101,8 +101,30 @@ def test_a_draft_from_rows_is_honest_about_where_it_comes_from():
 
 
 @pytest.mark.privacy
-def test_a_draft_from_the_header_reads_no_row():
-    columns = draft_from_header(["a", "b"])
-    assert [column.name for column in columns] == ["a", "b"]
-    assert form.from_rows(form.to_rows(columns)) == columns
-    assert "numeric" in schema_io.column_dict(columns[0]).values()
+def test_the_form_starts_blank_from_the_header_and_is_refused_until_filled_in():
+    rows = form.blank_rows(["sex", "age"])
+    assert [row["name"] for row in rows] == ["sex", "age"]
+    with pytest.raises(SchemaError, match="'sex': choose its kind"):
+        form.from_rows(rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ({"kind": "numeric", "lower": "0", "upper": "1", "levels": "a | b"}, "levels"),
+        ({"kind": "date", "lower": "2020-01-01", "upper": "2021-01-01", "other": "x"}, "other"),
+        ({"kind": "categorical", "levels": "a | b", "lower": "0"}, "lower"),
+        ({"kind": "boolean", "bins": "3"}, "bins"),
+    ],
+)
+def test_nothing_typed_is_passed_over_in_silence(row, field):
+    with pytest.raises(SchemaError, match=f"under {field}"):
+        form.from_rows([{"name": "x", **row}])
+
+
+def test_none_is_kept_as_a_level_in_a_draft():
+    raw = read_table(b"diabetes,y\nnone,1\ntype1,2\nnone,1\ntype2,\n")
+    schema, _ = draft_from_rows(raw, "public twin")
+    assert schema["diabetes"].levels == ("none", "type1", "type2")
+    assert not schema["diabetes"].nullable
+    assert schema["y"].nullable

@@ -1,0 +1,51 @@
+"""The words of the field, for people who meet them here first."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+WORDS: dict[str, str] = {
+    "Domain": "What a column may hold, from the codebook: its levels, or its bounds and bins.",
+    "Level": "One allowed value of a categorical or ordinal column. Ordinal levels have an order.",
+    "Bin": "One interval of a numeric column or date. Numbers are measured by bin.",
+    "Provenance": "Where the declaration of the columns comes from; every report says it.",
+    "Target, Y": "The column that outsiders shall be able to predict.",
+    "Parents, Pa(Y)": "The columns with an arrow into Y: its direct causes.",
+    "Markov blanket, MB(Y)": "Parents, children, and the children's other parents. Given these, no "
+    "other column helps to predict Y while the world stays as it is.",
+    "S": "The protected features: their relation with Y gets most of the budget.",
+    "Regime": "How S is found: causal (parents), graphical (blanket), or predictive (chosen "
+    "privately).",
+    "Marginal": "A table of counts over one or a few columns, such as age by readmission.",
+    "Epsilon": "The privacy loss that is allowed. Smaller protects more and adds more noise.",
+    "Delta": "The probability with which the epsilon bound may fail; far below one in n.",
+    "Sigma, σ": "The standard deviation of the noise added to each count.",
+    "Pool": "A part of the budget: for choosing features, for marginals with Y (task), or for all "
+    "else (background).",
+    "Closed form": "The formula that splits a pool so that the total expected error is least.",
+    "zCDP": "The way privacy losses are added up here; tighter than adding epsilons.",
+    "Clique": "Columns the model handles together; its size decides the memory needed.",
+    "Ledger": "The record of what was spent on whose data. It is charged before any measurement.",
+    "Lifetime epsilon": "What may ever be spent on one data asset, over all releases.",
+    "Rehearsal": "A run on public rows with known noise: for trying out, never a release.",
+    "TSTR": "Train on synthetic rows, test on real rows kept aside.",
+    "TRTR": "Train on real rows, test on the same real rows kept aside: the ceiling for TSTR.",
+    "AUC": "How well a model ranks: 0.5 is guessing, 1 is perfect.",
+    "l1 distance": "Sum of the differences of shares, 0 (equal) to 2.",
+    "TV distance": "Total variation: half the l1 distance, 0 (equal) to 1.",
+}
+
+PAGES: dict[str, tuple[str, ...]] = {
+    "Data": ("Domain", "Level", "Bin", "Provenance"),
+    "Structure": ("Target, Y", "Parents, Pa(Y)", "Markov blanket, MB(Y)", "S", "Regime"),
+    "Budget": ("Epsilon", "Delta", "Marginal", "Sigma, σ", "Pool", "Closed form", "zCDP", "Clique"),
+    "Release": ("Epsilon", "Delta", "Marginal", "Ledger", "Lifetime epsilon", "Rehearsal"),
+    "Inspect": ("TSTR", "TRTR", "AUC", "l1 distance", "TV distance", "S"),
+}
+
+
+def words(page: str) -> None:
+    """A small window with the words of a page."""
+    with st.popover("Words used here", icon=":material/menu_book:"):
+        for word in PAGES[page]:
+            st.markdown(f"**{word}** — {WORDS[word]}")
