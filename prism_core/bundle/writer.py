@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
 from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.data.tables import from_frame
 from prism_core.errors import ConfigError, EvaluationError
 from prism_core.structure import formats
 
@@ -87,7 +88,8 @@ def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = N
     """Write the folder; everything in it but local.json may be handed over."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    release.table.to_csv(folder / SYNTHETIC, index=False, date_format="%Y-%m-%d")
+    # In the text form of the declared levels: true and false, 3 for 3.0, ISO dates.
+    from_frame(release.table).frame.to_csv(folder / SYNTHETIC, index=False)
     schema_io.save(release.plan.schema, folder / SCHEMA)
     (folder / GRAPH).unlink(missing_ok=True)  # of an earlier run into the same folder
     if release.plan.dag is not None:
