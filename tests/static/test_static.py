@@ -42,6 +42,21 @@ def test_the_readme_has_the_two_commands():
     assert "pytest" in commands[1]
 
 
+def test_ci_runs_the_readme_command_word_for_word():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    extract = next(line for line in script.splitlines() if line.startswith("command="))
+    done = subprocess.run(
+        ["bash", "-c", f'{extract}; printf %s "$command"'],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert done.stdout in lines
+    assert "pytest" in done.stdout
+
+
 def test_no_function_is_long():
     """About 40 lines; 60 is where a function has more than one idea for sure."""
     import ast
