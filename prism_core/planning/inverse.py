@@ -90,9 +90,13 @@ def epsilon_for_error(
     whose own plan keeps the target is returned.
 
     Args:
-        schema, task, n, dag, synthesis: as for `design`.
+        schema: the declared public domain.
+        task: target, regime, number of features.
         budget: everything but its epsilon is used.
+        n: number of training rows; public.
         target: wanted mean expected l1 error over n; 0.02 is two percent of the rows.
+        dag: the public graph.
+        synthesis: model and sampling.
 
     Raises:
         BudgetError: for an unusable target, or when no epsilon up to 100 reaches it; others as

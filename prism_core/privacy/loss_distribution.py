@@ -38,7 +38,7 @@ LEAST_DELTA = 1e-12
 _ALLOWANCE = 1e-3  # of delta, for that rounding
 _TAIL = 1e-18  # of probability, cut off a composition and counted as infinite loss
 _STEPS = 10.0  # grid points per standard deviation of the smallest loss
-_POINTS = 400_000.0  # of the grid, at most (about)
+_LEAST_POINTS, _POINTS = 4_000.0, 400_000.0  # of the grid (about)
 _CLOSE = 2e-4  # the common factor stops this near to epsilon
 _TRIES = 24
 
@@ -153,7 +153,7 @@ def _bare(leaf: Leaf) -> Leaf:
 def _epsilon(parts: tuple[tuple[Leaf, int], ...], delta: float) -> float:
     library = _library()
     step = _grid(parts)
-    whole = None
+    whole: Any = None
     for leaf, times in parts:
         single = _distribution(library, leaf, step)
         count = 2 * times if isinstance(leaf, GaussianEvent) else times
@@ -169,7 +169,8 @@ def _grid(parts: tuple[tuple[Leaf, int], ...]) -> float:
         1.0 / (leaf.sigma * _STEPS) if isinstance(leaf, GaussianEvent) else leaf.epsilon / 100.0
         for leaf, _ in parts
     ]
-    return max(min(fine), 24.0 * spread / _POINTS)
+    # The whole is looked at over about 24 standard deviations.
+    return max(min(min(fine), 24.0 * spread / _LEAST_POINTS), 24.0 * spread / _POINTS)
 
 
 def _distribution(library: Any, leaf: Leaf, step: float) -> Any:  # noqa: ANN401
