@@ -7,7 +7,10 @@ no longer matches exactly once is an error, so the list cannot rot.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +74,8 @@ CATALOGUE = (
     _one(
         "seed fixed", "privacy/noise.py",
         "        dp = _opendp()\n        # 64 bits",
-        "        return SeededNoise(np.random.default_rng(0)).add_discrete_gaussian(counts, sigma)\n"
+        "        known = SeededNoise(np.random.default_rng(0))\n"
+        "        return known.add_discrete_gaussian(counts, sigma)\n"
         "        # 64 bits",
         f"{PIPELINE}::test_two_default_runs_differ",
         "statistical/test_noise_law.py::test_two_default_runs_differ",
@@ -162,8 +166,9 @@ CATALOGUE = (
     ),
     _one(
         "overspending plan not stopped", "pipeline.py",
-        "    if not plan.spent.epsilon <= plan.budget.epsilon or not plan.spent.delta <= plan.delta:",
-        "    if plan is None:", f"{PIPELINE}::test_a_plan_that_spends_more_than_it_declares",
+        "    if not plan.spent.epsilon <= plan.budget.epsilon or not plan.spent.delta",
+        "    if plan is None and not plan.spent.delta",
+        f"{PIPELINE}::test_a_plan_that_spends_more_than_it_declares",
     ),
     _one(
         "delta not split in basic composition", "planning/design.py",
@@ -180,7 +185,8 @@ CATALOGUE = (
     ),
     _one(
         "exponential mechanism without its 2", "privacy/noise.py",
-        "logits = epsilon * scores / (2.0 * sensitivity)", "logits = epsilon * scores / sensitivity",
+        "logits = epsilon * scores / (2.0 * sensitivity)",
+        "logits = epsilon * scores / sensitivity",
         "statistical/test_exponential_law.py",
     ),
     Mutation(
