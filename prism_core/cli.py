@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
     plan.add_argument("config", type=Path, metavar="CONFIG.toml")
+    plan.add_argument(
+        "--target-error", type=float, metavar="E",
+        help="find the least epsilon whose task marginals have an expected l1 error of E (of n)",
+    )  # fmt: skip
     plan.set_defaults(run=_plan)
     release = commands.add_parser("release", help="measure, fit and write synthetic rows")
     release.add_argument("config", type=Path, metavar="CONFIG.toml")
@@ -75,8 +80,24 @@ def _plan(arguments: argparse.Namespace) -> None:
     from prism_core.workspace import gather, plan_for
 
     config = configs.load(arguments.config)
-    plan = plan_for(config, gather(config))
-    _emit(arguments, plan.to_dict(), _plan_text(plan))
+    inputs = gather(config)
+    if arguments.target_error is None:
+        plan = plan_for(config, inputs)
+        _emit(arguments, plan.to_dict(), _plan_text(plan))
+        return
+    from prism_core.planning.inverse import epsilon_for_error, task_error
+
+    epsilon = epsilon_for_error(
+        inputs.schema, config.task, config.budget, inputs.n, arguments.target_error,
+        dag=inputs.dag, synthesis=config.synthesis,
+    )  # fmt: skip
+    plan = plan_for(replace(config, budget=replace(config.budget, epsilon=epsilon)), inputs)
+    found = {"target_error": arguments.target_error, "expected_error": task_error(plan)}
+    text = (
+        f"epsilon {epsilon:g}: expected error of the task marginals {task_error(plan):.4%} of n, "
+        f"at most {arguments.target_error:.4%}\n\n{_plan_text(plan)}"
+    )
+    _emit(arguments, plan.to_dict() | found, text)
 
 
 def _plan_text(plan: Plan) -> str:

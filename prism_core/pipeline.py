@@ -10,6 +10,7 @@ from prism_core.data.encoding import decode
 from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
 from prism_core.evaluation import evaluate
 from prism_core.planning.design import design, with_features, with_forest
+from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.measure import measure
@@ -176,13 +177,14 @@ def _check_spend(plan: Plan) -> None:
 def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
     if not asset:
         raise LedgerError("Name the data asset that is to be charged.", field="asset")
-    if plan.budget.accountant != "zcdp":
+    if plan.budget.accountant not in CHARGEABLE:
         raise BudgetError(
             "Private assets are charged under zCDP, which composes over releases. Basic "
             "composition is for reproducing the paper's tables on public rows; choose zcdp.",
             field="accountant",
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
+    # The rho of a pld plan's events lies above it, and is charged.
     whole = plan.accountant.amount(plan.budget.epsilon, plan.delta)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
     return ledger.charge(

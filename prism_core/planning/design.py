@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import BudgetError, PlanError
 from prism_core.planning.allocation import allocate
+from prism_core.planning.calibration import calibrated
 from prism_core.planning.junction_tree import Forecast, forecast
 from prism_core.planning.plan import (
     Plan,
@@ -168,7 +169,7 @@ class _Builder:
         queries = self._task_queries(task_cliques, pools["task"], delta)
         background, tree = self._background(singles, forest, pools["background"], delta)
         selection = self._selection(pools["selection"])
-        return Plan(
+        plan = Plan(
             schema=self.schema, task=self.task, budget=self.budget, synthesis=self.synthesis,
             dag=self.dag, n=self.n, delta=self.delta, total=self._total, s=s, s_is_final=final,
             queries=(*queries, *background), selection=selection, tree=tree,
@@ -179,6 +180,7 @@ class _Builder:
             ),
             warnings=self.warnings,
         )  # fmt: skip
+        return calibrated(plan)
 
     @property
     def _total(self) -> float:

@@ -115,7 +115,7 @@ class Plan:
         schema, task, budget, synthesis, dag: the inputs, all public.
         n: training rows (persons), public.
         delta: in force (the default filled in).
-        total: amount that (epsilon, delta) buys: rho or epsilon.
+        total: amount that (epsilon, delta) buys: rho or epsilon (pld: rho of its events).
         s: the features S; in the predictive regime, before the run, the k largest columns as
             the worst case.
         s_is_final: False while S is only the worst case.

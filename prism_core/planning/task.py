@@ -94,7 +94,8 @@ class Budget:
     Attributes:
         epsilon: privacy loss bound.
         delta: probability that the bound fails; 1/n^2 when None.
-        accountant: `zcdp` (releases) or `basic` (the paper's tables).
+        accountant: `zcdp` (releases), `pld` (releases whose noise is all fixed beforehand) or
+            `basic` (the paper's tables).
         allocation: `closed_form` (least expected error) or `uniform`.
         shares: of the pools.
     """

@@ -1,6 +1,6 @@
 """Accountants turn (epsilon, delta) into an amount to share out, and events into what was spent.
 
-An amount is a float: rho for `zcdp`, epsilon for `basic`.
+An amount is a float: rho for `zcdp` and `pld`, epsilon for `basic`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from prism_core.errors import BudgetError
 from prism_core.privacy.conversions import epsilon_to_rho, gaussian_sigma, rho_to_epsilon
-from prism_core.privacy.events import L2_SENSITIVITY, Event, ExponentialEvent, GaussianEvent
+from prism_core.privacy.events import (
+    L2_SENSITIVITY,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    failure,
+    leaves,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-AccountantName: TypeAlias = Literal["zcdp", "basic"]
+AccountantName: TypeAlias = Literal["zcdp", "basic", "pld"]
+
+CHARGEABLE: tuple[AccountantName, ...] = ("zcdp", "pld")
+"""Accountants of plans that may be charged to an asset: the ledger composes the rho of their
+events. Basic composition stays with public rows."""
 
 _HEADROOM = 1.0 - 1e-12
 """Shared out instead of 1, so that float sums of the parts stay below the whole."""
@@ -46,6 +57,11 @@ class Accountant(Protocol):
         ...
 
     @property
+    def fixed_only(self) -> bool:
+        """Whether all noise of a plan has to be known before anything is measured."""
+        ...
+
+    @property
     def exponent(self) -> float:
         """Exponent of the closed form: amounts are proportional to cost ** exponent."""
         ...
@@ -62,15 +78,38 @@ class Accountant(Protocol):
         """`count` rounds of the exponential mechanism for `amount` together."""
         ...
 
-    def spent(self, events: Iterable[Event], delta: float) -> Spent:
-        """What the events cost, rounded up."""
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:
+        """What every sigma may be multiplied with so that the events still fit."""
         ...
+
+    def spent(self, events: Iterable[Event], delta: float) -> Spent:
+        """What the events cost, rounded up.
+
+        Raises:
+            BudgetError: when the deltas of approximate events use up `delta`.
+        """
+        ...
+
+
+def _left(delta: float, lost: float) -> float:
+    """Delta once the deltas of approximate events are subtracted; rounded down."""
+    if lost == 0.0:
+        return delta
+    left = math.nextafter(delta - lost, 0.0)
+    if not 0.0 < left < 1.0:
+        raise BudgetError(
+            "The steps with a delta of their own (learning a domain) use up all of delta. Give "
+            "them less, or raise delta.",
+            field="delta",
+        )
+    return left
 
 
 class Zcdp:
     """zCDP composition with the tight conversion of Canonne, Kamath and Steinke (2020)."""
 
     name: AccountantName = "zcdp"
+    fixed_only = False
     exponent = 2.0 / 3.0
 
     def amount(self, epsilon: float, delta: float) -> float:
@@ -91,16 +130,23 @@ class Zcdp:
             epsilon = math.nextafter(epsilon, 0.0)
         return ExponentialEvent(epsilon=epsilon, count=count, label=label)
 
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:  # noqa: ARG002
+        """1: sigmas fit as they are made."""
+        return 1.0
+
     def spent(self, events: Iterable[Event], delta: float) -> Spent:
-        """Sum of rho, converted once."""
-        rho = math.fsum(event.rho for event in events)
-        return Spent(epsilon=rho_to_epsilon(rho, delta), delta=delta, rho=rho)
+        """Sum of rho, converted once; deltas of approximate events are subtracted before."""
+        listed = list(events)
+        rho = math.fsum(event.rho for event in listed)
+        left = _left(delta, failure(listed))
+        return Spent(epsilon=rho_to_epsilon(rho, left), delta=delta, rho=rho)
 
 
 class Basic:
     """Basic composition, as in the paper (Theorem 5.1): epsilons and deltas add."""
 
     name: AccountantName = "basic"
+    fixed_only = False
     exponent = 1.0 / 2.0
 
     def amount(self, epsilon: float, delta: float) -> float:  # noqa: ARG002
@@ -120,18 +166,61 @@ class Basic:
         """Epsilon / count a round."""
         return ExponentialEvent(epsilon=amount / count, count=count, label=label)
 
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:  # noqa: ARG002
+        """1: sigmas fit as they are made."""
+        return 1.0
+
     def spent(self, events: Iterable[Event], delta: float) -> Spent:  # noqa: ARG002
-        """Sums of the epsilons and deltas the events were made for."""
-        listed = list(events)
-        epsilon = math.fsum(
-            event.epsilon if isinstance(event, GaussianEvent) else event.count * event.epsilon
-            for event in listed
-        )
-        deltas = math.fsum(e.delta for e in listed if isinstance(e, GaussianEvent))
-        return Spent(epsilon=epsilon, delta=deltas, rho=math.fsum(event.rho for event in listed))
+        """Sums of the epsilons and deltas the events were made for.
+
+        Raises:
+            BudgetError: for a Gaussian event that was not given a share of epsilon and delta.
+        """
+        epsilons: list[float] = []
+        deltas: list[float] = []
+        rhos: list[float] = []
+        for leaf, times in leaves(events):
+            rounds = leaf.count if isinstance(leaf, ExponentialEvent) else 1
+            lost = getattr(leaf, "delta", 0.0)
+            if isinstance(leaf, GaussianEvent) and not (leaf.epsilon > 0.0 and lost > 0.0):
+                raise BudgetError(
+                    "Basic composition adds what every marginal was given of epsilon and delta, "
+                    "and one was given nothing. Use zcdp for events made for it.",
+                    field="accountant",
+                )
+            epsilons.append(times * rounds * leaf.epsilon)
+            deltas.append(times * lost)
+            rhos.append(times * leaf.rho)
+        return Spent(epsilon=math.fsum(epsilons), delta=math.fsum(deltas), rho=math.fsum(rhos))
 
 
-ACCOUNTANTS: dict[str, Accountant] = {"zcdp": Zcdp(), "basic": Basic()}
+class Pld(Zcdp):
+    """Privacy loss distributions: the last 5% for plans whose noise is all fixed beforehand.
+
+    Shares are those of zCDP; then one common factor brings all sigmas down until the composed
+    distribution meets (epsilon, delta). The rho of such a plan lies above the rho that zCDP gives
+    for the same (epsilon, delta).
+    """
+
+    name: AccountantName = "pld"
+    fixed_only = True
+
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:
+        """The common factor on all sigmas, rounded to the safe side."""
+        from prism_core.privacy.loss_distribution import common_factor
+
+        return common_factor(tuple(events), epsilon, delta)
+
+    def spent(self, events: Iterable[Event], delta: float) -> Spent:
+        """Epsilon of the composed distribution; rho as under zCDP, for the ledger."""
+        from prism_core.privacy.loss_distribution import composed_epsilon
+
+        listed = tuple(events)
+        rho = math.fsum(event.rho for event in listed)
+        return Spent(epsilon=composed_epsilon(listed, delta), delta=delta, rho=rho)
+
+
+ACCOUNTANTS: dict[str, Accountant] = {"zcdp": Zcdp(), "basic": Basic(), "pld": Pld()}
 
 
 def accountant(name: str) -> Accountant:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from prism_core.errors import LedgerError, OverspentError
 from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.conversions import epsilon_to_rho, rho_to_epsilon
-from prism_core.privacy.events import event_dict
+from prism_core.privacy.events import event_dict, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -217,6 +217,10 @@ class Ledger:
             OverspentError: when the lifetime budget does not cover it; nothing is written.
         """
         positive(spent.rho, "rho")
+        if failure(events):
+            raise LedgerError(
+                "Steps with a delta of their own cannot be charged to an asset yet.", field="delta"
+            )
         with self._transaction() as db:
             key, known = _asset(db, asset)
             total = epsilon_to_rho(known.epsilon, known.delta)

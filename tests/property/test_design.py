@@ -13,7 +13,6 @@ from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.planning.design import design, with_features, with_forest
 from prism_core.planning.task import ALLOCATIONS, MODELS, REGIMES, Budget, Shares, Synthesis, Task
-from prism_core.privacy.accountants import ACCOUNTANTS
 from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.structure.dag import Dag
 
@@ -49,7 +48,7 @@ def plans(draw):
     budget = Budget(
         epsilon=draw(st.sampled_from([0.01, 0.1, 1.0, 20.0]) | st.floats(0.01, 20.0)),
         delta=draw(st.none() | st.floats(1e-9, 1e-4)),
-        accountant=draw(st.sampled_from(sorted(ACCOUNTANTS))),
+        accountant=draw(st.sampled_from(["zcdp", "basic"])),  # pld: tests/unit/test_pld.py
         allocation=draw(st.sampled_from(ALLOCATIONS)), shares=draw(shares()),
     )  # fmt: skip
     synthesis = Synthesis(model=draw(st.sampled_from(MODELS)))

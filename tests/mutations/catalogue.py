@@ -1,0 +1,243 @@
+"""Planted bugs: each an exact replacement in one file, and the tests that have to notice it.
+
+The first thirteen are those of the privacy notes, each of which happened somewhere. An edit that
+no longer matches exactly once is an error, so the list cannot rot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutation:
+    """A planted bug.
+
+    Attributes:
+        name: in words.
+        file: below the package.
+        edits: pairs of text found exactly once, and what replaces it.
+        killers: tests (files or node ids below `tests`) of which one has to fail.
+    """
+
+    name: str
+    file: str
+    edits: tuple[tuple[str, str], ...]
+    killers: tuple[str, ...]
+
+    def apply(self, package: Path) -> None:
+        """Plant the bug in a copy of the package."""
+        path = package / self.file
+        text = path.read_text(encoding="utf-8")
+        for old, new in self.edits:
+            if text.count(old) != 1:
+                raise ValueError(
+                    f"The mutation {self.name!r} no longer applies: {old!r} stands "
+                    f"{text.count(old)} times in {self.file}."
+                )
+            text = text.replace(old, new)
+        path.write_text(text, encoding="utf-8")
+
+
+def _one(name: str, file: str, old: str, new: str, *killers: str) -> Mutation:
+    return Mutation(name=name, file=file, edits=((old, new),), killers=killers)
+
+
+RECORD = "statistical/test_record.py"
+DESIGN = "property/test_design.py::test_spend_stays_within_the_declaration_from_the_first_plan_to_the_last"  # noqa: E501  # fmt: skip
+MECHANISMS = "unit/test_mechanisms.py"
+PIPELINE = "unit/test_pipeline.py"
+LEDGER = "unit/test_ledger.py"
+ACCOUNTANTS = "unit/test_accountants.py"
+PLD = "unit/test_pld.py"
+
+CATALOGUE = (
+    _one(
+        "sensitivity 1 for sqrt 2", "privacy/events.py",
+        "L2_SENSITIVITY = math.sqrt(2.0)", "L2_SENSITIVITY = 1.0", RECORD,
+    ),
+    _one(
+        "noise for probabilities on counts", "privacy/mechanisms.py",
+        "return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)",
+        "return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma / table.n)",
+        RECORD,
+    ),
+    _one(
+        "budget not split over the queries", "planning/design.py",
+        'event = self.accountant.gaussian(part, delta, " × ".join(clique))',
+        'event = self.accountant.gaussian(amount, delta, " × ".join(clique))', DESIGN,
+    ),
+    _one(
+        "seed fixed", "privacy/noise.py",
+        "        dp = _opendp()\n        # 64 bits",
+        "        known = SeededNoise(np.random.default_rng(0))\n"
+        "        return known.add_discrete_gaussian(counts, sigma)\n"
+        "        # 64 bits",
+        f"{PIPELINE}::test_two_default_runs_differ",
+        "statistical/test_noise_law.py::test_two_default_runs_differ",
+    ),
+    Mutation(
+        name="domain from the rows", file="data/counts.py",
+        edits=(
+            ("shape = schema.shape(clique)",
+             "shape = tuple(int(table.column(name).max()) + 1 for name in clique)"),
+            ("minlength=schema.cells(clique)", "minlength=int(np.prod(shape))"),
+        ),
+        killers=("unit/test_counts.py", f"{MECHANISMS}::test_counts_are_integers_over_the_declared_domain"),  # noqa: E501
+    ),
+    _one(
+        "NaN sigma accepted", "privacy/checks.py",
+        "    if not 0.0 < number < math.inf:\n        raise PrivacyError(",
+        "    if number <= 0.0:\n        raise PrivacyError(", MECHANISMS,
+    ),
+    _one(
+        "selection budget not charged", "planning/plan.py",
+        "            events.append(self.selection.event)\n", "            pass\n", RECORD,
+    ),
+    _one(
+        "sensitivity of R halved", "privacy/scores.py",
+        "return 3.0 / n", "return 1.5 / n", "unit/test_scores.py",
+    ),
+    Mutation(
+        name="charged after the measurement", file="pipeline.py",
+        edits=(
+            ("        charge = _charge(ledger, plan, asset, why)\n", "        pass\n"),
+            ("        run.measure_all()\n",
+             "        run.measure_all()\n"
+             "        if ledger is not None and not rehearsal:\n"
+             "            charge = state.charge = _charge(ledger, plan, asset, why)\n"),
+        ),
+        killers=(f"{PIPELINE}::test_the_charge_is_on_disk_before_the_first_mechanism",),
+    ),
+    _one(
+        "background edge to the target", "planning/workload.py",
+        "    features = [name for name in schema.names if name != target]\n    rounds",
+        "    features = list(schema.names)\n    rounds",
+        "unit/test_regimes.py::test_regime_guard_on_the_measurement_graph",
+    ),
+    Mutation(
+        name="raw scores used as weights", file="pipeline.py",
+        edits=(
+            ("            self.plan = with_features(self.plan, chosen)\n",
+             "            from prism_core.data.counts import marginal_counts as _counts\n"
+             "            from prism_core.privacy.scores import association as _r\n"
+             "            y = self.plan.task.target\n"
+             "            raw = {c: 1.0 + _r(_counts(self.table, (c, y))) for c in chosen}\n"
+             "            task = replace(self.plan.task, weights=raw)\n"
+             "            self.plan = with_features(replace(self.plan, task=task), chosen)\n"),
+        ),
+        killers=(RECORD,),
+    ),
+    _one(
+        "noise added twice to a copy and the other released", "privacy/mechanisms.py",
+        "    return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)",
+        "    counts = marginal_counts(table, clique)\n"
+        "    noise.add_discrete_gaussian(noise.add_discrete_gaussian(counts, sigma), sigma)\n"
+        "    return counts",
+        f"{MECHANISMS}::test_a_marginal_gets_fresh_noise_of_the_asked_scale",
+        "statistical/test_audit.py::test_the_mechanism_is_not_flagged",
+    ),
+    _one(
+        "classic Gaussian at every epsilon", "privacy/conversions.py",
+        "    if enough(classic):", "    if classic:",
+        "unit/test_conversions.py::test_gaussian_sigma_keeps_its_promise",
+    ),
+    # --- beyond the notes ---
+    _one(
+        "raw counts returned", "privacy/mechanisms.py",
+        "    return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)",
+        "    return marginal_counts(table, clique)", RECORD,
+    ),
+    _one(
+        "known noise let through", "privacy/mechanisms.py",
+        "    if not table.public and not noise.secure:", "    if noise is None:", MECHANISMS,
+    ),
+    _one(
+        "seeded noise says it is secure", "privacy/noise.py",
+        "    secure = False", "    secure = True", MECHANISMS,
+    ),
+    _one(
+        "charge void after a failure", "pipeline.py",
+        '"failed" if self.touched else "void"', '"void"', PIPELINE,
+    ),
+    _one(
+        "overspending plan not stopped", "pipeline.py",
+        "    if not plan.spent.epsilon <= plan.budget.epsilon or not plan.spent.delta",
+        "    if plan is None and not plan.spent.delta",
+        f"{PIPELINE}::test_a_plan_that_spends_more_than_it_declares",
+    ),
+    _one(
+        "delta not split in basic composition", "planning/design.py",
+        " / (len(task_cliques) + len(singles) + rounds)", "", DESIGN,
+    ),
+    _one(
+        "selection pool not deducted", "planning/design.py",
+        "math.fsum([1.0, -1e-15, -selection, -rest])", "math.fsum([1.0, -1e-15, -rest])", DESIGN,
+    ),
+    _one(
+        "rho of a choice halved", "privacy/events.py",
+        "return self.count * self.epsilon**2 / 8.0", "return self.count * self.epsilon**2 / 16.0",
+        RECORD,
+    ),
+    _one(
+        "exponential mechanism without its 2", "privacy/noise.py",
+        "logits = epsilon * scores / (2.0 * sensitivity)",
+        "logits = epsilon * scores / sensitivity",
+        "statistical/test_exponential_law.py",
+    ),
+    Mutation(
+        name="secure noise too small, own check gone", file="privacy/noise.py",
+        edits=(
+            ("make_gaussian(*space, scale=sigma)", "make_gaussian(*space, scale=0.7 * sigma)"),
+            ("    if not loss <= declared * (1.0 + 1e-9):", "    if loss is None:"),
+        ),
+        killers=("statistical/test_noise_law.py::test_the_noise_has_the_declared_scale",),
+    ),
+    _one(
+        "count of an event ignored", "privacy/accountants.py",
+        "rounds = leaf.count if isinstance(leaf, ExponentialEvent) else 1", "rounds = 1",
+        f"{ACCOUNTANTS}::test_count_is_that_many_singles",
+    ),
+    _one(
+        "delta of a step not subtracted", "privacy/accountants.py",
+        "left = math.nextafter(delta - lost, 0.0)", "left = delta",
+        f"{ACCOUNTANTS}::test_the_delta_of_a_step_is_subtracted_first",
+    ),
+    _one(
+        "noise without shares free in basic composition", "privacy/accountants.py",
+        "not (leaf.epsilon > 0.0 and lost > 0.0)", "leaf.epsilon < 0.0",
+        f"{ACCOUNTANTS}::test_basic_refuses_noise_it_was_not_asked_for",
+    ),
+    _one(
+        "earlier charges forgotten", "privacy/ledger.py",
+        "if not math.fsum([*used, spent.rho]) <= total:", "if not spent.rho <= total:", LEDGER,
+    ),
+    _one(
+        "failed charges count as nothing", "privacy/ledger.py",
+        "LIMIT 1) IS NOT 'void'", "LIMIT 1) IN ('done', 'reserved')", LEDGER,
+    ),
+    _one(
+        "one moved cell in the loss distribution", "privacy/loss_distribution.py",
+        "count = 2 * times if", "count = times if",
+        f"{PLD}::test_one_marginal_against_the_exact_sum_over_two_cells",
+    ),
+    _one(
+        "loss distribution for noise chosen at run time", "planning/calibration.py",
+        "    if plan.selection is not None or plan.tree is not None:", "    if plan is None:",
+        f"{PLD}::test_plans_that_choose_at_run_time_are_refused",
+    ),
+    _one(
+        "optimistic factor returned", "privacy/loss_distribution.py",
+        "    return high\n\n\ndef scaled", "    return 0.999 * high\n\n\ndef scaled",
+        f"{PLD}::test_a_pld_plan_has_less_noise_by_one_common_factor",
+    ),
+    _one(
+        "basic composition charged to an asset", "pipeline.py",
+        "    if plan.budget.accountant not in CHARGEABLE:", "    if plan is None:",
+        f"{PIPELINE}::test_basic_composition_is_refused_for_a_charged_asset",
+    ),
+)  # fmt: skip

@@ -1,0 +1,104 @@
+"""Plants every bug of the catalogue in a copy of the package and runs the tests on it.
+
+    python tests/mutations/run.py [--full] [--jobs N] [WORDS ...]
+
+By default each bug meets its named killers, fail-fast; `--full` runs all of `-m privacy`. WORDS
+select bugs by name. The unchanged copy has to pass first: a test that is red anyway kills nothing.
+A bug counts as killed when a test fails, not when the run itself breaks. The last line is
+`killed K of P`; the exit status is 0 when K = P.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+
+from mutations.catalogue import CATALOGUE, Mutation  # noqa: E402
+
+PASSED, FAILED = 0, 1  # pytest's exit statuses; every other one means that the run broke
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "browser", "node_modules")
+
+
+def copy(folder: Path) -> None:
+    """What the tests need, without anything compiled."""
+    for name in ("prism_core", "dashboard", "tests", "sample_data"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=_LEFT_OUT)
+    (folder / "tests" / "browser").mkdir()
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, folder / name)
+
+
+def run_tests(folder: Path, *arguments: str) -> tuple[int, str]:
+    """pytest on a copy: its exit status and what it said. The copy's package is imported."""
+    environment = os.environ | {
+        "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "ci",
+    }  # fmt: skip
+    for inherited in ("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS"):
+        environment.pop(inherited, None)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist",
+         *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+def verdict(mutation: Mutation | None, arguments: tuple[str, ...]) -> tuple[int, str]:
+    """Exit status and output of the tests on a fresh copy with the bug planted (None: no bug)."""
+    with tempfile.TemporaryDirectory(prefix="prism-mutant-") as name:
+        folder = Path(name)
+        copy(folder)
+        if mutation is not None:
+            mutation.apply(folder / "prism_core")
+        return run_tests(folder, *arguments)
+
+
+def killers(mutations: tuple[Mutation, ...]) -> tuple[str, ...]:
+    """All named killers, once each, as pytest takes them; none within a file that runs whole."""
+    named = {f"tests/{killer}" for mutation in mutations for killer in mutation.killers}
+    return tuple(sorted(k for k in named if "::" not in k or k.split("::")[0] not in named))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the catalogue; see the module."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("words", nargs="*", metavar="WORDS")
+    parser.add_argument("--full", action="store_true", help="all privacy tests for every bug")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args(argv)
+    chosen = tuple(m for m in CATALOGUE if all(word in m.name for word in options.words))
+    whole = ("-m", "privacy", "tests", "--ignore=tests/mutations")
+    status, output = verdict(None, whole if options.full else killers(chosen))
+    if status != PASSED:
+        print(output)
+        print("the unchanged package fails its own tests; nothing was planted")
+        return 2
+
+    def judge(mutation: Mutation) -> tuple[int, str]:
+        return verdict(mutation, whole if options.full else killers((mutation,)))
+
+    killed = 0
+    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        for mutation, (status, output) in zip(chosen, pool.map(judge, chosen), strict=True):
+            words = {PASSED: "SURVIVED", FAILED: "killed"}.get(status, "BROKEN")
+            killed += status == FAILED
+            print(f"{words:9} {mutation.name}", flush=True)
+            if words == "BROKEN":
+                print(output)
+    print(f"killed {killed} of {len(chosen)}")
+    return 0 if killed == len(chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
