@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import ledger_cli
 from prism_core.errors import ConfigError, PrismError, PrivacyError
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     sample.set_defaults(run=_sample)
     for command in (plan, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
+    ledger_cli.add(commands)
     return parser
 
 
@@ -123,6 +125,8 @@ def _release(arguments: argparse.Namespace) -> None:
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = _ledger(config, plan, arguments.workspace)
     table = encode_rows(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+    if ledger is not None and (twin := ledger.recognise(asset, table)):
+        print(f"prism: note: {twin}", file=sys.stderr)  # for the curator; the run goes on as it is
     noise = SecureNoise() if seed is None else SeededNoise(rng)
     made = release(
         plan, table, ledger=ledger, asset=asset, noise=noise, rng=rng,
