@@ -97,7 +97,9 @@ def _triggers(db: sqlite3.Connection) -> Iterator[str]:
 
 
 def _charges(db: sqlite3.Connection) -> Iterator[str]:
-    states = db.execute("SELECT charge, state FROM states ORDER BY id").fetchall()
+    states: dict[int, list[str]] = {}
+    for charge, state in db.execute("SELECT charge, state FROM states ORDER BY id"):
+        states.setdefault(charge, []).append(state)
     for number, rho, events in db.execute("SELECT id, rho, events FROM charges ORDER BY id"):
         try:
             known = cost(json.loads(events)).rho
@@ -106,7 +108,7 @@ def _charges(db: sqlite3.Connection) -> Iterator[str]:
         else:
             if not known <= rho * (1.0 + TOLERANCE):
                 yield f"Charge {number} is smaller than what its events cost."
-        if not _legal([state for charge, state in states if charge == number]):
+        if not _legal(states.get(number, [])):
             yield f"The states of charge {number} are not in a possible order."
 
 

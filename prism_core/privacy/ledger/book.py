@@ -62,7 +62,11 @@ class Ledger:
         self.path = folder / FILE
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            new = not self.path.exists()
             self._store = Store(self.path)
+            if new:  # SQLite syncs its files; their place in the folders is synced here
+                _sync(folder)
+                _sync(folder.parent)
         except (OSError, sqlite3.Error):
             raise LedgerError(
                 f"The ledger in the workspace {str(folder)!r} cannot be opened. Check that the "
@@ -226,6 +230,14 @@ class Ledger:
             "verification": found.to_dict(),
             "chain": [dict(zip(("kind", "row", "digest"), entry, strict=True)) for entry in chain],
         }
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _check_budget(asset: Asset, items: list[Item], new: Item) -> None:

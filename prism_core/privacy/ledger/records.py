@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 from prism_core.privacy.conversions import rho_to_epsilon
@@ -138,7 +139,7 @@ class Balance:
             "asset": self.asset.name,
             "lifetime_epsilon": self.asset.epsilon,
             "lifetime_delta": self.asset.delta,
-            "spent_epsilon_composed": self.spent_epsilon,
+            "spent_epsilon_composed": self.spent_epsilon if self.spent_epsilon < inf else None,
             "spent_epsilon_naive_sum": self.naive_epsilon,
             "spent_delta_naive_sum": self.naive_delta,
             "left_epsilon": self.left_epsilon,
