@@ -54,7 +54,7 @@ def read_rows(config: RunConfig, path: Path) -> RawTable:
 
 
 def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
-    """The plan of a configuration; no row is read but to count them."""
+    """The plan of a configuration; no row is read but to count them. Spends nothing."""
     return design(
         inputs.schema, config.task, config.budget, inputs.n,
         dag=inputs.dag, synthesis=config.synthesis,
@@ -64,7 +64,7 @@ def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
 def encode_rows(
     schema: Schema, raw: RawTable, *, public: bool, rng: np.random.Generator
 ) -> EncodedTable:
-    """The rows as codes; with a person-ID column one row per person."""
+    """The rows as codes, with a person-ID column one row per person. Spends nothing."""
     table = encode(schema, raw, public=public, rng=rng)
     if schema.persons is not None and table.n != schema.persons:
         raise PrivacyError(
@@ -76,12 +76,18 @@ def encode_rows(
 
 
 def encode_holdout(schema: Schema, raw: RawTable, *, rng: np.random.Generator) -> EncodedTable:
-    """Real rows for evaluation; there may be fewer persons than the schema declares."""
+    """Real rows for evaluation; there may be fewer persons than the schema declares.
+
+    Spends nothing: the codes are as private as the rows.
+    """
     return encode(schema, raw, public=False, rng=rng)
 
 
 def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
-    """Synthetic rows as codes; no person stands behind them, so there is no person ID."""
+    """Synthetic rows as codes; no person stands behind them, so there is no person ID.
+
+    Spends nothing: a release paid for them already.
+    """
     plain = replace(schema, person_id=None, persons=None, one_row_per_person=True)
     return encode(plain, raw, public=True)
 

@@ -103,8 +103,8 @@ def test_the_ledger_and_its_export_hold_nothing_of_it(ledger, codes):
     empty = ledger.export()
     for name in ("ward", "clinic"):
         ledger.recognise(name, table(codes))
-    marks = {json.loads(line)["fingerprint"]
-             for line in (ledger.path.parent / MEMORY).read_text().splitlines() if line}  # fmt: skip
+    lines = filter(None, (ledger.path.parent / MEMORY).read_text().splitlines())
+    marks = {json.loads(line)["fingerprint"] for line in lines}
     (mark,) = marks
     exported = ledger.export()
     assert (exported["chain"], exported["charges"]) == (empty["chain"], empty["charges"])

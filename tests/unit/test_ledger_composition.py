@@ -12,6 +12,7 @@ from prism_core.privacy.conversions import epsilon_to_rho, rho_to_delta, rho_to_
 from prism_core.privacy.events import ExponentialEvent, GaussianEvent, event_dict
 from prism_core.privacy.ledger import Asset, Ledger
 from prism_core.privacy.ledger.composition import Item, compose, cost, with_reserve
+from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
 
 pytestmark = pytest.mark.privacy
 
@@ -120,10 +121,11 @@ def test_losses_compose_less_than_additively_and_both_sums_are_shown(ledger):
 
 
 def test_the_sentence_about_the_rest_is_true(tmp_path):
-    """COMPOSITION_SENTENCE: of 2.5, after 1, there is 2.23 left (delta as 1/20,000²)."""
+    """COMPOSITION_SENTENCE: of 2.5, after 1, there is 2.23 left at a delta of 1e-5."""
+    assert "after 1 of a lifetime of 2.5 there is 2.23 left" in COMPOSITION_SENTENCE
     ledger = Ledger(tmp_path)
-    ledger.register("ward", epsilon=2.5, delta=1 / 20_000**2)
-    pay(ledger, 1.0, delta=1 / 20_000**2)
+    ledger.register("ward", epsilon=2.5, delta=1e-5)
+    pay(ledger, 1.0, delta=1e-5)
     balance = ledger.balance("ward")
     assert f"{balance.left_epsilon:.2f}" == "2.23"
     assert balance.spent_epsilon == pytest.approx(1.0)

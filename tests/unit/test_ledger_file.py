@@ -163,7 +163,7 @@ def test_no_row_is_edited_deleted_or_replaced(ledger, table):
         f"INSERT OR REPLACE INTO {table} SELECT * FROM {table} WHERE id = 1",
         f"REPLACE INTO {table} SELECT * FROM {table} WHERE id = 1",
     ):
-        with pytest.raises(sqlite3.IntegrityError, match="append-only|closed charge"):
+        with pytest.raises(sqlite3.IntegrityError, match=r"append-only|closed charge"):
             run(ledger, statement)
     after = ledger.export()
     assert (after["charges"], after["chain"]) == (before["charges"], before["chain"])
@@ -247,7 +247,7 @@ def test_a_charge_below_its_events_is_found_and_counts_in_full(ledger):
     run(ledger, *drop("charges"), f"UPDATE charges SET events = '{events}' WHERE id = 1")
     assert "Charge 1 is smaller than what its events cost." in ledger.verify().findings
     assert ledger.balance("ward").spent_rho > 0.04
-    run(ledger, "UPDATE charges SET events = '[{\"event\": \"new\"}]' WHERE id = 1")
+    run(ledger, 'UPDATE charges SET events = \'[{"event": "new"}]\' WHERE id = 1')
     assert "The events of charge 1 cannot be read." in ledger.verify().findings
     with pytest.raises(LedgerError, match="cannot account for"):
         charge(ledger, 0.1)

@@ -21,8 +21,8 @@ STATE_WORDS: dict[State, str] = {
 
 COMPOSITION_SENTENCE = (
     "Figures are epsilons of zCDP totals: losses of several releases compose less than "
-    "additively, so after 1 of a lifetime of 2.5 there can be 2.23 left for one more release, "
-    "not 1.5."
+    "additively, so after 1 of a lifetime of 2.5 there is 2.23 left for one more release (at a "
+    "delta of 1e-5), not 1.5."
 )
 
 
