@@ -114,7 +114,7 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.pipeline import release
     from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.workspace import encode_rows, fresh_rng, gather, plan_for
+    from prism_core.workspace import encode_rows, fresh_rng, gather, plan_for, recognise
 
     config = configs.load(arguments.config)
     seed = arguments.seed
@@ -125,8 +125,9 @@ def _release(arguments: argparse.Namespace) -> None:
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = _ledger(config, plan, arguments.workspace)
     table = encode_rows(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
-    if ledger is not None and (twin := ledger.recognise(asset, table)):
-        print(f"prism: note: {twin}", file=sys.stderr)  # for the curator; the run goes on as it is
+    twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
+    if twin:  # for the curator's eyes; the run goes on as it is
+        print(f"prism: note: {twin}", file=sys.stderr)
     noise = SecureNoise() if seed is None else SeededNoise(rng)
     made = release(
         plan, table, ledger=ledger, asset=asset, noise=noise, rng=rng,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prism_core.config import RunConfig
     from prism_core.data.schema import Schema
     from prism_core.planning.plan import Plan
+    from prism_core.privacy.ledger import Ledger
     from prism_core.structure.dag import Dag
 
 
@@ -73,6 +74,25 @@ def encode_rows(
             field="persons",
         )
     return table
+
+
+def recognise(
+    ledger: Ledger, asset: str, schema: Schema, raw: RawTable, table: EncodedTable
+) -> str:
+    """A warning for the curator's screen when these rows were charged under another name, or "".
+
+    Spends nothing: what is remembered of the rows stays in the workspace. Show the warning to
+    the curator, and let nothing else depend on it.
+
+    Args:
+        ledger: the workspace's ledger.
+        asset: the name they are to be charged under.
+        schema, raw: all rows of the file.
+        table: the same, encoded; with a person-ID column one random row per person.
+    """
+    if schema.person_id is not None:  # the draw would make the same file look new every time
+        table = encode(replace(schema, person_id=None, persons=None, one_row_per_person=True), raw)
+    return ledger.recognise(asset, table)
 
 
 def encode_holdout(schema: Schema, raw: RawTable, *, rng: np.random.Generator) -> EncodedTable:

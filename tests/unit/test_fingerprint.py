@@ -65,8 +65,11 @@ def test_the_same_rows_under_another_name_are_told(ledger, codes):
     told = ledger.recognise("lab", table(codes))
     assert "“clinic”, “ward”" in told
     assert ledger.recognise("lab", table(codes[:-1])) == ""
-    with pytest.raises(LedgerError, match="no asset 'x'"):
-        ledger.recognise("x", table(codes))
+    assert "“clinic”, “lab”, “ward”" in ledger.recognise(" new ", table(codes))
+    assert ledger.assets() == Ledger(ledger.path.parent).assets()
+    assert "new" not in {asset.name for asset in ledger.assets()}  # remembered, not registered
+    with pytest.raises(LedgerError, match="needs a name"):
+        ledger.recognise(" ", table(codes))
 
 
 def test_it_survives_the_process_and_a_line_cut_short(ledger, codes):

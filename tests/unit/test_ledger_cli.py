@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -167,3 +168,21 @@ def test_a_release_of_known_rows_under_another_name_is_told_and_runs(make_run, t
     for path in tmp_path.glob("out */*"):
         assert mark not in path.read_text(encoding="utf-8")
         assert "already charged" not in path.read_text(encoding="utf-8")
+
+
+def test_rows_of_persons_are_known_again_though_another_row_is_drawn(
+    schema, frame, make_run, tmp_path, capsys
+):
+    several = frame.assign(mrn=[f"p{number // 2}" for number in range(len(frame))])
+    persons = replace(schema, one_row_per_person=False, person_id="mrn", persons=150)
+    told = []
+    for name in ("ward 7", "another name"):
+        config = make_run(name=name, public=False, asset=9.0, frame=several, schema=persons)
+        config.write_text(config.read_text().replace('"ward 7"', f'"{name}"'))
+        assert main([
+            "release", str(config), "--out", str(tmp_path / f"out {name}"),
+            "--workspace", str(tmp_path / "work"),
+        ]) == 0  # fmt: skip
+        told.append(capsys.readouterr().err)
+    assert told[0] == ""
+    assert "already charged under “ward 7”" in told[1]

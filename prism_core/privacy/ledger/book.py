@@ -169,11 +169,19 @@ class Ledger:
         Spends nothing: the rows' keyed fingerprint stays in the workspace. The warning depends
         on private rows: show it on the curator's screen, and let nothing else depend on it.
 
+        Args:
+            asset: its name; it need not be registered yet.
+            table: all rows of the asset's file, before a holdout is set aside or one row per
+                person is drawn (`workspace.recognise`), so that the same file looks the same.
+
         Raises:
-            LedgerError: when the asset is unknown or the workspace cannot be written.
+            LedgerError: when the asset has no name or the workspace cannot be written.
         """
+        if not asset.strip():
+            raise LedgerError("A data asset needs a name.", field="asset")
         with self._store.transaction() as db:
-            name = _asset(db, asset)[1].name
+            known = _find(db, asset)
+        name = known[1].name if known else asset.strip()
         return fingerprint.warning(name, fingerprint.recognise(self.path.parent, name, table))
 
     def balance(self, asset: str) -> Balance:
