@@ -14,7 +14,7 @@ from prism_core.privacy.accountants import Spent
 from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.ledger.store import VERSION, triggers
+from prism_core.privacy.ledger.store import VERSION, digest, row_of, triggers
 
 pytestmark = pytest.mark.privacy
 
@@ -251,3 +251,16 @@ def test_a_charge_below_its_events_is_found_and_counts_in_full(ledger):
     assert "The events of charge 1 cannot be read." in ledger.verify().findings
     with pytest.raises(LedgerError, match="cannot account for"):
         charge(ledger, 0.1)
+
+
+def test_mending_the_digest_of_an_edited_row_breaks_the_next(ledger):
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as db:
+        for statement in [*drop("charges", "chain"), "UPDATE charges SET why = 'x' WHERE id = 1"]:
+            db.execute(statement)
+        (place,) = db.execute("SELECT id FROM chain WHERE kind = 'charges' AND row = 1").fetchone()
+        (before,) = db.execute("SELECT digest FROM chain WHERE id = ?", (place - 1,)).fetchone()
+        mended = digest(before, "charges", row_of(db, "charges", 1) or ())
+        db.execute("UPDATE chain SET digest = ? WHERE id = ?", (mended, place))
+    findings = " ".join(ledger.verify().findings)
+    assert "Row 1 of charges" not in findings
+    assert f"Row 1 of states is not as it was written (entry {place + 1} of the chain)" in findings
