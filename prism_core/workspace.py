@@ -87,7 +87,8 @@ def recognise(
     Args:
         ledger: the workspace's ledger.
         asset: the name they are to be charged under.
-        schema, raw: all rows of the file.
+        schema: the declared domain.
+        raw: all rows of the file.
         table: the same, encoded; with a person-ID column one random row per person.
     """
     if schema.person_id is not None:  # the draw would make the same file look new every time

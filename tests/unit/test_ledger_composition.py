@@ -17,6 +17,7 @@ from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
 pytestmark = pytest.mark.privacy
 
 GAUSSIAN = {"event": "gaussian", "sigma": 10.0, "sensitivity": math.sqrt(2.0)}
+APPROXIMATE = {"event": "approximate", "epsilon": 0.2, "delta": 4e-7}
 EXPONENTIAL = {"event": "exponential", "epsilon": 0.2, "count": 5}
 
 
@@ -41,8 +42,7 @@ def pay(ledger, epsilon, events=(), delta=1e-6):
         ({"event": "laplace", "epsilon": 0.1, "count": 3}, 0.015, 0.0),
         ({"event": "laplace", "scale": 20.0, "sensitivity": 2.0}, 0.005, 0.0),
         ({"event": "reserve", "rho": 0.125}, 0.125, 0.0),
-        ({"event": "approximate", "delta": 1e-7}, 0.0, 1e-7),
-        ({"event": "approximate", "delta": 1e-7, "inner": GAUSSIAN}, 0.01, 1e-7),
+        ({"event": "approximate", "epsilon": 0.2, "delta": 1e-7}, 0.02, 1e-7),
         ({"event": "composed", "events": [GAUSSIAN, EXPONENTIAL]}, 0.035, 0.0),
         ({"event": "composed", "count": 3, "events": [GAUSSIAN]}, 0.03, 0.0),
     ],
@@ -59,6 +59,7 @@ def test_the_cost_of_every_event(event, rho, delta):
     [
         {}, {"event": "staircase", "epsilon": 1.0}, {"event": "gaussian", "sigma": 1.0}, "gaussian",
         {"event": "composed"}, {"event": "composed", "events": [{}]}, {"event": "laplace"},
+        {"event": "approximate", "delta": 1e-7}, {"event": "approximate", "epsilon": 1.0},
     ],
 )  # fmt: skip
 def test_an_unknown_event_is_not_guessed(event):
@@ -71,7 +72,8 @@ def test_an_unusable_figure_is_refused(value):
     for event in (
         GAUSSIAN | {"sigma": value}, GAUSSIAN | {"sensitivity": value},
         EXPONENTIAL | {"epsilon": value}, EXPONENTIAL | {"count": value},
-        {"event": "approximate", "delta": value}, {"event": "reserve", "rho": value},
+        APPROXIMATE | {"delta": value}, APPROXIMATE | {"epsilon": value},
+        {"event": "reserve", "rho": value}, {"event": "laplace", "epsilon": value},
     ):  # fmt: skip
         with pytest.raises(PrivacyError):
             cost([event])
@@ -139,8 +141,8 @@ def test_void_charges_are_in_neither_sum(ledger):
 
 def test_approximate_events_take_delta_from_the_asset():
     asset = Asset(name="ward", epsilon=1.0, delta=1e-6)
-    event = {"event": "approximate", "delta": 4e-7, "inner": GAUSSIAN}
-    found = compose(asset, [Item(epsilon=0.5, delta=4e-7, rho=0.01, events=(event,))])
+    event = APPROXIMATE
+    found = compose(asset, [Item(epsilon=0.5, delta=4e-7, rho=0.02, events=(event,))])
     assert found.spent_delta == 4e-7
     assert found.total_rho == epsilon_to_rho(1.0, 6e-7)
     assert found.total_rho < epsilon_to_rho(1.0, 1e-6)

@@ -44,7 +44,8 @@ def _cost(event: Mapping[str, Any]) -> Cost:
     """Of one event. `count` repeats it.
 
     Gaussian: sensitivity^2 / (2 sigma^2). Exponential mechanism: epsilon^2 / 8 (bounded range).
-    Laplace, and anything that is epsilon-DP: epsilon^2 / 2. Reserve: as it says.
+    Laplace, and anything that is epsilon-DP: epsilon^2 / 2 (Bun and Steinke 2016, Proposition
+    1.4). Approximate, any (epsilon, delta)-DP step: the same but for delta. Reserve: as it says.
     """
     try:
         count = positive(event.get("count", 1), "count")
@@ -59,9 +60,8 @@ def _cost(event: Mapping[str, Any]) -> Cost:
             case "reserve":
                 found = Cost(rho=positive(event["rho"], "rho"))
             case "approximate":
-                inner = event.get("inner") or event.get("base") or event.get("of")
-                rest = _cost(inner) if inner else Cost(rho=0.0)
-                found = Cost(rho=rest.rho, delta=rest.delta + positive(event["delta"], "delta"))
+                rho = positive(event["epsilon"], "epsilon") ** 2 / 2.0
+                found = Cost(rho=rho, delta=positive(event["delta"], "delta"))
             case "composed":
                 found = cost(event["events"])
             case _:
@@ -75,9 +75,9 @@ _UNKNOWN = "The ledger holds an event that this version cannot account for. Upda
 
 
 def _laplace_epsilon(event: Mapping[str, Any]) -> float:
-    if "epsilon" in event:
-        return positive(event["epsilon"], "epsilon")
-    return positive(event["sensitivity"], "sensitivity") / positive(event["scale"], "scale")
+    if "scale" in event:
+        return positive(event["sensitivity"], "sensitivity") / positive(event["scale"], "scale")
+    return positive(event["epsilon"], "epsilon")
 
 
 def with_reserve(events: Sequence[dict[str, Any]], rho: float) -> list[dict[str, Any]]:
