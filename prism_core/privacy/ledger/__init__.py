@@ -1,8 +1,8 @@
 """The ledger: which data asset was charged for what. One per workspace.
 
-`book` holds the ledger itself, `store` the file and its migrations, `records` what is read from
-it, `composition` the arithmetic over stored events, `audit` the check of the whole file, and
-`fingerprint` the keyed memory of rows, which stands in files of its own.
+`book` holds the ledger itself, `store` the file and its migrations, `queries` and `records` what
+is read from it, `composition` the arithmetic over stored events, `audit` the check of the whole
+file, and `fingerprint` the keyed memory of rows, which stands in files of its own.
 """
 
 from prism_core.privacy.ledger.audit import Verification

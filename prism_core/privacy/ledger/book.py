@@ -12,7 +12,6 @@ import getpass
 import json
 import os
 import sqlite3
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +21,20 @@ from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.ledger import audit, composition, fingerprint
 from prism_core.privacy.ledger.composition import Item
+from prism_core.privacy.ledger.queries import (
+    all_assets,
+    all_charges,
+    counted,
+    find_asset,
+    the_asset,
+)
 from prism_core.privacy.ledger.records import (
     COMPOSITION_SENTENCE,
     STATES,
     Asset,
     Balance,
     Charge,
-    Correction,
     State,
-    StateChange,
 )
 from prism_core.privacy.ledger.store import VERSION, Store, append
 
@@ -92,7 +96,7 @@ class Ledger:
             delta=delta_value(delta, "lifetime_delta"),
         )
         with self._store.transaction(write=True) as db:
-            known = _find(db, asset.name)
+            known = find_asset(db, asset.name)
             if known is None:
                 append(db, "assets", asset.name, asset.epsilon, asset.delta, _now())
                 return asset
@@ -127,8 +131,8 @@ class Ledger:
         listed = composition.with_reserve([event_dict(event) for event in events], spent.rho)
         item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
         with self._store.transaction(write=True) as db:
-            key, known = _asset(db, asset)
-            _check_budget(known, _items(db, key), item)
+            key, known = the_asset(db, asset)
+            _check_budget(known, counted(db, key), item)
             number = append(
                 db, "charges", key, plan, accountant, spent.epsilon, spent.delta, spent.rho,
                 json.dumps(listed), _who(), why, _now(),
@@ -180,26 +184,26 @@ class Ledger:
         if not asset.strip():
             raise LedgerError("A data asset needs a name.", field="asset")
         with self._store.transaction() as db:
-            known = _find(db, asset)
+            known = find_asset(db, asset)
         name = known[1].name if known else asset.strip()
         return fingerprint.warning(name, fingerprint.recognise(self.path.parent, name, table))
 
     def balance(self, asset: str) -> Balance:
         """What an asset has spent and has left."""
         with self._store.transaction() as db:
-            key, known = _asset(db, asset)
-            return composition.compose(known, _items(db, key))
+            key, known = the_asset(db, asset)
+            return composition.compose(known, counted(db, key))
 
     def assets(self) -> tuple[Asset, ...]:
         """All registered assets."""
         with self._store.transaction() as db:
-            return tuple(asset for _, asset in _assets(db))
+            return tuple(asset for _, asset in all_assets(db))
 
     def charges(self, asset: str | None = None) -> tuple[Charge, ...]:
         """Charges in order, with their newest state."""
         with self._store.transaction() as db:
-            wanted = None if asset is None else _find(db, asset)
-            found = _charges(db)
+            wanted = None if asset is None else find_asset(db, asset)
+            found = all_charges(db)
         if asset is None:
             return found
         return tuple(c for c in found if wanted is not None and c.asset == wanted[1].name)
@@ -226,10 +230,10 @@ class Ledger:
         It holds no fingerprint and nothing else that depends on rows.
         """
         with self._store.transaction() as db:
-            assets = _assets(db)
+            assets = all_assets(db)
             found = audit.verify(db)
-            balances = [composition.compose(asset, _items(db, key)) for key, asset in assets]
-            charges = _charges(db)
+            balances = [composition.compose(asset, counted(db, key)) for key, asset in assets]
+            charges = all_charges(db)
             chain = db.execute("SELECT kind, row, digest FROM chain ORDER BY id").fetchall()
         return {
             "ledger": {"version": VERSION, "exported": _now(), "note": COMPOSITION_SENTENCE},
@@ -259,73 +263,6 @@ def _check_budget(asset: Asset, items: list[Item], new: Item) -> None:
         f"{rho_to_epsilon(new.rho, asset.delta):.3g}. Lower epsilon or stop here.",
         field="epsilon",
     )
-
-
-def _key(name: str) -> str:
-    """What two spellings of one name share: case, width and spaces do not tell assets apart."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
-def _assets(db: sqlite3.Connection) -> list[tuple[int, Asset]]:
-    rows = db.execute("SELECT id, name, epsilon, delta FROM assets ORDER BY id").fetchall()
-    return [(key, Asset(name=name, epsilon=e, delta=d)) for key, name, e, d in rows]
-
-
-def _find(db: sqlite3.Connection, name: str) -> tuple[int, Asset] | None:
-    known = _assets(db)
-    exact = [entry for entry in known if entry[1].name == name.strip()]
-    alike = [entry for entry in known if _key(entry[1].name) == _key(name)]
-    return next(iter([*exact, *alike]), None)
-
-
-def _asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset]:
-    found = _find(db, name)
-    if found is None:
-        raise LedgerError(
-            f"There is no asset {name!r} in the ledger. Register it with a lifetime budget first.",
-            field="asset",
-        )
-    return found
-
-
-def _items(db: sqlite3.Connection, asset: int) -> list[Item]:
-    """Charges of an asset that count: whatever is not recorded as void."""
-    rows: list[Any] = db.execute(
-        "SELECT c.epsilon, c.delta, c.rho, c.events FROM charges c WHERE c.asset = ? AND (SELECT "
-        "state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void' "
-        "ORDER BY c.id",
-        (asset,),
-    ).fetchall()
-    return [
-        Item(epsilon=epsilon, delta=delta, rho=rho, events=tuple(json.loads(events)))
-        for epsilon, delta, rho, events in rows
-    ]
-
-
-def _charges(db: sqlite3.Connection) -> tuple[Charge, ...]:
-    rows = db.execute(
-        "SELECT c.id, a.name, c.plan, c.accountant, c.epsilon, c.delta, c.rho, c.who, c.why, "
-        "c.created, c.events FROM charges c JOIN assets a ON a.id = c.asset ORDER BY c.id"
-    ).fetchall()
-    history: dict[int, list[StateChange]] = {}
-    for charge, state, created in db.execute(
-        "SELECT charge, state, created FROM states ORDER BY id"
-    ):
-        history.setdefault(charge, []).append(StateChange(state=state, created=created))
-    notes: dict[int, list[Correction]] = {}
-    for charge, note, who, created in db.execute(
-        "SELECT charge, note, who, created FROM corrections ORDER BY id"
-    ):
-        notes.setdefault(charge, []).append(Correction(note=note, who=who, created=created))
-    keys = ("id", "asset", "plan", "accountant", "epsilon", "delta", "rho", "who", "why", "created")
-    return tuple(
-        Charge(
-            **dict(zip(keys, row[:-1], strict=True)), events=tuple(json.loads(row[-1])),
-            history=tuple(history.get(row[0], ())), corrections=tuple(notes.get(row[0], ())),
-            state=history[row[0]][-1].state if row[0] in history else "reserved",
-        )
-        for row in rows
-    )  # fmt: skip
 
 
 def _now() -> str:
