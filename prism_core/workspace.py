@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prism_core.config import RunConfig
     from prism_core.data.schema import Schema
     from prism_core.planning.plan import Plan
+    from prism_core.privacy.ledger import Ledger
     from prism_core.structure.dag import Dag
 
 
@@ -54,7 +55,7 @@ def read_rows(config: RunConfig, path: Path) -> RawTable:
 
 
 def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
-    """The plan of a configuration; no row is read but to count them."""
+    """The plan of a configuration; no row is read but to count them. Spends nothing."""
     return design(
         inputs.schema, config.task, config.budget, inputs.n,
         dag=inputs.dag, synthesis=config.synthesis,
@@ -64,7 +65,7 @@ def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
 def encode_rows(
     schema: Schema, raw: RawTable, *, public: bool, rng: np.random.Generator
 ) -> EncodedTable:
-    """The rows as codes; with a person-ID column one row per person."""
+    """The rows as codes, with a person-ID column one row per person. Spends nothing."""
     table = encode(schema, raw, public=public, rng=rng)
     if schema.persons is not None and table.n != schema.persons:
         raise PrivacyError(
@@ -75,13 +76,39 @@ def encode_rows(
     return table
 
 
+def recognise(
+    ledger: Ledger, asset: str, schema: Schema, raw: RawTable, table: EncodedTable
+) -> str:
+    """A warning for the curator's screen when these rows were charged under another name, or "".
+
+    Spends nothing: what is remembered of the rows stays in the workspace. Show the warning to
+    the curator, and let nothing else depend on it.
+
+    Args:
+        ledger: the workspace's ledger.
+        asset: the name they are to be charged under.
+        schema: the declared domain.
+        raw: all rows of the file.
+        table: the same, encoded; with a person-ID column one random row per person.
+    """
+    if schema.person_id is not None:  # the draw would make the same file look new every time
+        table = encode(replace(schema, person_id=None, persons=None, one_row_per_person=True), raw)
+    return ledger.recognise(asset, table)
+
+
 def encode_holdout(schema: Schema, raw: RawTable, *, rng: np.random.Generator) -> EncodedTable:
-    """Real rows for evaluation; there may be fewer persons than the schema declares."""
+    """Real rows for evaluation; there may be fewer persons than the schema declares.
+
+    Spends nothing: the codes are as private as the rows.
+    """
     return encode(schema, raw, public=False, rng=rng)
 
 
 def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
-    """Synthetic rows as codes; no person stands behind them, so there is no person ID."""
+    """Synthetic rows as codes; no person stands behind them, so there is no person ID.
+
+    Spends nothing: a release paid for them already.
+    """
     plain = replace(schema, person_id=None, persons=None, one_row_per_person=True)
     return encode(plain, raw, public=True)
 

@@ -81,7 +81,8 @@ def encode(
 ) -> EncodedTable:
     """Encode a table in its declared domain.
 
-    With a person-ID column one uniformly chosen row per person is kept first.
+    With a person-ID column one uniformly chosen row per person is kept first. Spends nothing:
+    the codes are as private as the rows.
 
     Args:
         schema: the declared domain.
@@ -114,7 +115,8 @@ def one_row_per_person(raw: RawTable, person_id: str, rng: np.random.Generator |
     """Keep one uniformly chosen row per distinct ID, in random order.
 
     The IDs are compared as they stand; an empty ID is an ID like any other, so that no row
-    can change how many people there are except by its own ID.
+    can change how many people there are except by its own ID. Spends nothing: the rows that
+    are kept are still private.
     """
     if rng is None:
         raise TableError("A person-ID column needs a source of randomness (rng).", field="rng")

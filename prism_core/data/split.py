@@ -18,7 +18,7 @@ def set_aside(
     """Training and holdout rows: a fresh random permutation cut at a fixed size.
 
     The cut depends on no value (never stratified), so sensitivities hold for the training part
-    with its own public n.
+    with its own public n. Spends nothing: both parts are as private as the table.
 
     Args:
         table: all rows.

@@ -148,7 +148,10 @@ def column_rows(comparison: Comparison) -> list[MetricRow]:
 
 
 def pair_tv(a: EncodedTable, b: EncodedTable) -> PairTv:
-    """TV of every 2-way marginal; empty when a side has no rows. Outside epsilon."""
+    """TV of every 2-way marginal; empty when a side has no rows.
+
+    Outside epsilon: it spends nothing, and the numbers are for the curator only.
+    """
     if not a.n or not b.n:
         return PairTv()
     names = a.schema.names

@@ -78,7 +78,7 @@ class Fitted:
 
 
 def labelled(table: EncodedTable, target: str) -> EncodedTable:
-    """The rows whose target is known; a missing target is never a class."""
+    """The rows whose target is known; a missing target is never a class. Spends nothing."""
     missing = table.schema[target].missing_code
     if missing is None:
         return table

@@ -168,8 +168,8 @@ def coded(frame: pd.DataFrame) -> pd.DataFrame:
 def split(raw: RawTable, rng: np.random.Generator, test_share: float = TEST_SHARE) -> AdultData:
     """A split that keeps the share of high incomes, as the paper makes it.
 
-    For reproducing the paper only: a stratified split depends on values, so a release must
-    use an unstratified one.
+    For reproducing the paper only, on public rows; spends nothing. A stratified split depends
+    on values, so a release must use an unstratified one.
 
     Args:
         raw: the rows.
@@ -201,7 +201,8 @@ def schema(train: RawTable) -> Schema:
     """The domain of the paper, with quantile edges from the training rows.
 
     The edges count as public, as in the paper, and the provenance says so. Equal quantiles
-    fall together, so that capital gains and losses keep the two bins 0 and above 0.
+    fall together, so that capital gains and losses keep the two bins 0 and above 0. Spends
+    nothing, for public rows only: edges read from private rows would be a violation.
     """
     return Schema(
         columns=tuple(_column(name, train) for name in SIZES),

@@ -174,6 +174,8 @@ def write_files(
 ) -> tuple[Path, ...]:
     """Write a table with its description as the five files a run refers to.
 
+    Spends nothing; for public rows, which are written as they stand.
+
     Raises:
         ConfigError: when `out` cannot be written.
     """
@@ -199,7 +201,7 @@ def write_files(
 
 
 def csv_text(table: RawTable) -> str:
-    """The table as CSV that `read_table` reads back to the same cells."""
+    """The table as CSV that `read_table` reads back to the same cells. Spends nothing."""
     return table.frame.to_csv(index=False, lineterminator="\n")
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def guard(table: EncodedTable, noise: NoiseSource) -> None:
-    """Refuse to measure a private table with noise that somebody could know.
+    """Refuse to measure a private table with noise that somebody could know. Spends nothing.
 
     Raises:
         PrivacyError: always in that case, before any row is read.

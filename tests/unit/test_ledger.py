@@ -18,7 +18,7 @@ from prism_core.privacy.ledger import WORKSPACE_VARIABLE, Asset, Ledger, default
 
 pytestmark = pytest.mark.privacy
 
-EVENTS = (GaussianEvent(sigma=20.0, label="a × y"), ExponentialEvent(epsilon=0.1, count=2))
+EVENTS = (GaussianEvent(sigma=200.0, label="a × y"), ExponentialEvent(epsilon=0.01, count=2))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_charge_is_on_disk_when_the_call_returns(ledger):
         row = db.execute("SELECT id, plan, epsilon, why, events FROM charges").fetchone()
     db.close()
     assert row[:4] == (number, "h", 0.4, "test")
-    assert json.loads(row[4])[0]["sigma"] == 20.0
+    assert json.loads(row[4])[0]["sigma"] == 200.0
     (found,) = ledger.charges("ward")
     assert (found.id, found.state, found.asset) == (number, "reserved", "ward")
 
@@ -78,7 +78,7 @@ def test_the_whole_lifetime_fits_in_one_charge(ledger):
     assert balance.left_epsilon == 0.0
     assert balance.spent_epsilon <= 1.0
     with pytest.raises(OverspentError):
-        charge(ledger, 0.001)
+        ledger.charge("ward", spent=spend(0.001), events=(), plan="h", accountant="zcdp")
 
 
 def test_what_is_left_can_be_spent_to_the_last_digit(ledger):

@@ -1,0 +1,32 @@
+"""The ledger: which data asset was charged for what. One per workspace.
+
+`book` holds the ledger itself, `store` the file and its migrations, `queries` and `records` what
+is read from it, `composition` the arithmetic over stored events, `audit` the check of the whole
+file, and `fingerprint` the keyed memory of rows, which stands in files of its own.
+"""
+
+from prism_core.privacy.ledger.audit import Verification
+from prism_core.privacy.ledger.book import WORKSPACE_VARIABLE, Ledger, default_workspace
+from prism_core.privacy.ledger.records import (
+    STATE_WORDS,
+    Asset,
+    Balance,
+    Charge,
+    Correction,
+    State,
+    StateChange,
+)
+
+__all__ = [
+    "STATE_WORDS",
+    "WORKSPACE_VARIABLE",
+    "Asset",
+    "Balance",
+    "Charge",
+    "Correction",
+    "Ledger",
+    "State",
+    "StateChange",
+    "Verification",
+    "default_workspace",
+]

@@ -1,0 +1,276 @@
+"""The ledger of a workspace: charged before, never above, never undone.
+
+A charge is written and synced to disk before the first mechanism runs. Rows are only ever
+appended: a change of state or a correction is a new row, and nothing is edited or deleted. A
+charge counts as spent in every state except `void`, which says that no mechanism ran.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import getpass
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import LedgerError, OverspentError
+from prism_core.privacy.checks import delta_value, epsilon_value, positive
+from prism_core.privacy.conversions import rho_to_epsilon
+from prism_core.privacy.events import event_dict
+from prism_core.privacy.ledger import audit, composition, fingerprint
+from prism_core.privacy.ledger.composition import Item
+from prism_core.privacy.ledger.queries import (
+    all_assets,
+    all_charges,
+    counted,
+    find_asset,
+    the_asset,
+)
+from prism_core.privacy.ledger.records import (
+    COMPOSITION_SENTENCE,
+    STATES,
+    Asset,
+    Balance,
+    Charge,
+    State,
+)
+from prism_core.privacy.ledger.store import VERSION, Store, append
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.events import Event
+
+WORKSPACE_VARIABLE = "PRISM_WORKSPACE"
+FILE = "ledger.sqlite"
+
+
+def default_workspace() -> Path:
+    """Where the ledger lives: $PRISM_WORKSPACE, else ~/.prism."""
+    named = os.environ.get(WORKSPACE_VARIABLE)
+    return Path(named) if named else Path.home() / ".prism"
+
+
+class Ledger:
+    """The ledger of a workspace. Opening it creates or migrates the file.
+
+    Every call is one transaction, so processes that use one workspace take turns.
+    """
+
+    def __init__(self, workspace: str | Path | None = None) -> None:
+        folder = Path(workspace) if workspace is not None else default_workspace()
+        self.path = folder / FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            new = not self.path.exists()
+            self._store = Store(self.path)
+            if new:  # SQLite syncs its files; their place in the folders is synced here
+                _sync(folder)
+                _sync(folder.parent)
+        except (OSError, sqlite3.Error):
+            raise LedgerError(
+                f"The ledger in the workspace {str(folder)!r} cannot be opened. Check that the "
+                "folder exists and is writable; nothing was run.",
+                field="workspace",
+            ) from None
+
+    def register(self, name: str, *, epsilon: float, delta: float) -> Asset:
+        """Name an asset and fix its lifetime budget; naming it again changes nothing.
+
+        Extracts of the same people's data, refreshed ones too, are one asset. The first delta
+        stays in force; another one given later is not an error (the default delta follows n)
+        and has no effect.
+
+        Raises:
+            LedgerError: when it is registered with another lifetime epsilon.
+        """
+        if not name.strip():
+            raise LedgerError("A data asset needs a name.", field="asset")
+        asset = Asset(
+            name=name.strip(),
+            epsilon=epsilon_value(epsilon, "lifetime_epsilon"),
+            delta=delta_value(delta, "lifetime_delta"),
+        )
+        with self._store.transaction(write=True) as db:
+            known = find_asset(db, asset.name)
+            if known is None:
+                append(db, "assets", asset.name, asset.epsilon, asset.delta, _now())
+                return asset
+        if known[1].epsilon != asset.epsilon:
+            raise LedgerError(
+                f"The asset {asset.name!r} is registered with a lifetime epsilon of "
+                f"{known[1].epsilon:g}; it cannot be changed to {asset.epsilon:g}.",
+                field="lifetime_epsilon",
+            )
+        return known[1]
+
+    def charge(
+        self,
+        asset: str,
+        *,
+        spent: Spent,
+        events: Sequence[Event],
+        plan: str,
+        accountant: str,
+        why: str = "",
+    ) -> int:
+        """Write a charge in the state `reserved` and sync it; returns its number.
+
+        Call this before the first mechanism. Charges of one asset compose under zCDP, from
+        their events; what `spent.rho` holds beyond the events is written as an event, too.
+
+        Raises:
+            OverspentError: when the lifetime budget does not cover it; nothing is written.
+            LedgerError: when the events cost more than `spent`.
+        """
+        positive(spent.rho, "rho")
+        listed = composition.with_reserve([event_dict(event) for event in events], spent.rho)
+        item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
+        with self._store.transaction(write=True) as db:
+            key, known = the_asset(db, asset)
+            _check_budget(known, counted(db, key), item)
+            number = append(
+                db, "charges", key, plan, accountant, spent.epsilon, spent.delta, spent.rho,
+                json.dumps(listed), _who(), why, _now(),
+            )  # fmt: skip
+            append(db, "states", number, "reserved", _now())
+        return number
+
+    def mark(self, charge: int, state: State) -> None:
+        """Append a state to a reserved charge. `void` only where no mechanism ran.
+
+        Raises:
+            LedgerError: when the charge is unknown or already closed; a closed charge stands.
+        """
+        with self._store.transaction(write=True) as db:
+            row = db.execute(
+                "SELECT state FROM states WHERE charge = ? ORDER BY id DESC LIMIT 1", (charge,)
+            ).fetchone()
+            if row is None or row[0] != "reserved" or state not in STATES[1:]:
+                raise LedgerError("This charge is closed; its state stands.", field="charge")
+            append(db, "states", charge, state, _now())
+
+    def correct(self, charge: int, note: str) -> None:
+        """Add words to a charge, for example a better purpose. Its figures stand.
+
+        Raises:
+            LedgerError: when there is no such charge or no word.
+        """
+        if not note.strip():
+            raise LedgerError("A correction needs words.", field="note")
+        with self._store.transaction(write=True) as db:
+            if db.execute("SELECT 1 FROM charges WHERE id = ?", (charge,)).fetchone() is None:
+                raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
+            append(db, "corrections", charge, note.strip(), _who(), _now())
+
+    def recognise(self, asset: str, table: EncodedTable) -> str:
+        """A warning for the curator when these rows were charged under another name, else "".
+
+        Spends nothing: the rows' keyed fingerprint stays in the workspace. The warning depends
+        on private rows: show it on the curator's screen, and let nothing else depend on it.
+
+        Args:
+            asset: its name; it need not be registered yet.
+            table: all rows of the asset's file, before a holdout is set aside or one row per
+                person is drawn (`workspace.recognise`), so that the same file looks the same.
+
+        Raises:
+            LedgerError: when the asset has no name or the workspace cannot be written.
+        """
+        if not asset.strip():
+            raise LedgerError("A data asset needs a name.", field="asset")
+        with self._store.transaction() as db:
+            known = find_asset(db, asset)
+        name = known[1].name if known else asset.strip()
+        return fingerprint.warning(name, fingerprint.recognise(self.path.parent, name, table))
+
+    def balance(self, asset: str) -> Balance:
+        """What an asset has spent and has left."""
+        with self._store.transaction() as db:
+            key, known = the_asset(db, asset)
+            return composition.compose(known, counted(db, key))
+
+    def assets(self) -> tuple[Asset, ...]:
+        """All registered assets."""
+        with self._store.transaction() as db:
+            return tuple(asset for _, asset in all_assets(db))
+
+    def charges(self, asset: str | None = None) -> tuple[Charge, ...]:
+        """Charges in order, with their newest state."""
+        with self._store.transaction() as db:
+            wanted = None if asset is None else find_asset(db, asset)
+            found = all_charges(db)
+        if asset is None:
+            return found
+        return tuple(c for c in found if wanted is not None and c.asset == wanted[1].name)
+
+    def get(self, charge: int) -> Charge:
+        """One charge.
+
+        Raises:
+            LedgerError: when there is none of that number.
+        """
+        for found in self.charges():
+            if found.id == charge:
+                return found
+        raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
+
+    def verify(self, head: str = "") -> audit.Verification:
+        """Check the whole file; see `audit.verify`."""
+        with self._store.transaction() as db:
+            return audit.verify(db, head)
+
+    def export(self) -> dict[str, Any]:
+        """Everything in the ledger as plain values, for auditors.
+
+        It holds no fingerprint and nothing else that depends on rows.
+        """
+        with self._store.transaction() as db:
+            assets = all_assets(db)
+            found = audit.verify(db)
+            balances = [composition.compose(asset, counted(db, key)) for key, asset in assets]
+            charges = all_charges(db)
+            chain = db.execute("SELECT kind, row, digest FROM chain ORDER BY id").fetchall()
+        return {
+            "ledger": {"version": VERSION, "exported": _now(), "note": COMPOSITION_SENTENCE},
+            "assets": [balance.to_dict() for balance in balances],
+            "charges": [charge.to_dict() for charge in charges],
+            "verification": found.to_dict(),
+            "chain": [dict(zip(("kind", "row", "digest"), entry, strict=True)) for entry in chain],
+        }
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _check_budget(asset: Asset, items: list[Item], new: Item) -> None:
+    after = composition.compose(asset, [*items, new])
+    if after.spent_rho <= after.total_rho:
+        return
+    before = composition.compose(asset, items)
+    raise OverspentError(
+        f"The asset {asset.name!r} has a lifetime epsilon of {asset.epsilon:g}; "
+        f"{before.left_epsilon:.3g} is left and this release needs "
+        f"{rho_to_epsilon(new.rho, asset.delta):.3g}. Lower epsilon or stop here.",
+        field="epsilon",
+    )
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+def _who() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

@@ -1,0 +1,124 @@
+"""A keyed memory of rows: have these rows been charged under another name?
+
+Fingerprints depend on private rows. They never leave the workspace, are not part of the ledger
+or of anything exported, and no run looks at them: a match becomes a sentence on the curator's
+screen, nothing else. The key keeps a copied fingerprint from being tried against guessed tables;
+whoever has the workspace has the key, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.errors import LedgerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from prism_core.data.encoding import EncodedTable
+
+KEY = "fingerprint.key"
+MEMORY = "fingerprints.jsonl"
+_KEY_BYTES = 32
+
+
+def fingerprint(table: EncodedTable, key: bytes) -> str:
+    """HMAC-SHA-256 of the rows, whatever their order and the order of the columns.
+
+    Spends nothing as long as it stays in the workspace: it is as private as the rows, and not
+    a release. Rows are digested one by one with the key and the sorted digests together, so
+    every row counts as often as it is there.
+
+    Args:
+        table: the encoded rows; another declaration of the columns gives another fingerprint.
+        key: the workspace's key.
+    """
+    names = sorted(table.schema.names)
+    order = [table.schema.index(name) for name in names]
+    codes = np.ascontiguousarray(table.codes[:, order], dtype="<i4")
+    rows = sorted(hashlib.blake2b(row, key=key, digest_size=16).digest() for row in codes)
+    domain = [[name, *map(repr, table.schema[name].labels())] for name in names]
+    whole = hmac.new(key, json.dumps(domain).encode(), hashlib.sha256)
+    whole.update(b"".join(rows))
+    return whole.hexdigest()
+
+
+def recognise(folder: Path, asset: str, table: EncodedTable) -> tuple[str, ...]:
+    """Remember the rows of `asset`; returns the other assets they were seen under before.
+
+    Spends nothing; see `fingerprint`. The same is written whatever the rows are.
+
+    Raises:
+        LedgerError: when the workspace cannot be written.
+    """
+    try:
+        mark = fingerprint(table, _key(folder / KEY))
+        seen = list(_read(folder / MEMORY))
+        _append(folder / MEMORY, {"asset": asset, "fingerprint": mark})
+    except OSError:
+        raise LedgerError(
+            "The workspace's fingerprints cannot be read or written. Check that its folder is "
+            "writable; nothing was run.",
+            field="workspace",
+        ) from None
+    others = {name for name, known in seen if hmac.compare_digest(known, mark)} - {asset}
+    return tuple(sorted(others))
+
+
+def warning(asset: str, others: Iterable[str]) -> str:
+    """The sentence for the curator's screen, "" when there is nothing to say."""
+    names = ", ".join(f"“{name}”" for name in others)
+    if not names:
+        return ""
+    return (
+        f"The same rows were already charged under {names}. Charges to “{asset}” do not count "
+        "there: if these are the same people, use one name, so that their lifetime budget holds. "
+        "This notice depends on the private rows; it is for you only."
+    )
+
+
+def _key(path: Path) -> bytes:
+    """The workspace's key; made on first use, readable by this user only."""
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        _append_bytes(draft, secrets.token_bytes(_KEY_BYTES))
+        try:
+            os.link(draft, path)  # whole or not at all; the first of two processes wins
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    key = path.read_bytes()
+    if len(key) != _KEY_BYTES:
+        raise OSError("the key is not whole")
+    return key
+
+
+def _read(path: Path) -> Iterable[tuple[str, str]]:
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+            yield str(entry["asset"]), str(entry["fingerprint"])
+        except (ValueError, KeyError, TypeError):
+            continue  # a line that a crash cut short
+
+
+def _append(path: Path, entry: dict[str, str]) -> None:
+    _append_bytes(path, f"\n{json.dumps(entry)}\n".encode())  # after a line that was cut short
+
+
+def _append_bytes(path: Path, content: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(handle, "wb", buffering=0) as file:
+        file.write(content)
+        os.fsync(file.fileno())

@@ -1,0 +1,89 @@
+"""Queries: rows of the file as assets and charges. All take a connection in a transaction."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import LedgerError
+from prism_core.privacy.ledger.composition import Item
+from prism_core.privacy.ledger.records import Asset, Charge, Correction, StateChange
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def _key(name: str) -> str:
+    """What two spellings of one name share: case, width and spaces do not tell assets apart."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def all_assets(db: sqlite3.Connection) -> list[tuple[int, Asset]]:
+    """Row number and asset, in the order of registration."""
+    rows = db.execute("SELECT id, name, epsilon, delta FROM assets ORDER BY id").fetchall()
+    return [(key, Asset(name=name, epsilon=e, delta=d)) for key, name, e, d in rows]
+
+
+def find_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset] | None:
+    """The asset of that name in any spelling; the exact one first."""
+    known = all_assets(db)
+    exact = [entry for entry in known if entry[1].name == name.strip()]
+    alike = [entry for entry in known if _key(entry[1].name) == _key(name)]
+    return next(iter([*exact, *alike]), None)
+
+
+def the_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset]:
+    """The asset of that name.
+
+    Raises:
+        LedgerError: when there is none.
+    """
+    found = find_asset(db, name)
+    if found is None:
+        raise LedgerError(
+            f"There is no asset {name!r} in the ledger. Register it with a lifetime budget first.",
+            field="asset",
+        )
+    return found
+
+
+def counted(db: sqlite3.Connection, asset: int) -> list[Item]:
+    """Charges of an asset that count: whatever is not recorded as void."""
+    rows: list[Any] = db.execute(
+        "SELECT c.epsilon, c.delta, c.rho, c.events FROM charges c WHERE c.asset = ? AND (SELECT "
+        "state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void' "
+        "ORDER BY c.id",
+        (asset,),
+    ).fetchall()
+    return [
+        Item(epsilon=epsilon, delta=delta, rho=rho, events=tuple(json.loads(events)))
+        for epsilon, delta, rho, events in rows
+    ]
+
+
+def all_charges(db: sqlite3.Connection) -> tuple[Charge, ...]:
+    """Charges in order, with their states and corrections."""
+    rows = db.execute(
+        "SELECT c.id, a.name, c.plan, c.accountant, c.epsilon, c.delta, c.rho, c.who, c.why, "
+        "c.created, c.events FROM charges c JOIN assets a ON a.id = c.asset ORDER BY c.id"
+    ).fetchall()
+    history: dict[int, list[StateChange]] = {}
+    for charge, state, created in db.execute(
+        "SELECT charge, state, created FROM states ORDER BY id"
+    ):
+        history.setdefault(charge, []).append(StateChange(state=state, created=created))
+    notes: dict[int, list[Correction]] = {}
+    for charge, note, who, created in db.execute(
+        "SELECT charge, note, who, created FROM corrections ORDER BY id"
+    ):
+        notes.setdefault(charge, []).append(Correction(note=note, who=who, created=created))
+    keys = ("id", "asset", "plan", "accountant", "epsilon", "delta", "rho", "who", "why", "created")
+    return tuple(
+        Charge(
+            **dict(zip(keys, row[:-1], strict=True)), events=tuple(json.loads(row[-1])),
+            history=tuple(history.get(row[0], ())), corrections=tuple(notes.get(row[0], ())),
+            state=history[row[0]][-1].state if row[0] in history else "reserved",
+        )
+        for row in rows
+    )  # fmt: skip

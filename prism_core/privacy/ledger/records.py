@@ -1,0 +1,151 @@
+"""What is read from the ledger: assets, charges, states, corrections and balances."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import inf
+from typing import Any, Literal, TypeAlias
+
+from prism_core.privacy.conversions import rho_to_epsilon
+
+State: TypeAlias = Literal["reserved", "done", "failed", "void"]
+
+STATES: tuple[State, ...] = ("reserved", "done", "failed", "void")
+
+STATE_WORDS: dict[State, str] = {
+    "reserved": "spent: started, and no end is recorded",
+    "done": "spent: finished",
+    "failed": "spent: failed after a mechanism ran",
+    "void": "not spent: no mechanism ran",
+}
+
+COMPOSITION_SENTENCE = (
+    "Figures are epsilons of zCDP totals: losses of several releases compose less than "
+    "additively, so after 1 of a lifetime of 2.5 there is 2.23 left for one more release (at a "
+    "delta of 1e-5), not 1.5."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asset:
+    """A data asset and its lifetime budget."""
+
+    name: str
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateChange:
+    """A state of a charge and since when it holds (UTC)."""
+
+    state: State
+    created: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correction:
+    """Words added to a charge later; they change no figure."""
+
+    note: str
+    who: str
+    created: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge:
+    """One charge with its newest state.
+
+    Attributes:
+        id: its number.
+        asset: the name of the asset it is charged to.
+        plan: SHA-256 of the plan.
+        accountant: the accountant of the plan.
+        epsilon, delta, rho: what was charged; `rho` is what composes.
+        who: the user's name on the machine.
+        why: the purpose as given.
+        created: UTC time.
+        state: the newest state.
+        events: what the charge pays for, as plain values; `reserve` is the part that choices
+            at run time may share out.
+        history: all its states in order.
+        corrections: words added later.
+    """
+
+    id: int
+    asset: str
+    plan: str
+    accountant: str
+    epsilon: float
+    delta: float
+    rho: float
+    who: str
+    why: str
+    created: str
+    state: State
+    events: tuple[dict[str, Any], ...] = ()
+    history: tuple[StateChange, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts as spent: in every state but `void`."""
+        return self.state != "void"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"state_in_words": STATE_WORDS[self.state], "counts": self.counts}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balance:
+    """What an asset has spent and has left, composed under zCDP at the asset's delta.
+
+    Attributes:
+        asset: the asset.
+        spent_epsilon: epsilon of everything spent, composed.
+        spent_rho: the same as zCDP, the sum over the stored events.
+        total_rho: what the lifetime budget buys.
+        spent_delta: delta taken by events that are only approximately zCDP; the conversions
+            use the rest of the asset's delta.
+        naive_epsilon: sum of the epsilons of the charges, for comparison; basic composition.
+        naive_delta: sum of their deltas, which belongs to it.
+        charges: number of charges that count.
+    """
+
+    asset: Asset
+    spent_epsilon: float
+    spent_rho: float
+    total_rho: float
+    spent_delta: float = 0.0
+    naive_epsilon: float = 0.0
+    naive_delta: float = 0.0
+    charges: int = 0
+
+    @property
+    def left_rho(self) -> float:
+        """What is left, as rho."""
+        return max(0.0, self.total_rho - self.spent_rho)
+
+    @property
+    def left_epsilon(self) -> float:
+        """The epsilon of one more release that would use up what is left."""
+        delta = self.asset.delta - self.spent_delta
+        return rho_to_epsilon(self.left_rho, delta) if self.left_rho > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "asset": self.asset.name,
+            "lifetime_epsilon": self.asset.epsilon,
+            "lifetime_delta": self.asset.delta,
+            "spent_epsilon_composed": self.spent_epsilon if self.spent_epsilon < inf else None,
+            "spent_epsilon_naive_sum": self.naive_epsilon,
+            "spent_delta_naive_sum": self.naive_delta,
+            "left_epsilon": self.left_epsilon,
+            "spent_rho": self.spent_rho,
+            "lifetime_rho": self.total_rho,
+            "left_rho": self.left_rho,
+            "spent_delta": self.spent_delta,
+            "charges": self.charges,
+        }

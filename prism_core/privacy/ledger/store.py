@@ -1,0 +1,207 @@
+"""The file of the ledger: SQLite in WAL mode, synced at every commit, append-only by triggers.
+
+Every row is also entered in `chain` with the SHA-256 of its content and of the entry before it,
+so that an edit, a deletion or an insertion behind the program's back breaks the chain. Cutting
+the newest entries off leaves a shorter chain that is whole; the last digest, noted elsewhere,
+tells (see `audit`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import LedgerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+VERSION = 2
+PATIENCE = 60.0
+"""Seconds to wait for another process; charges take milliseconds."""
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "assets": ("id", "name", "epsilon", "delta", "created"),
+    "charges": ("id", "asset", "plan", "accountant", "epsilon", "delta", "rho", "events", "who",
+                "why", "created"),
+    "states": ("id", "charge", "state", "created"),
+    "corrections": ("id", "charge", "note", "who", "created"),
+}  # fmt: skip
+"""The tables whose rows are chained, and the columns a digest covers."""
+
+_VERSION_1 = (
+    "CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS assets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE "
+    "NOCASE, epsilon REAL NOT NULL, delta REAL NOT NULL, created TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS charges (id INTEGER PRIMARY KEY, asset INTEGER NOT NULL "
+    "REFERENCES assets (id), plan TEXT NOT NULL, accountant TEXT NOT NULL, epsilon REAL NOT NULL, "
+    "delta REAL NOT NULL, rho REAL NOT NULL, events TEXT NOT NULL, who TEXT NOT NULL, "
+    "why TEXT NOT NULL, created TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS states (id INTEGER PRIMARY KEY, charge INTEGER NOT NULL "
+    "REFERENCES charges (id), state TEXT NOT NULL, created TEXT NOT NULL)",
+)
+_VERSION_2 = (
+    "CREATE TABLE corrections (id INTEGER PRIMARY KEY, charge INTEGER NOT NULL REFERENCES "
+    "charges (id), note TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL)",
+    "CREATE TABLE chain (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, row INTEGER NOT NULL, "
+    "digest TEXT NOT NULL, UNIQUE (kind, row))",
+)
+
+
+def triggers() -> dict[str, str]:
+    """Name and text of every trigger. Numbers have no gaps, so a row cannot be replaced either."""
+    found = {}
+    for table in (*COLUMNS, "chain"):
+        for verb in ("UPDATE", "DELETE"):
+            name = f"{table}_no_{verb.lower()}"
+            found[name] = (
+                f"CREATE TRIGGER {name} BEFORE {verb} ON {table} "
+                "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+            )
+        name = f"{table}_in_order"
+        found[name] = (
+            f"CREATE TRIGGER {name} BEFORE INSERT ON {table} "
+            f"WHEN NEW.id IS NOT (SELECT COALESCE(MAX(id), 0) + 1 FROM {table}) "
+            "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+        )
+    found["states_follow"] = (
+        "CREATE TRIGGER states_follow BEFORE INSERT ON states WHEN COALESCE((SELECT state FROM "
+        "states WHERE charge = NEW.charge ORDER BY id DESC LIMIT 1), 'new') || '>' || NEW.state "
+        "NOT IN ('new>reserved', 'reserved>done', 'reserved>failed', 'reserved>void') "
+        "BEGIN SELECT RAISE(ABORT, 'a closed charge stands'); END"
+    )
+    return found
+
+
+def digest(before: str, kind: str, row: tuple[Any, ...]) -> str:
+    """SHA-256 over the entry before it and the row's content, as JSON."""
+    text = json.dumps([before, kind, *row], ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def append(db: sqlite3.Connection, table: str, *values: object) -> int:
+    """Add a row and its entry in the chain; returns the row's number."""
+    columns = COLUMNS[table]
+    number = int(db.execute(f"SELECT COALESCE(MAX(id), 0) + 1 FROM {table}").fetchone()[0])
+    marks = ", ".join("?" * len(columns))
+    db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", (number, *values))
+    _enter(db, table, number)
+    return number
+
+
+def row_of(db: sqlite3.Connection, table: str, number: int) -> tuple[Any, ...] | None:
+    """A row as it stands in the file."""
+    query = f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = ?"
+    return db.execute(query, (number,)).fetchone()
+
+
+def _enter(db: sqlite3.Connection, table: str, number: int) -> None:
+    last = db.execute("SELECT id, digest FROM chain ORDER BY id DESC LIMIT 1").fetchone()
+    place, before = last or (0, "")
+    row = row_of(db, table, number)  # as stored: SQLite turns whole numbers into floats
+    assert row is not None
+    db.execute(
+        "INSERT INTO chain (id, kind, row, digest) VALUES (?, ?, ?, ?)",
+        (place + 1, table, number, digest(before, table, row)),
+    )
+
+
+class Store:
+    """Connections and transactions on the file. Every call opens and closes its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._connection() as db:
+            _migrate(db)
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)) as db:
+            _write_ahead(db)
+            db.execute("PRAGMA synchronous=FULL")  # a commit returns when the disk has it
+            db.execute("PRAGMA foreign_keys=ON")
+            yield db
+
+    @contextmanager
+    def transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """One transaction; writers take turns from its first line on.
+
+        Raises:
+            LedgerError: when the file cannot be read or written.
+        """
+        try:
+            with self._connection() as db:
+                db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                try:
+                    yield db
+                except BaseException:
+                    db.execute("ROLLBACK")
+                    raise
+                db.execute("COMMIT")
+        except sqlite3.Error:
+            raise LedgerError(
+                "The ledger cannot be read or written just now. Check that its file is writable "
+                "and that no other program holds it.",
+                field="workspace",
+            ) from None
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """WAL mode. The switch of a new file does not wait for others by itself."""
+    ends = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if db.execute("PRAGMA journal_mode=WAL").fetchone()[0] != "wal":
+                raise sqlite3.OperationalError("WAL is not available here")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _version(db: sqlite3.Connection) -> int:
+    known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+    row = db.execute("SELECT MAX(version) FROM meta").fetchone() if known else (None,)
+    return row[0] or 0
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    """Bring the file to this version, all at once or not at all.
+
+    Raises:
+        LedgerError: when a newer program wrote it.
+    """
+    if _version(db) < VERSION:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            if _version(db) < VERSION:  # another process may have been first
+                _upgrade(db)
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+    if _version(db) > VERSION:
+        raise LedgerError(
+            "The ledger was written by a newer version of this program. Update it.",
+            field="workspace",
+        )
+
+
+def _upgrade(db: sqlite3.Connection) -> None:
+    """From nothing, or from version 1: its rows are taken over as they stand, and chained."""
+    for statement in (*_VERSION_1, *_VERSION_2):
+        db.execute(statement)
+    for table in COLUMNS:
+        for (number,) in db.execute(f"SELECT id FROM {table} ORDER BY id").fetchall():
+            _enter(db, table, number)
+    for statement in triggers().values():
+        db.execute(statement)
+    db.execute("DELETE FROM meta")
+    db.execute("INSERT INTO meta (version) VALUES (?)", (VERSION,))
