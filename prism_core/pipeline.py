@@ -223,7 +223,7 @@ class _Run:
     def measure_all(self) -> None:
         """Every mechanism of the run, in the order of the plan."""
         if self.plan.selection is not None:
-            step = self._stage("select", self.plan.selection.k)
+            step = self._stage("select", self.plan.selection.steps)
             chosen = choose_features(self.table, self.plan, self.noise, step)
             self.plan = with_features(self.plan, chosen)
             _check_spend(self.plan)

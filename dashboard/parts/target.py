@@ -7,12 +7,18 @@ from typing import get_args
 import streamlit as st
 
 from dashboard.state import project
-from prism_core.planning.task import Regime
+from prism_core.planning.task import Regime, SelectionRule
 
 _REGIMES = {
     "causal": ("Causal", "The world may shift: protect the direct causes, Pa(Y)."),
     "graphical": ("Graphical", "The world stays as it is: protect the Markov blanket, MB(Y)."),
     "predictive": ("Predictive", "No graph is known: choose k features privately."),
+}
+
+_SELECTIONS: dict[SelectionRule, str] = {
+    "greedy": "One after another, by association with Y",
+    "one_shot": "All at once, by association with Y (faster)",
+    "mutual_information": "All at once, by mutual information with Y (the paper)",
 }
 
 
@@ -40,3 +46,10 @@ def section() -> None:
         state.k = int(
             right.number_input("Number of features k", 1, most, min(state.k, most), key="k_choice")
         )
+        rules = list(_SELECTIONS)
+        state.selection = right.selectbox(
+            "How the features are chosen", rules, format_func=_SELECTIONS.__getitem__,
+            index=rules.index(state.selection), key="selection_choice",
+            help="Every way spends the selection pool, whatever the rows hold; only the names of "
+            "the chosen columns leave the table.",
+        )  # fmt: skip

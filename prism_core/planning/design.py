@@ -27,6 +27,7 @@ from prism_core.planning.workload import (
     task_pairs,
 )
 from prism_core.privacy.accountants import Accountant, accountant
+from prism_core.privacy.information import mutual_information_sensitivity
 from prism_core.privacy.scores import association_sensitivity
 
 if TYPE_CHECKING:
@@ -297,12 +298,22 @@ class _Builder:
         return SelectionChoice(
             candidates=tuple(name for name in self.schema.names if name != self.task.target),
             k=self.task.k,
-            sensitivity=association_sensitivity(self.n),
+            rule=self.task.selection,
+            sensitivity=self._score_sensitivity(),
             share=share,
             event=self.accountant.exponential(
                 self._total * share, self.task.k, "choosing features"
             ),
         )
+
+    def _score_sensitivity(self) -> float:
+        """The largest sensitivity of any candidate's score, by the declared domain alone."""
+        if self.task.selection != "mutual_information":
+            return association_sensitivity(self.n)
+        sizes = {column.name: column.size for column in self.schema.columns}
+        target = sizes.pop(self.task.target)
+        binary = target <= 2 or max(sizes.values()) <= 2
+        return mutual_information_sensitivity(self.n, binary=binary)
 
     def _forecast(
         self, cliques: tuple[Clique, ...], tree: TreeChoice | None, *, other_joint: int,

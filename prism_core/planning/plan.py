@@ -16,7 +16,7 @@ from prism_core.privacy.events import event_dict
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique, Forecast
-    from prism_core.planning.task import Budget, Synthesis, Task
+    from prism_core.planning.task import Budget, SelectionRule, Synthesis, Task
     from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
     from prism_core.structure.dag import Dag
 
@@ -66,16 +66,23 @@ class SelectionChoice:
     Attributes:
         candidates: all features.
         k: rounds of the exponential mechanism without replacement.
-        sensitivity: of the score R: 3 / n.
+        rule: round by round, or in one shot; and by which score.
+        sensitivity: of the score: 3 / n for R, in nats for mutual information.
         share: of the whole budget.
         event: the k rounds.
     """
 
     candidates: tuple[str, ...]
     k: int
+    rule: SelectionRule
     sensitivity: float
     share: float
     event: ExponentialEvent
+
+    @property
+    def steps(self) -> int:
+        """How often the rows are asked."""
+        return self.k if self.rule == "greedy" else 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,6 +230,7 @@ class Plan:
             found.append(
                 {
                     "name": "features",
+                    "rule": choice.rule,
                     "rounds": choice.k,
                     "candidates": len(choice.candidates),
                     "epsilon_per_round": choice.event.epsilon,

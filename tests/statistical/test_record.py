@@ -21,7 +21,19 @@ from prism_core.data.counts import marginal_counts
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
 from prism_core.planning.design import design
-from prism_core.planning.task import MODELS, REGIMES, Budget, Shares, Synthesis, Task
+from prism_core.planning.task import (
+    MODELS,
+    REGIMES,
+    SELECTIONS,
+    Budget,
+    Shares,
+    Synthesis,
+    Task,
+)
+from prism_core.privacy.information import (
+    conditional_information_sensitivity,
+    mutual_information_sensitivity,
+)
 from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
@@ -69,6 +81,10 @@ class Recorder:
     def exponential_choice(self, scores, epsilon, sensitivity):
         self.tape.asked.append(("choice", scores.copy(), (epsilon, sensitivity)))
         return self._answer(lambda: self.source.exponential_choice(scores, epsilon, sensitivity))
+
+    def top_k(self, scores, k, epsilon, sensitivity):
+        self.tape.asked.append(("choice", scores.copy(), (epsilon, sensitivity, k)))
+        return self._answer(lambda: self.source.top_k(scores, k, epsilon, sensitivity))
 
 
 def neighbours(seed: int) -> tuple[EncodedTable, EncodedTable]:
@@ -126,6 +142,17 @@ def test_replayed_on_a_neighbour_nothing_but_the_true_vectors_moves(
     check_spend(made, tape)
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_every_way_of_choosing_features_replays(seed, selection):
+    before, after = neighbours(seed)
+    plan = design(
+        SCHEMA, Task(target="y", regime="predictive", k=3, selection=selection), Budget(),
+        before.n, synthesis=Synthesis(rows=20),
+    )  # fmt: skip
+    check_spend(*compare(plan, before, after))
+
+
 def compare(plan, before, after):
     """Record on `before`, replay on `after`; fails on any difference that is not allowed."""
     made, tape, steps = play(plan, before)
@@ -154,7 +181,12 @@ def check_spend(made, tape) -> None:
     """What was really asked of the noise, added up by hand, is what the plan says it spends."""
     plan = made.plan
     gaussian = [how[0] for kind, _, how in tape.asked if kind == "gaussian"]
-    choices = [how[0] for kind, _, how in tape.asked if kind == "choice"]
+    choices = [
+        epsilon
+        for kind, _, (epsilon, *rest) in tape.asked
+        if kind == "choice"
+        for _ in range(rest[1] if len(rest) > 1 else 1)
+    ]
     rho = math.fsum([*(1.0 / sigma**2 for sigma in gaussian), *(e**2 / 8.0 for e in choices)])
     assert rho == pytest.approx(plan.spent.rho, rel=1e-9)
     assert plan.spent.epsilon <= plan.budget.epsilon
@@ -165,7 +197,8 @@ def check_spend(made, tape) -> None:
         parts = [query.event.epsilon for query in plan.queries]
         assert math.fsum([*parts, *choices]) <= plan.budget.epsilon
     sensitivities = {how[1] for kind, _, how in tape.asked if kind == "choice"}
-    assert sensitivities <= {3.0 / plan.n, 2.0}
+    allowed = {3.0 / plan.n, 2.0, mutual_information_sensitivity(plan.n, binary=True)}
+    assert sensitivities <= allowed | {conditional_information_sensitivity(plan.n)}
     assert [m.sigma for m in made.measurements] == gaussian
 
 

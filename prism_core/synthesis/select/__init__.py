@@ -1,0 +1,6 @@
+"""Private choices: the features S, 3-way marginals, and the forest of background pairs."""
+
+from prism_core.synthesis.select.features import choose_features
+from prism_core.synthesis.select.forest import choose_forest
+
+__all__ = ["choose_features", "choose_forest"]
