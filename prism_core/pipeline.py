@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from prism_core.data.encoding import decode
 from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
 from prism_core.evaluation import evaluate
-from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.design import design, with_features, with_forest, with_three_way
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
-from prism_core.synthesis.select import choose_features, choose_forest
+from prism_core.synthesis.select import choose_features, choose_forest, choose_three_way
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,12 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["STAGES", "Release", "Stamp", "design", "evaluate", "release"]
 
-Stage: TypeAlias = Literal["charge", "select", "task", "background", "forest", "fit", "sample"]
+Stage: TypeAlias = Literal[
+    "charge", "select", "task", "background", "three_way", "forest", "fit", "sample"
+]
 STAGES: dict[Stage, str] = {
     "charge": "Writing the charge to the ledger",
     "select": "Choosing features privately",
     "task": "Measuring marginals with the target",
     "background": "Measuring one-way marginals",
+    "three_way": "Choosing and measuring 3-way marginals",
     "forest": "Choosing and measuring background pairs",
     "fit": "Fitting the graphical model",
     "sample": "Drawing synthetic rows",
@@ -231,23 +234,33 @@ class _Run:
         background = [query for query in self.plan.queries if query.pool == "background"]
         self._measure("task", task)
         self._measure("background", background)
+        if self.plan.three_way is not None:
+            step = self._stage("three_way", 2 * self.plan.three_way.rounds)
+            found = choose_three_way(self.table, self.plan, self._naive_bayes(), self.noise, step)
+            self._measure_chosen(with_three_way(self.plan, found), step)
         if self.plan.tree is not None:
             step = self._stage("forest", 2 * self.plan.tree.rounds + 1)
             sketch = self._naive_bayes()
             pairs = choose_forest(self.table, self.plan, sketch, self.noise, step)
-            known = len(self.plan.queries)
-            self.plan = with_forest(self.plan, pairs)
-            _check_spend(self.plan)
-            queries = self.plan.queries[known:]
-            self.measurements += measure(self.table, queries, self.noise, step)
+            self._measure_chosen(with_forest(self.plan, pairs), step)
 
     def _measure(self, stage: Stage, queries: list[Query]) -> None:
         step = self._stage(stage, len(queries))
         self.measurements += measure(self.table, queries, self.noise, step)
 
+    def _measure_chosen(self, plan: Plan, step: _Steps) -> None:
+        """Measure what the plan has more than before."""
+        queries = plan.queries[len(self.plan.queries) :]
+        self.plan = plan
+        _check_spend(plan)
+        self.measurements += measure(self.table, queries, self.noise, step)
+
     def _naive_bayes(self) -> Model:
+        """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
         plan = self.plan
-        return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, self.measurements)
+        overlapping = {query.clique for query in plan.queries if query.kind == "three-way"}
+        used = [m for m in self.measurements if m.clique not in overlapping]
+        return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
 
     def fit(self) -> Model:
         """Post-processing from here on."""

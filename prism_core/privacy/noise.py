@@ -40,7 +40,7 @@ class NoiseSource(Protocol):
     def top_k(
         self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
     ) -> tuple[int, ...]:
-        """k different indices, in the law of k rounds of `exponential_choice` on what is left."""
+        """Indices of k candidates: the law of k rounds of `exponential_choice` on what is left."""
         ...
 
 

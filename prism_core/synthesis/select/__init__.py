@@ -2,5 +2,6 @@
 
 from prism_core.synthesis.select.features import choose_features
 from prism_core.synthesis.select.forest import choose_forest
+from prism_core.synthesis.select.three_way import choose_three_way
 
-__all__ = ["choose_features", "choose_forest"]
+__all__ = ["choose_features", "choose_forest", "choose_three_way"]

@@ -53,6 +53,8 @@ def choose_forest(
     joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
     if len(tree.joined) > 1:
         joined.union(*tree.joined)
+    for pair in tree.tied:
+        joined.union(*pair)
     chosen: list[Clique] = []
     for _ in range(tree.rounds):
         step()
