@@ -10,6 +10,7 @@ from prism_core.data.encoding import decode
 from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
 from prism_core.evaluation import evaluate
 from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.privacy.events import ApproximateEvent
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.measure import measure
@@ -184,6 +185,12 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             "Private assets are charged under zCDP, which composes over releases. Basic "
             "composition is for reproducing the paper's tables on public rows; choose zcdp.",
             field="accountant",
+        )
+    if any(isinstance(event, ApproximateEvent) for event in plan.events):
+        raise BudgetError(
+            "Choosing features by a private regression takes a part of delta, which the ledger "
+            "does not add up yet. Choose them in another way for a charged asset.",
+            field="selection",
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
     whole = plan.accountant.amount(plan.budget.epsilon, plan.delta)

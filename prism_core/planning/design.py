@@ -36,6 +36,7 @@ from prism_core.privacy.information import (
     conditional_information_sensitivity,
     mutual_information_sensitivity,
 )
+from prism_core.privacy.regression import GRADIENT_SENSITIVITY
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association_sensitivity
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from prism_core.planning.task import Budget, Task
     from prism_core.structure.dag import Dag
 
+_REGRESSION_DELTA_SHARE = 0.1  # of delta, for choosing features by a private regression
 _TREE_CHOICE_SHARE = 1.0 / 3.0  # of the background pool, as in MST (McKenna et al. 2021)
 
 
@@ -190,7 +192,7 @@ class _Builder:
         pools = self._pools(background=bool(singles or rounds), choice=triples is not None)
         # Headroom keeps the float sum of the parts below delta.
         parts = len(task_cliques) + len(singles) + rounds + (triples.rounds if triples else 0)
-        delta = self.delta * (1.0 - 1e-12) / parts
+        delta = (self.delta * (1.0 - 1e-12) - self._taken) / parts
         queries, three = self._task_queries(task_cliques, triples, pools, delta)
         background, tree = self._background(singles, forest, pools["background"], delta)
         selection = self._selection(pools["selection"])
@@ -209,7 +211,13 @@ class _Builder:
 
     @property
     def _total(self) -> float:
-        return self.accountant.amount(self.budget.epsilon, self.delta)
+        return self.accountant.amount(self.budget.epsilon, self.delta - self._taken)
+
+    @property
+    def _taken(self) -> float:
+        """Delta that a private regression takes before the rest is shared out."""
+        regression = self.task.regime == "predictive" and self.task.selection == "logistic"
+        return self.delta * _REGRESSION_DELTA_SHARE if regression else 0.0
 
     def _pools(self, *, background: bool = True, choice: bool = False) -> dict[str, float]:
         shares = self.budget.shares
@@ -390,19 +398,22 @@ class _Builder:
                     "The predictive regime needs a selection share above 0.", field="shares"
                 )
             return None
+        amount = self._total * share
         return SelectionChoice(
             candidates=tuple(name for name in self.schema.names if name != self.task.target),
             k=self.task.k,
             rule=self.task.selection,
             sensitivity=self._score_sensitivity(),
             share=share,
-            event=self.accountant.exponential(
-                self._total * share, self.task.k, "choosing features"
-            ),
+            event=self.accountant.approximate(amount, self._taken, "regression to choose features")
+            if self._taken
+            else self.accountant.exponential(amount, self.task.k, "choosing features"),
         )
 
     def _score_sensitivity(self) -> float:
         """The largest sensitivity of any candidate's score, by the declared domain alone."""
+        if self.task.selection == "logistic":
+            return GRADIENT_SENSITIVITY
         if self.task.selection != "mutual_information":
             return association_sensitivity(self.n)
         sizes = {column.name: column.size for column in self.schema.columns}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique, Forecast
     from prism_core.planning.task import Budget, SelectionRule, Synthesis, Task, ThreeWayRule
-    from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
+    from prism_core.privacy.events import ApproximateEvent, Event, ExponentialEvent, GaussianEvent
     from prism_core.structure.dag import Dag
 
 Pool: TypeAlias = Literal["selection", "choice", "task", "background"]
@@ -66,11 +66,12 @@ class SelectionChoice:
 
     Attributes:
         candidates: all features.
-        k: rounds of the exponential mechanism without replacement.
+        k: features chosen.
         rule: round by round, or in one shot; and by which score.
-        sensitivity: of the score: 3 / n for R, in nats for mutual information.
+        sensitivity: of the score: 3 / n for R, in nats for mutual information; of
+            the gradient for a regression.
         share: of the whole budget.
-        event: the k rounds.
+        event: the k rounds, or the private regression.
     """
 
     candidates: tuple[str, ...]
@@ -78,7 +79,7 @@ class SelectionChoice:
     rule: SelectionRule
     sensitivity: float
     share: float
-    event: ExponentialEvent
+    event: ExponentialEvent | ApproximateEvent
 
     @property
     def steps(self) -> int:
@@ -279,7 +280,9 @@ class Plan:
                     "rule": choice.rule,
                     "rounds": choice.k,
                     "candidates": len(choice.candidates),
-                    "epsilon_per_round": choice.event.epsilon,
+                    "epsilon_per_round"
+                    if choice.rule != "logistic"
+                    else "epsilon": choice.event.epsilon,
                     "sensitivity": choice.sensitivity,
                     "share": choice.share,
                 }

@@ -18,7 +18,7 @@ Regime: TypeAlias = Literal["causal", "graphical", "predictive"]
 AllocationRule: TypeAlias = Literal["closed_form", "uniform"]
 ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
-SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information"]
+SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
@@ -42,7 +42,8 @@ class Task:
         max_joint_cells: the full joint (S, Y) is considered up to this many cells.
         selection: how the k features are chosen: `greedy` (rounds of the exponential mechanism),
             `one_shot` (the same guarantee in one draw), `mutual_information` (one draw, scored
-            by mutual information as in the paper's Adult setting).
+            by mutual information as in the paper's Adult setting), `logistic` (the largest
+            coefficients of a private logistic regression; takes a tenth of delta).
         three_way: how marginals (X_i, X_j, Y) within S are chosen privately: not at all, by
             conditional mutual information (the paper), or by the error of the model so far.
         max_three_way: at most so many of them.

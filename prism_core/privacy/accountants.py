@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from prism_core.errors import BudgetError
 from prism_core.privacy.conversions import epsilon_to_rho, gaussian_sigma, rho_to_epsilon
-from prism_core.privacy.events import L2_SENSITIVITY, Event, ExponentialEvent, GaussianEvent
+from prism_core.privacy.events import (
+    L2_SENSITIVITY,
+    ApproximateEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +68,10 @@ class Accountant(Protocol):
         """`count` rounds of the exponential mechanism for `amount` together."""
         ...
 
+    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
+        """An (epsilon, delta)-DP step for `amount`; the caller subtracts delta beforehand."""
+        ...
+
     def spent(self, events: Iterable[Event], delta: float) -> Spent:
         """What the events cost, rounded up."""
         ...
@@ -91,10 +101,19 @@ class Zcdp:
             epsilon = math.nextafter(epsilon, 0.0)
         return ExponentialEvent(epsilon=epsilon, count=count, label=label)
 
+    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
+        """Epsilon = sqrt(2 rho), rounded down."""
+        epsilon = math.sqrt(2.0 * amount)
+        while epsilon**2 / 2.0 > amount:
+            epsilon = math.nextafter(epsilon, 0.0)
+        return ApproximateEvent(epsilon=epsilon, delta=delta, label=label)
+
     def spent(self, events: Iterable[Event], delta: float) -> Spent:
-        """Sum of rho, converted once."""
-        rho = math.fsum(event.rho for event in events)
-        return Spent(epsilon=rho_to_epsilon(rho, delta), delta=delta, rho=rho)
+        """Sum of rho, converted once at what the deltas of approximate events leave."""
+        listed = list(events)
+        rho = math.fsum(event.rho for event in listed)
+        left = delta - math.fsum(e.delta for e in listed if isinstance(e, ApproximateEvent))
+        return Spent(epsilon=rho_to_epsilon(rho, left), delta=delta, rho=rho)
 
 
 class Basic:
@@ -120,14 +139,18 @@ class Basic:
         """Epsilon / count a round."""
         return ExponentialEvent(epsilon=amount / count, count=count, label=label)
 
+    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
+        """Epsilon is the amount."""
+        return ApproximateEvent(epsilon=amount, delta=delta, label=label)
+
     def spent(self, events: Iterable[Event], delta: float) -> Spent:  # noqa: ARG002
         """Sums of the epsilons and deltas the events were made for."""
         listed = list(events)
         epsilon = math.fsum(
-            event.epsilon if isinstance(event, GaussianEvent) else event.count * event.epsilon
+            event.count * event.epsilon if isinstance(event, ExponentialEvent) else event.epsilon
             for event in listed
         )
-        deltas = math.fsum(e.delta for e in listed if isinstance(e, GaussianEvent))
+        deltas = math.fsum(e.delta for e in listed if not isinstance(e, ExponentialEvent))
         return Spent(epsilon=epsilon, delta=deltas, rho=math.fsum(event.rho for event in listed))
 
 

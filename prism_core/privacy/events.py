@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from prism_core.privacy.checks import positive
+from prism_core.privacy.checks import delta_value, positive
 
 L1_SENSITIVITY = 2.0
 """l1 sensitivity of one marginal's counts under replace-one: one cell loses a row, another gains
@@ -72,7 +72,30 @@ class ExponentialEvent:
         return self.count * self.epsilon**2 / 8.0
 
 
-Event: TypeAlias = GaussianEvent | ExponentialEvent
+@dataclass(frozen=True, kw_only=True)
+class ApproximateEvent:
+    """Any (epsilon, delta)-DP step, for example a private regression.
+
+    It is delta-approximately (epsilon^2 / 2)-zCDP (Bun and Steinke 2016, section 8): with
+    probability 1 - delta it behaves like a pure epsilon-DP step. So accountants subtract its delta
+    first and compose the rest.
+    """
+
+    epsilon: float
+    delta: float
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        positive(self.epsilon, "epsilon")
+        delta_value(self.delta)
+
+    @property
+    def rho(self) -> float:
+        """ZCDP of the part that holds with probability 1 - delta."""
+        return self.epsilon**2 / 2.0
+
+
+Event: TypeAlias = GaussianEvent | ExponentialEvent | ApproximateEvent
 
 
 def event_dict(event: Event) -> dict[str, Any]:
@@ -84,6 +107,13 @@ def event_dict(event: Event) -> dict[str, Any]:
             "sensitivity": event.sensitivity,
             "delta": event.delta,
             "epsilon": event.epsilon,
+            "label": event.label,
+        }
+    if isinstance(event, ApproximateEvent):
+        return {
+            "event": "approximate",
+            "epsilon": event.epsilon,
+            "delta": event.delta,
             "label": event.label,
         }
     return {

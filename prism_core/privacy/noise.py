@@ -18,6 +18,8 @@ from prism_core.privacy.events import L2_SENSITIVITY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_GRID = 2.0**20
+
 
 class NoiseSource(Protocol):
     """Draws the noise of the mechanisms this product uses."""
@@ -41,6 +43,10 @@ class NoiseSource(Protocol):
         self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
     ) -> tuple[int, ...]:
         """Indices of k candidates: the law of k rounds of `exponential_choice` on what is left."""
+        ...
+
+    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
+        """Independent Gaussian noise of scale sigma, for a private regression only."""
         ...
 
 
@@ -86,6 +92,14 @@ class SecureNoise:
         )  # fmt: skip
         _confirm(mechanism.map(sensitivity), k * epsilon**2 / 8.0)
         return tuple(int(index) for index in mechanism([float(score) for score in scores]))
+
+    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
+        """OpenDP's Gaussian on zeros: discrete on the finest grid that floats have."""
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
+        mechanism = dp.m.make_gaussian(*space, scale=sigma)
+        _confirm(mechanism.map(sigma), 0.5)
+        return np.array(mechanism([0.0] * size), dtype=np.float64)
 
 
 def _score_space(dp: Any) -> tuple[Any, Any]:  # noqa: ANN401  (OpenDP's prelude)
@@ -148,3 +162,8 @@ class SeededNoise:
         return tuple(
             left.pop(self.exponential_choice(scores[left], epsilon, sensitivity)) for _ in range(k)
         )
+
+    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
+        """The discrete Gaussian on a grid a million times finer than sigma."""
+        fine = self.add_discrete_gaussian(np.zeros(size, dtype=np.int64), _GRID)
+        return fine.astype(np.float64) * np.float64(sigma / _GRID)

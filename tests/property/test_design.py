@@ -118,7 +118,7 @@ def test_events_are_those_of_the_mechanisms_that_run(found):
         sigmas = sorted(event.sigma for event in plan.events if hasattr(event, "sigma"))
         rounds = sum(event.count for event in plan.events if hasattr(event, "count"))
         expected = [query.sigma for query in plan.queries]
-        choices = 0 if plan.selection is None else plan.selection.k
+        choices = getattr(plan.selection and plan.selection.event, "count", 0)
         for choice in (plan.tree, plan.three_way):
             if choice is not None:
                 expected += [choice.sigma] * choice.rounds

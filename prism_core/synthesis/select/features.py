@@ -1,4 +1,4 @@
-"""The private choice of the features S (regime 3a)."""
+"""The private choice of the features S (predictive regime)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from prism_core.data.counts import marginal_counts
 from prism_core.privacy.information import mutual_information
 from prism_core.privacy.mechanisms import private_choice, private_top_k
 from prism_core.privacy.scores import association
+from prism_core.synthesis.select.logistic import choose_by_regression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,8 +29,9 @@ def choose_features(
     `greedy`: k rounds of the exponential mechanism without replacement. `one_shot`: the same
     law in one draw. Both score by R, the total variation distance of (X_j, Y) from
     independence, sensitivity 3 / n. `mutual_information`: one draw, scored by I(X_j; Y) in nats.
+    `logistic`: the largest coefficients of a private regression (3b).
 
-    Spends: the selection event of the plan, k rounds of the same epsilon.
+    Spends: the selection event of the plan: k rounds of the same epsilon, or the regression.
 
     Args:
         table: the private rows.
@@ -40,7 +42,9 @@ def choose_features(
     choice = plan.selection
     if choice is None:
         return plan.s
-    if choice.rule == "greedy":
+    if choice.rule == "logistic":
+        chosen = choose_by_regression(table, choice, plan.task.target, noise, step)
+    elif choice.rule == "greedy":
         chosen = _greedy(table, choice, plan.task.target, noise, step)
     else:
         chosen = _one_shot(table, choice, plan.task.target, noise, step)
