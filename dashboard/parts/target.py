@@ -48,7 +48,9 @@ def section() -> None:
             right.number_input("Number of features k", 1, most, min(state.k, most), key="k_choice")
         )
         # A charged asset cannot pay for the regression's part of delta yet.
-        rules = [rule for rule in _SELECTIONS if rule != "logistic" or state.public]
+        rules: list[SelectionRule] = [
+            rule for rule in _SELECTIONS if rule != "logistic" or state.public
+        ]
         if state.selection not in rules:
             state.selection = rules[0]
         state.selection = right.selectbox(
