@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from prism_core.data.tables import RawTable
     from prism_core.evaluation import Evaluation
     from prism_core.planning.plan import Plan
+    from prism_core.planning.task import SelectionRule
 
 Edges = tuple[tuple[str, str], ...]
 _KEY = "project"
@@ -137,6 +138,7 @@ class Project:
     target: str | None = None
     regime: str = "causal"
     k: int = 8
+    selection: SelectionRule = "greedy"
     budget: BudgetEntries = field(default_factory=lambda: BudgetEntries())
     synthesis: Synthesis = field(default_factory=Synthesis)
     seed: int = 1
@@ -174,7 +176,9 @@ class Project:
 
     def task(self) -> Task:
         """The task as it is entered."""
-        return Task(target=self.target or "", regime=self.regime, k=self.k)  # type: ignore[arg-type]
+        return Task(
+            target=self.target or "", regime=self.regime, k=self.k, selection=self.selection,  # type: ignore[arg-type]
+        )  # fmt: skip
 
     def plan(self) -> Plan:
         """The plan of what is entered.

@@ -119,6 +119,12 @@ def _plan_text(plan: Plan) -> str:
         f"{query.sigma:9.2f} {query.relative_error:10.2%}"
         for query in plan.queries
     ]
+    if plan.three_way is not None:
+        three = plan.three_way
+        lines.append(
+            f"{f'{three.rounds} 3-way marginals, chosen privately':44} {'task':11} "
+            f"{three.cells:7,.0f} {three.measure_share:7.2%} {three.sigma:9.2f}"
+        )
     if plan.tree is not None:
         lines.append(
             f"{f'{plan.tree.rounds} background pairs, chosen privately':44} {'background':11} "

@@ -30,7 +30,8 @@ _KEYS: dict[str, dict[str, _Kind]] = {
     },
     "task": {
         "target": "text", "regime": "text", "k": "whole", "weights": "section",
-        "max_joint_cells": "whole",
+        "max_joint_cells": "whole", "selection": "text", "three_way": "text",
+        "max_three_way": "whole",
     },
     "budget": {
         "epsilon": "number", "delta": "number", "accountant": "text", "allocation": "text",
@@ -183,7 +184,10 @@ def dumps(config: RunConfig) -> str:
             for key in ("train", "holdout", "schema", "dag", "public", "separator", "encoding")
             if (value := getattr(table, key)) is not None
         },
-        "task": _plain(config.task, ("target", "regime", "k", "max_joint_cells")),
+        "task": _plain(
+            config.task,
+            ("target", "regime", "k", "max_joint_cells", "selection", "three_way", "max_three_way"),
+        ),
         "budget": _plain(config.budget, ("epsilon", "delta", "accountant", "allocation")),
         "synthesis": _plain(config.synthesis, ("model", "sampling", "rows", "iterations")),
     }

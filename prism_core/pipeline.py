@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from prism_core.data.encoding import decode
 from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
 from prism_core.evaluation import evaluate
-from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.design import design, with_features, with_forest, with_three_way
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
-from prism_core.synthesis.select import choose_features, choose_forest
+from prism_core.synthesis.select import choose_features, choose_forest, choose_three_way
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = ["STAGES", "Release", "Stamp", "design", "evaluate", "release"]
 
-Stage: TypeAlias = Literal["charge", "select", "task", "background", "forest", "fit", "sample"]
+Stage: TypeAlias = Literal[
+    "charge", "select", "task", "background", "three_way", "forest", "fit", "sample"
+]
 STAGES: dict[Stage, str] = {
     "charge": "Writing the charge to the ledger",
     "select": "Choosing features privately",
     "task": "Measuring marginals with the target",
     "background": "Measuring one-way marginals",
+    "three_way": "Choosing and measuring 3-way marginals",
     "forest": "Choosing and measuring background pairs",
     "fit": "Fitting the graphical model",
     "sample": "Drawing synthetic rows",
@@ -183,6 +186,12 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             "composition is for reproducing the paper's tables on public rows; choose zcdp.",
             field="accountant",
         )
+    if failure(plan.events):
+        raise BudgetError(
+            "Choosing features by a private regression takes a part of delta, which the ledger "
+            "does not add up yet. Choose them in another way for a charged asset.",
+            field="selection",
+        )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
     # The rho of a pld plan's events lies above it, and is charged.
     whole = plan.accountant.amount(plan.budget.epsilon, plan.delta)
@@ -225,7 +234,7 @@ class _Run:
     def measure_all(self) -> None:
         """Every mechanism of the run, in the order of the plan."""
         if self.plan.selection is not None:
-            step = self._stage("select", self.plan.selection.k)
+            step = self._stage("select", self.plan.selection.steps)
             chosen = choose_features(self.table, self.plan, self.noise, step)
             self.plan = with_features(self.plan, chosen)
             _check_spend(self.plan)
@@ -233,23 +242,33 @@ class _Run:
         background = [query for query in self.plan.queries if query.pool == "background"]
         self._measure("task", task)
         self._measure("background", background)
+        if self.plan.three_way is not None:
+            step = self._stage("three_way", 2 * self.plan.three_way.rounds)
+            found = choose_three_way(self.table, self.plan, self._naive_bayes(), self.noise, step)
+            self._measure_chosen(with_three_way(self.plan, found), step)
         if self.plan.tree is not None:
             step = self._stage("forest", 2 * self.plan.tree.rounds + 1)
             sketch = self._naive_bayes()
             pairs = choose_forest(self.table, self.plan, sketch, self.noise, step)
-            known = len(self.plan.queries)
-            self.plan = with_forest(self.plan, pairs)
-            _check_spend(self.plan)
-            queries = self.plan.queries[known:]
-            self.measurements += measure(self.table, queries, self.noise, step)
+            self._measure_chosen(with_forest(self.plan, pairs), step)
 
     def _measure(self, stage: Stage, queries: list[Query]) -> None:
         step = self._stage(stage, len(queries))
         self.measurements += measure(self.table, queries, self.noise, step)
 
+    def _measure_chosen(self, plan: Plan, step: _Steps) -> None:
+        """Measure what the plan has more than before."""
+        queries = plan.queries[len(self.plan.queries) :]
+        self.plan = plan
+        _check_spend(plan)
+        self.measurements += measure(self.table, queries, self.noise, step)
+
     def _naive_bayes(self) -> Model:
+        """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
         plan = self.plan
-        return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, self.measurements)
+        overlapping = {query.clique for query in plan.queries if query.kind == "three-way"}
+        used = [m for m in self.measurements if m.clique not in overlapping]
+        return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
 
     def fit(self) -> Model:
         """Post-processing from here on."""

@@ -67,6 +67,8 @@ def _stages(job: Job, outcome: Outcome) -> None:
     skipped = set() if job.plan.selection else {"select"}
     if project().public:
         skipped.add("charge")
+    if job.plan.three_way is None:
+        skipped.add("three_way")
     if job.plan.tree is None:
         skipped.add("forest")
     keys: list[Stage] = [key for key in STAGES if key not in skipped]

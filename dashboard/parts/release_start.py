@@ -55,10 +55,17 @@ def _summary(state: Project, plan: Plan) -> str:
     )
     rest = len([query for query in plan.queries if query.pool == "background"])
     pairs = 0 if plan.tree is None else plan.tree.rounds
+    triples = (
+        f"- **{plan.three_way.rounds}** marginals of {plain(plan.task.target)} with two of them, "
+        "chosen privately,\n"
+        if plan.three_way is not None
+        else ""
+    )
     return (
         f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
         f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of {plain(plan.task.target)} "
         f"with {chosen} ({plan.task.regime} regime),\n"
+        f"{triples}"
         f"- **{rest}** one-way marginals and **{pairs}** background pairs chosen privately,\n\n"
         f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
         f"these noisy numbers alone, and draw **{plan.rows:,}** synthetic rows.\n\n"

@@ -7,12 +7,19 @@ from typing import get_args
 import streamlit as st
 
 from dashboard.state import project
-from prism_core.planning.task import Regime
+from prism_core.planning.task import Regime, SelectionRule
 
 _REGIMES = {
     "causal": ("Causal", "The world may shift: protect the direct causes, Pa(Y)."),
     "graphical": ("Graphical", "The world stays as it is: protect the Markov blanket, MB(Y)."),
     "predictive": ("Predictive", "No graph is known: choose k features privately."),
+}
+
+_SELECTIONS: dict[SelectionRule, str] = {
+    "greedy": "One after another, by association with Y",
+    "one_shot": "All at once, by association with Y (faster)",
+    "mutual_information": "All at once, by mutual information with Y (the paper)",
+    "logistic": "Together, by a private logistic regression",
 }
 
 
@@ -40,3 +47,15 @@ def section() -> None:
         state.k = int(
             right.number_input("Number of features k", 1, most, min(state.k, most), key="k_choice")
         )
+        # A charged asset cannot pay for the regression's part of delta yet.
+        rules: list[SelectionRule] = [
+            rule for rule in _SELECTIONS if rule != "logistic" or state.public
+        ]
+        if state.selection not in rules:
+            state.selection = rules[0]
+        state.selection = right.selectbox(
+            "How the features are chosen", rules, format_func=_SELECTIONS.__getitem__,
+            index=rules.index(state.selection), key="selection_choice",
+            help="Every way spends the selection pool, whatever the rows hold; only the names of "
+            "the chosen columns leave the table.",
+        )  # fmt: skip

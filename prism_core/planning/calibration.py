@@ -27,10 +27,10 @@ def calibrated(plan: Plan) -> Plan:
     rule = plan.accountant
     if not rule.fixed_only:
         return plan
-    if plan.selection is not None or plan.tree is not None:
+    if plan.selection is not None or plan.three_way is not None or plan.tree is not None:
         raise BudgetError(
             "The accountant pld needs a plan whose noise is all fixed beforehand, and this one "
-            "chooses features or background pairs when it runs. Choose zcdp; or a causal or "
+            "chooses features or pairs when it runs. Choose zcdp; or a causal or "
             "graphical regime with the model naive_bayes.",
             field="accountant",
         )

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import networkx as nx
+
 from prism_core.errors import BudgetError, PlanError
 from prism_core.planning.allocation import allocate
 from prism_core.planning.calibration import calibrated
@@ -14,6 +16,7 @@ from prism_core.planning.plan import (
     Plan,
     Query,
     SelectionChoice,
+    ThreeWayChoice,
     TreeChoice,
     expected_relative_error,
 )
@@ -23,12 +26,19 @@ from prism_core.planning.workload import (
     MAX_CLIQUE_CELLS,
     MAX_TREE_CELLS,
     ForestCandidates,
+    ThreeWayCandidates,
     forest_candidates,
     one_ways,
     task_pairs,
+    three_way_candidates,
 )
 from prism_core.privacy.accountants import Accountant, accountant
-from prism_core.privacy.scores import association_sensitivity
+from prism_core.privacy.information import (
+    conditional_information_sensitivity,
+    mutual_information_sensitivity,
+)
+from prism_core.privacy.regression import GRADIENT_SENSITIVITY
+from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +50,7 @@ if TYPE_CHECKING:
     from prism_core.structure.dag import Dag
 
 _WEAK_EPSILON = 10.0
+_REGRESSION_DELTA_SHARE = 0.1  # of delta, for choosing features by a private regression
 _TREE_CHOICE_SHARE = 1.0 / 3.0  # of the background pool, as in MST (McKenna et al. 2021)
 
 
@@ -98,19 +109,7 @@ def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
     tree = plan.tree
     if tree is None or len(pairs) != tree.rounds:
         raise PlanError("The forest does not have the planned number of pairs.", field="tree")
-    cells = [plan.schema.cells(pair) for pair in pairs]
-    amounts = allocate(tree.amount, cells, plan.budget.allocation, plan.accountant.exponent)
-    share = tree.measure_share / tree.amount
-    queries = tuple(
-        Query(
-            clique=pair, kind="tree", pool="background", cells=size, weight=1.0,
-            share=amount * share,
-            event=(event := plan.accountant.gaussian(amount, tree.delta, " × ".join(pair))),
-            relative_error=expected_relative_error(size, event.sigma, plan.n),
-        )
-        for pair, size, amount in zip(pairs, cells, amounts, strict=True)
-    )  # fmt: skip
-    every = (*plan.queries, *queries)
+    every = (*plan.queries, *_chosen(plan, tree, pairs, "tree", "background"))
     size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
     return replace(plan, queries=every, tree=None, forecast=size)
 
@@ -123,6 +122,47 @@ def _epsilon_warning(budget: Budget) -> tuple[str, ...]:
         "may change by a factor of e to that power. Releases commonly stay at or below "
         f"{_WEAK_EPSILON:g}.",
     )
+
+
+def with_three_way(plan: Plan, pairs: Sequence[Clique]) -> Plan:
+    """The plan once the pairs (X_i, X_j) of the 3-way marginals were chosen privately.
+
+    Raises:
+        PlanError: when they are not as many as planned, or no forest of candidates.
+    """
+    three = plan.three_way
+    if three is None or len(pairs) != three.rounds:
+        raise PlanError("There are not as many 3-way marginals as planned.", field="three_way")
+    joined = nx.utils.UnionFind(plan.s)
+    for pair in pairs:
+        if pair not in three.candidates or joined[pair[0]] == joined[pair[1]]:
+            raise PlanError("The 3-way marginals are no forest over S.", field="three_way")
+        joined.union(*pair)
+    cliques = [plan.schema.canonical((*pair, plan.task.target)) for pair in pairs]
+    every = (*plan.queries, *_chosen(plan, three, cliques, "three-way", "task"))
+    tree = None if plan.tree is None else replace(plan.tree, tied=tuple(pairs))
+    size = plan.forecast
+    if tree is None:
+        size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
+    return replace(plan, queries=every, three_way=None, tree=tree, forecast=size)
+
+
+def _chosen(
+    plan: Plan, choice: TreeChoice | ThreeWayChoice, cliques: Sequence[Clique], kind: QueryKind,
+    pool: Pool,
+) -> tuple[Query, ...]:  # fmt: skip
+    """Queries for what was chosen: the planned amount, shared out by the real cells."""
+    cells = [plan.schema.cells(clique) for clique in cliques]
+    amounts = allocate(choice.amount, cells, plan.budget.allocation, plan.accountant.exponent)
+    share = choice.measure_share / choice.amount
+    return tuple(
+        Query(
+            clique=clique, kind=kind, pool=pool, cells=size, weight=1.0, share=amount * share,
+            event=(event := plan.accountant.gaussian(amount, choice.delta, " × ".join(clique))),
+            relative_error=expected_relative_error(size, event.sigma, plan.n),
+        )
+        for clique, size, amount in zip(cliques, cells, amounts, strict=True)
+    )  # fmt: skip
 
 
 def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
@@ -156,27 +196,28 @@ class _Builder:
     def plan(self, s: tuple[str, ...], *, final: bool) -> Plan:
         singles = one_ways(self.schema, s, self.task.target)
         pairs = task_pairs(self.schema, s, self.task.target)
-        pools = self._pools(background=True)
-        joint_cells = self._joint_cells(s, pairs, pools["task"])
+        joint_cells = self._joint_cells(s, pairs, self._pools()["task"])
         joint = joint_cells == self.schema.cells((*s, self.task.target))
         task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
-        forest = self._forest(task_cliques, singles, s if joint else ())
+        triples = None if joint else self._triples(s, (*task_cliques, *singles))
+        forest = self._forest((*task_cliques, *singles), s if joint else (), triples)
         rounds = 0 if forest is None else forest.rounds
-        if not singles and not rounds:
-            pools = self._pools(background=False)
+        pools = self._pools(background=bool(singles or rounds), choice=triples is not None)
         # Headroom keeps the float sum of the parts below delta.
-        delta = self.delta * (1.0 - 1e-12) / (len(task_cliques) + len(singles) + rounds)
-        queries = self._task_queries(task_cliques, pools["task"], delta)
+        parts = len(task_cliques) + len(singles) + rounds + (triples.rounds if triples else 0)
+        delta = (self.delta * (1.0 - 1e-12) - self._taken) / parts
+        queries, three = self._task_queries(task_cliques, triples, pools, delta)
         background, tree = self._background(singles, forest, pools["background"], delta)
         selection = self._selection(pools["selection"])
         plan = Plan(
             schema=self.schema, task=self.task, budget=self.budget, synthesis=self.synthesis,
             dag=self.dag, n=self.n, delta=self.delta, total=self._total, s=s, s_is_final=final,
             queries=(*queries, *background), selection=selection, tree=tree,
-            tree_event=None if tree is None else tree.event,
+            tree_event=None if tree is None else tree.event, three_way=three,
+            three_way_event=None if three is None else three.event,
             forecast=self._forecast(
-                (*task_cliques, *singles), tree, other_joint=0 if final or joint else joint_cells,
-                final=final,
+                (*task_cliques, *singles), tree, three,
+                other_joint=0 if final or joint else joint_cells, final=final,
             ),
             warnings=self.warnings,
         )  # fmt: skip
@@ -184,15 +225,23 @@ class _Builder:
 
     @property
     def _total(self) -> float:
-        return self.accountant.amount(self.budget.epsilon, self.delta)
+        return self.accountant.amount(self.budget.epsilon, self.delta - self._taken)
 
-    def _pools(self, *, background: bool) -> dict[str, float]:
+    @property
+    def _taken(self) -> float:
+        """Delta that a private regression takes before the rest is shared out."""
+        regression = self.task.regime == "predictive" and self.task.selection == "logistic"
+        return self.delta * _REGRESSION_DELTA_SHARE if regression else 0.0
+
+    def _pools(self, *, background: bool = True, choice: bool = False) -> dict[str, float]:
         shares = self.budget.shares
-        selection = shares.selection if self.task.regime == "predictive" else 0.0
-        rest = shares.background if background else 0.0
+        found = {
+            "selection": shares.selection if self.task.regime == "predictive" else 0.0,
+            "choice": shares.choice if choice else 0.0,
+            "background": shares.background if background else 0.0,
+        }
         # A hair less than what is left, so that the float sum of the pools stays below the whole.
-        task = math.fsum([1.0, -1e-15, -selection, -rest])
-        return {"selection": selection, "task": task, "background": rest}
+        return {**found, "task": math.fsum([1.0, -1e-15, *(-part for part in found.values())])}
 
     def _joint_cells(self, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> int:
         """Cells of (S, Y) when measuring it at once has less expected error than its pairs.
@@ -215,23 +264,78 @@ class _Builder:
             return cells
         return min(cells - 1, max(0, self.task.max_joint_cells), math.floor(apart / sigma))
 
+    def _triples(
+        self, s: tuple[str, ...], measured: tuple[Clique, ...]
+    ) -> ThreeWayCandidates | None:
+        if self.task.three_way == "none":
+            return None
+        if self.synthesis.model == "naive_bayes":
+            raise PlanError(
+                "3-way marginals need the graphical model: naive Bayes takes features to be "
+                "independent given the target. Choose the model pgm, or no 3-way marginals.",
+                field="three_way",
+            )
+        base = sum(map(self.schema.cells, measured))
+        loose = forest_candidates(self.schema, self.task.target, (), base)
+        found = three_way_candidates(s, loose, self.task.max_three_way)
+        return found if found.rounds else None
+
     def _forest(
-        self, task: tuple[Clique, ...], singles: tuple[Clique, ...], joined: tuple[str, ...]
-    ) -> ForestCandidates | None:
+        self, measured: tuple[Clique, ...], joined: tuple[str, ...],
+        triples: ThreeWayCandidates | None,
+    ) -> ForestCandidates | None:  # fmt: skip
         if self.synthesis.model == "naive_bayes" or self.budget.shares.background == 0.0:
             return None
-        base = sum(self.schema.cells(clique) for clique in (*task, *singles))
+        base = sum(map(self.schema.cells, measured))
         found = forest_candidates(self.schema, self.task.target, joined, base)
+        if triples is not None:  # its pairs are the first of the same forest
+            found = replace(found, rounds=found.rounds - triples.rounds)
         return found if found.rounds else None
 
     def _task_queries(
-        self, cliques: tuple[Clique, ...], share: float, delta: float
-    ) -> tuple[Query, ...]:
+        self, cliques: tuple[Clique, ...], triples: ThreeWayCandidates | None,
+        pools: dict[str, float], delta: float,
+    ) -> tuple[tuple[Query, ...], ThreeWayChoice | None]:  # fmt: skip
         raw = [self._weight(clique) for clique in cliques]
         mean = math.fsum(raw) / len(raw)
         weights = [weight / mean for weight in raw]
         kind: QueryKind = "pair" if len(cliques[0]) == 2 else "joint"
-        return self._queries(cliques, weights, self._total * share, kind, "task", delta)
+        pool = self._total * pools["task"]
+        if triples is None:
+            return self._queries(cliques, weights, pool, kind, "task", delta), None
+        # Shared between pairs and 3-way marginals not known yet: these count with mean cells.
+        target = self.schema.size(self.task.target)
+        typical = target * math.fsum(map(self.schema.cells, triples.pairs)) / len(triples.pairs)
+        costs = [w * self.schema.cells(clique) for w, clique in zip(weights, cliques, strict=True)]
+        parts = allocate(
+            pool, [*costs, *[typical] * triples.rounds],
+            self.budget.allocation, self.accountant.exponent,
+        )  # fmt: skip
+        queries = self._queries(
+            cliques, weights, math.fsum(parts[: len(costs)]), kind, "task", delta
+        )
+        amount = math.fsum(parts[len(costs) :])
+        return queries, self._three_way(triples, pools["choice"], amount, typical, delta)
+
+    def _three_way(
+        self, triples: ThreeWayCandidates, share: float, amount: float, cells: float,
+        delta: float,
+    ) -> ThreeWayChoice:  # fmt: skip
+        if share <= 0.0:
+            raise BudgetError(
+                "Choosing 3-way marginals needs a choice share above 0.", field="shares"
+            )
+        by_error = self.task.three_way == "model_error"
+        return ThreeWayChoice(
+            candidates=triples.pairs, rounds=triples.rounds, rule=self.task.three_way,
+            sensitivity=MODEL_ERROR_SENSITIVITY if by_error
+            else conditional_information_sensitivity(self.n),
+            choice_share=share, measure_share=amount / self._total, amount=amount, delta=delta,
+            sigma=self.accountant.gaussian(amount / triples.rounds, delta, "").sigma, cells=cells,
+            event=self.accountant.exponential(
+                self._total * share, triples.rounds, "choosing 3-way marginals"
+            ),
+        )  # fmt: skip
 
     def _weight(self, clique: Clique) -> float:
         return math.fsum(
@@ -308,32 +412,47 @@ class _Builder:
                     "The predictive regime needs a selection share above 0.", field="shares"
                 )
             return None
+        amount = self._total * share
         return SelectionChoice(
             candidates=tuple(name for name in self.schema.names if name != self.task.target),
             k=self.task.k,
-            sensitivity=association_sensitivity(self.n),
+            rule=self.task.selection,
+            sensitivity=self._score_sensitivity(),
             share=share,
-            event=self.accountant.exponential(
-                self._total * share, self.task.k, "choosing features"
-            ),
+            event=self.accountant.approximate(amount, self._taken, "regression to choose features")
+            if self._taken
+            else self.accountant.exponential(amount, self.task.k, "choosing features"),
         )
 
+    def _score_sensitivity(self) -> float:
+        """The largest sensitivity of any candidate's score, by the declared domain alone."""
+        if self.task.selection == "logistic":
+            return GRADIENT_SENSITIVITY
+        if self.task.selection != "mutual_information":
+            return association_sensitivity(self.n)
+        sizes = {column.name: column.size for column in self.schema.columns}
+        target = sizes.pop(self.task.target)
+        binary = target <= 2 or max(sizes.values()) <= 2
+        return mutual_information_sensitivity(self.n, binary=binary)
+
     def _forecast(
-        self, cliques: tuple[Clique, ...], tree: TreeChoice | None, *, other_joint: int,
-        final: bool,
+        self, cliques: tuple[Clique, ...], tree: TreeChoice | None,
+        three: ThreeWayChoice | None, *, other_joint: int, final: bool,
     ) -> Forecast:  # fmt: skip
         sizes = {column.name: column.size for column in self.schema.columns}
         known = forecast(sizes, cliques, last=(self.task.target,))
         if other_joint:  # a smaller S chosen at run time may be measured jointly
             largest = max(known.largest_clique, other_joint)
             known = Forecast(largest_clique=largest, cells=known.cells + other_joint)
-        if tree is None:
+        choices = [choice for choice in (tree, three) if choice is not None]
+        if not choices:
             size = replace(known, exact=final)
-        else:
-            pairs, rounds = tree.candidates, tree.rounds
+        else:  # pairs of both choices make one forest, see three_way_candidates
+            pairs = {pair for choice in choices for pair in choice.candidates}
+            rounds = sum(choice.rounds for choice in choices)
             if not final:  # another S ties other columns together
                 loose = forest_candidates(self.schema, self.task.target, (), known.cells)
-                pairs, rounds = loose.pairs, loose.rounds
+                pairs, rounds = set(loose.pairs), loose.rounds
             target = self.schema.size(self.task.target)
             worst = sorted((target * self.schema.cells(pair) for pair in pairs), reverse=True)
             size = Forecast(

@@ -16,12 +16,12 @@ from prism_core.privacy.events import event_dict
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique, Forecast
-    from prism_core.planning.task import Budget, Synthesis, Task
-    from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
+    from prism_core.planning.task import Budget, SelectionRule, Synthesis, Task, ThreeWayRule
+    from prism_core.privacy.events import ApproximateEvent, Event, ExponentialEvent, GaussianEvent
     from prism_core.structure.dag import Dag
 
-Pool: TypeAlias = Literal["selection", "task", "background"]
-QueryKind: TypeAlias = Literal["pair", "joint", "one-way", "tree"]
+Pool: TypeAlias = Literal["selection", "choice", "task", "background"]
+QueryKind: TypeAlias = Literal["pair", "joint", "three-way", "one-way", "tree"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,8 @@ class Query:
 
     Attributes:
         clique: its columns, in schema order.
-        kind: pair (X_j, Y), joint (S, Y), one-way X_j, or tree (X_i, X_j).
+        kind: pair (X_j, Y), joint (S, Y), three-way (X_i, X_j, Y), one-way X_j, or tree
+            (X_i, X_j).
         pool: the pool that pays.
         cells: cells of the marginal.
         weight: task weight, mean 1 within a pool.
@@ -65,16 +66,58 @@ class SelectionChoice:
 
     Attributes:
         candidates: all features.
-        k: rounds of the exponential mechanism without replacement.
-        sensitivity: of the score R: 3 / n.
+        k: features chosen.
+        rule: round by round, or in one shot; and by which score.
+        sensitivity: of the score: 3 / n for R, in nats for mutual information; of
+            the gradient for a regression.
         share: of the whole budget.
-        event: the k rounds.
+        event: the k rounds, or the private regression.
     """
 
     candidates: tuple[str, ...]
     k: int
+    rule: SelectionRule
     sensitivity: float
     share: float
+    event: ExponentialEvent | ApproximateEvent
+
+    @property
+    def steps(self) -> int:
+        """How often the rows are asked."""
+        return self.k if self.rule == "greedy" else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreeWayChoice:
+    """Marginals (X_i, X_j, Y) within S to be chosen privately at run time.
+
+    The chosen pairs (X_i, X_j) form a forest over S, so that with Y on top no clique of the
+    junction tree outgrows the largest candidate.
+
+    Attributes:
+        candidates: pairs (X_i, X_j) of features in S; Y comes to each.
+        rounds: how many are chosen; the same whatever the rows hold.
+        rule: the score: conditional mutual information, or the error of the model so far.
+        sensitivity: of the score: in nats for `cmi`, 2 (in counts) for `model_error`.
+        choice_share: of the whole budget, for choosing.
+        measure_share: of the whole budget, for measuring the chosen marginals.
+        amount: rho or epsilon for measuring them.
+        delta: for each of them (basic composition only).
+        sigma: noise of each if all had equal cells, in counts.
+        cells: mean cells of a candidate with Y.
+        event: the choice.
+    """
+
+    candidates: tuple[Clique, ...]
+    rounds: int
+    rule: ThreeWayRule
+    sensitivity: float
+    choice_share: float
+    measure_share: float
+    amount: float
+    delta: float
+    sigma: float
+    cells: float
     event: ExponentialEvent
 
 
@@ -93,6 +136,7 @@ class TreeChoice:
         sigma: noise of each if all had equal cells, in counts.
         cells: mean cells of a candidate.
         event: the choice.
+        tied: pairs of columns tied together by a chosen 3-way marginal.
     """
 
     candidates: tuple[Clique, ...]
@@ -105,6 +149,7 @@ class TreeChoice:
     sigma: float
     cells: float
     event: ExponentialEvent
+    tied: tuple[Clique, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +166,10 @@ class Plan:
         s_is_final: False while S is only the worst case.
         queries: marginals known now.
         selection: the private choice of S, if any.
+        three_way: the private choice of 3-way marginals, if any and not made yet.
+        three_way_event: what that choice spends, made or not.
         tree: the private choice of background pairs, if any and not made yet.
+        tree_event: what that choice spends, made or not.
         forecast: size of the junction tree.
         warnings: sentences for the curator.
     """
@@ -142,6 +190,8 @@ class Plan:
     tree_event: ExponentialEvent | None
     forecast: Forecast
     warnings: tuple[str, ...] = ()
+    three_way: ThreeWayChoice | None = None
+    three_way_event: ExponentialEvent | None = None
 
     @property
     def accountant(self) -> Accountant:
@@ -160,17 +210,21 @@ class Plan:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Everything the run spends; pairs still to be chosen count with equal noise."""
+        """Everything the run spends; marginals still to be chosen count with equal noise."""
         events: list[Event] = []
         if self.selection is not None:
             events.append(self.selection.event)
         events.extend(query.event for query in self.queries)
-        if self.tree_event is not None:
-            events.append(self.tree_event)
-        if self.tree is not None:
-            part = self.tree.amount / self.tree.rounds
-            event = self.accountant.gaussian(part, self.tree.delta, "background pair")
-            events.extend([event] * self.tree.rounds)
+        for made, choice, label in (
+            (self.three_way_event, self.three_way, "3-way marginal"),
+            (self.tree_event, self.tree, "background pair"),
+        ):
+            if made is not None:
+                events.append(made)
+            if choice is not None:
+                part = choice.amount / choice.rounds
+                event = self.accountant.gaussian(part, choice.delta, label)
+                events.extend([event] * choice.rounds)
         return tuple(events)
 
     @cached_property
@@ -223,11 +277,29 @@ class Plan:
             found.append(
                 {
                     "name": "features",
+                    "rule": choice.rule,
                     "rounds": choice.k,
                     "candidates": len(choice.candidates),
-                    "epsilon_per_round": choice.event.epsilon,
+                    "epsilon_per_round"
+                    if choice.rule != "logistic"
+                    else "epsilon": choice.event.epsilon,
                     "sensitivity": choice.sensitivity,
                     "share": choice.share,
+                }
+            )
+        if self.three_way is not None:
+            three = self.three_way
+            found.append(
+                {
+                    "name": "3-way marginals",
+                    "rule": three.rule,
+                    "rounds": three.rounds,
+                    "candidates": len(three.candidates),
+                    "epsilon_per_round": three.event.epsilon,
+                    "sensitivity": three.sensitivity,
+                    "share": three.choice_share,
+                    "measure_share": three.measure_share,
+                    "sigma": three.sigma,
                 }
             )
         if self.tree is not None:

@@ -17,7 +17,7 @@ class PlanLine:
 
     Attributes:
         label: what is measured or chosen.
-        pool: selection, task or background.
+        pool: selection, choice, task or background.
         cells: cells of the marginal; the mean for pairs still to be chosen; None for choices.
         share: of the whole budget, 0 to 1.
         sigma: noise of one cell, in counts; None for choices.
@@ -54,6 +54,22 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
             )
         )
     found += [_query_line(query) for query in plan.queries]
+    three = plan.three_way
+    if three is not None:
+        found.append(
+            PlanLine(
+                label=f"choosing {three.rounds} 3-way marginals", pool="choice", cells=None,
+                share=three.choice_share, sigma=None, relative_error=None,
+            )
+        )  # fmt: skip
+        found.append(
+            PlanLine(
+                label=f"{three.rounds} 3-way marginals, once chosen", pool="task",
+                cells=round(three.cells), share=three.measure_share, sigma=three.sigma,
+                relative_error=expected_relative_error(three.cells, three.sigma, plan.n),
+                times=three.rounds,
+            )
+        )  # fmt: skip
     tree = plan.tree
     if tree is not None:
         found.append(

@@ -18,11 +18,15 @@ Regime: TypeAlias = Literal["causal", "graphical", "predictive"]
 AllocationRule: TypeAlias = Literal["closed_form", "uniform"]
 ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
+SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
+ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
 SAMPLINGS: tuple[SamplingRule, ...] = get_args(SamplingRule)
+SELECTIONS: tuple[SelectionRule, ...] = get_args(SelectionRule)
+THREE_WAYS: tuple[ThreeWayRule, ...] = get_args(ThreeWayRule)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,13 @@ class Task:
         k: number of features chosen in the predictive regime.
         weights: public importance of features in S, by name; 1 where absent.
         max_joint_cells: the full joint (S, Y) is considered up to this many cells.
+        selection: how the k features are chosen: `greedy` (rounds of the exponential mechanism),
+            `one_shot` (the same guarantee in one draw), `mutual_information` (one draw, scored
+            by mutual information as in the paper's Adult setting), `logistic` (the largest
+            coefficients of a private logistic regression; takes a tenth of delta).
+        three_way: how marginals (X_i, X_j, Y) within S are chosen privately: not at all, by
+            conditional mutual information (the paper), or by the error of the model so far.
+        max_three_way: at most so many of them.
     """
 
     target: str
@@ -43,6 +54,9 @@ class Task:
     k: int = 8
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     max_joint_cells: int = 5_000
+    selection: SelectionRule = "greedy"
+    three_way: ThreeWayRule = "none"
+    max_three_way: int = 20
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
@@ -50,8 +64,14 @@ class Task:
             raise TaskError("target must name the column to be predicted.", field="target")
         if self.regime not in REGIMES:
             raise TaskError(f"regime must be one of {', '.join(REGIMES)}.", field="regime")
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise TaskError("k must be a whole number above 0.", field="k")
+        if self.selection not in SELECTIONS:
+            raise TaskError(f"selection must be one of {', '.join(SELECTIONS)}.", field="selection")
+        if self.three_way not in THREE_WAYS:
+            raise TaskError(f"three_way must be one of {', '.join(THREE_WAYS)}.", field="three_way")
+        for name in ("k", "max_three_way"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise TaskError(f"{name} must be a whole number above 0.", field=name)
         if isinstance(self.max_joint_cells, bool) or not isinstance(self.max_joint_cells, int):
             raise TaskError("max_joint_cells must be a whole number.", field="max_joint_cells")
         for name, weight in self.weights.items():
@@ -67,7 +87,7 @@ class Shares:
 
     Attributes:
         selection: choosing S; used in the predictive regime only.
-        choice: choosing 3-way marginals; unused so far and therefore given to task.
+        choice: choosing 3-way marginals; given to task when none are asked for.
         task: marginals with the target.
         background: everything else.
     """

@@ -93,3 +93,40 @@ def forest_candidates(
     groups = len(features) - max(0, len(joined) - 1)
     rounds = groups - nx.number_connected_components(graph)
     return ForestCandidates(pairs=pairs, joined=tuple(joined), rounds=rounds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreeWayCandidates:
+    """Pairs of features in S that may be measured together with Y.
+
+    Attributes:
+        pairs: candidates in schema order.
+        rounds: how many are chosen; a fact of the schema and S alone.
+    """
+
+    pairs: tuple[Clique, ...]
+    rounds: int
+
+
+def three_way_candidates(
+    s: Sequence[str], forest: ForestCandidates, at_most: int
+) -> ThreeWayCandidates:
+    """Candidates for 3-way marginals (X_i, X_j, Y): pairs of S that may join the forest.
+
+    What is chosen is a forest over S, and the background forest goes on from it. So both
+    together are one forest over the features out of `forest.pairs`, with Y joined to some
+    nodes, which is what `forest_candidates` bounds: treewidth stays at 2 and the worst case of
+    the forecast holds whatever is chosen. All 3-way marginals of a larger S would not have that.
+
+    Args:
+        s: the features S.
+        forest: candidates over all features, nothing joined yet.
+        at_most: the most marginals wanted.
+    """
+    inside = set(s)
+    pairs = tuple(pair for pair in forest.pairs if inside.issuperset(pair))
+    graph = nx.Graph()
+    graph.add_nodes_from(s)
+    graph.add_edges_from((u, v) for u, v in pairs)
+    rank = len(s) - nx.number_connected_components(graph)
+    return ThreeWayCandidates(pairs=pairs, rounds=min(at_most, rank))

@@ -18,9 +18,11 @@ from prism_core.privacy.events import L2_SENSITIVITY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_GRID = 2.0**20
+
 
 class NoiseSource(Protocol):
-    """Draws the noise of the two mechanisms this product uses."""
+    """Draws the noise of the mechanisms this product uses."""
 
     @property
     def secure(self) -> bool:
@@ -35,6 +37,16 @@ class NoiseSource(Protocol):
         self, scores: NDArray[np.float64], epsilon: float, sensitivity: float
     ) -> int:
         """An index drawn with probability proportional to exp(epsilon score / (2 sensitivity))."""
+        ...
+
+    def top_k(
+        self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
+    ) -> tuple[int, ...]:
+        """Indices of k candidates: the law of k rounds of `exponential_choice` on what is left."""
+        ...
+
+    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
+        """Independent Gaussian noise of scale sigma, for a private regression only."""
         ...
 
 
@@ -62,15 +74,36 @@ class SecureNoise:
     ) -> int:
         """The exponential mechanism by OpenDP's Gumbel noisy max (its zCDP variant)."""
         dp = _opendp()
-        space = (
-            dp.vector_domain(dp.atom_domain(T=float, nan=False)),
-            dp.linf_distance(T=float),
-        )
         mechanism = dp.m.make_noisy_max(
-            *space, dp.zero_concentrated_divergence(), scale=2.0 * sensitivity / epsilon
+            *_score_space(dp), dp.zero_concentrated_divergence(), scale=2.0 * sensitivity / epsilon
         )
         _confirm(mechanism.map(sensitivity), epsilon**2 / 8.0)
         return int(mechanism([float(score) for score in scores]))
+
+    def top_k(
+        self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
+    ) -> tuple[int, ...]:
+        """OpenDP's noisy top k in its zCDP variant: Gumbel noise, exact comparisons."""
+        dp = _opendp()
+        # The variant for pure DP adds exponential noise, for which k epsilon^2/8 does not hold.
+        mechanism = dp.m.make_noisy_top_k(
+            *_score_space(dp), dp.zero_concentrated_divergence(), k=k,
+            scale=2.0 * sensitivity / epsilon,
+        )  # fmt: skip
+        _confirm(mechanism.map(sensitivity), k * epsilon**2 / 8.0)
+        return tuple(int(index) for index in mechanism([float(score) for score in scores]))
+
+    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
+        """OpenDP's Gaussian on zeros: discrete on the finest grid that floats have."""
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
+        mechanism = dp.m.make_gaussian(*space, scale=sigma)
+        _confirm(mechanism.map(sigma), 0.5)
+        return np.array(mechanism([0.0] * size), dtype=np.float64)
+
+
+def _score_space(dp: Any) -> tuple[Any, Any]:  # noqa: ANN401  (OpenDP's prelude)
+    return dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
 
 
 def _confirm(loss: float, declared: float) -> None:
@@ -120,3 +153,17 @@ class SeededNoise:
         logits = epsilon * scores / (2.0 * sensitivity)
         weights = np.exp(logits - logits.max())
         return int(self._rng.choice(len(scores), p=weights / weights.sum()))
+
+    def top_k(
+        self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
+    ) -> tuple[int, ...]:
+        """Round by round: the law that one shot of Gumbel noise has (Durfee and Rogers 2019)."""
+        left = list(range(len(scores)))
+        return tuple(
+            left.pop(self.exponential_choice(scores[left], epsilon, sensitivity)) for _ in range(k)
+        )
+
+    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
+        """The discrete Gaussian on a grid a million times finer than sigma."""
+        fine = self.add_discrete_gaussian(np.zeros(size, dtype=np.int64), _GRID)
+        return fine.astype(np.float64) * np.float64(sigma / _GRID)

@@ -83,6 +83,21 @@ def test_the_structure_page_says_what_s_is(project, regime, words):
     assert words in texts(page("structure", project))
 
 
+def test_the_way_of_choosing_features_is_kept_and_reaches_the_plan(project):
+    project.regime = "predictive"
+    test = page("structure", project)
+    box = test.selectbox(key="selection_choice")
+    assert len(box.options) == 4
+    box.select("mutual_information").run()
+    assert not test.exception
+    assert project.selection == "mutual_information"
+    assert project.plan().selection.rule == "mutual_information"
+    project.public, project.selection = False, "logistic"
+    test = page("structure", project)
+    assert len(test.selectbox(key="selection_choice").options) == 3
+    assert project.selection == "greedy"
+
+
 def test_what_is_drawn_is_taken_and_an_old_revision_is_not(project):
     test = page("structure", project)
     revision = project.graph.rev

@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
-from prism_core.planning.design import design, with_features, with_forest
-from prism_core.planning.task import ALLOCATIONS, MODELS, REGIMES, Budget, Shares, Synthesis, Task
+from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.planning.task import (
+    ALLOCATIONS,
+    MODELS,
+    REGIMES,
+    SELECTIONS,
+    THREE_WAYS,
+    Budget,
+    Shares,
+    Synthesis,
+    Task,
+)
 from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.structure.dag import Dag
 
@@ -44,30 +54,41 @@ def plans(draw):
     parents = draw(st.lists(st.sampled_from(features), min_size=1, unique=True))
     dag = Dag(nodes=schema.names, edges=tuple((name, "c0") for name in parents))
     weights = draw(st.dictionaries(st.sampled_from(features), st.floats(0.01, 100.0)))
-    task = Task(target="c0", regime=regime, k=draw(st.integers(1, count)), weights=weights)
+    synthesis = Synthesis(model=draw(st.sampled_from(MODELS)))
+    pools = draw(shares())
+    wanted = synthesis.model == "pgm" and pools.choice > 0.0
+    task = Task(
+        target="c0", regime=regime, k=draw(st.integers(1, count)), weights=weights,
+        selection=draw(st.sampled_from(SELECTIONS)),
+        three_way=draw(st.sampled_from(THREE_WAYS)) if wanted else "none",
+        max_three_way=draw(st.integers(1, 4)),
+    )  # fmt: skip
     budget = Budget(
         epsilon=draw(st.sampled_from([0.01, 0.1, 1.0, 20.0]) | st.floats(0.01, 20.0)),
         delta=draw(st.none() | st.floats(1e-9, 1e-4)),
         accountant=draw(st.sampled_from(["zcdp", "basic"])),  # pld: tests/unit/test_pld.py
-        allocation=draw(st.sampled_from(ALLOCATIONS)), shares=draw(shares()),
+        allocation=draw(st.sampled_from(ALLOCATIONS)), shares=pools,
     )  # fmt: skip
-    synthesis = Synthesis(model=draw(st.sampled_from(MODELS)))
     plan = design(schema, task, budget, draw(st.integers(100, 10**6)), dag=dag, synthesis=synthesis)
     found = [plan]
     if regime == "predictive":
         found.append(with_features(plan, draw(st.permutations(features))[: task.k]))
+    if found[-1].three_way is not None:
+        found.append(with_three_way(found[-1], forest(draw, found[-1], found[-1].three_way)))
     if found[-1].tree is not None:
-        found.append(with_forest(found[-1], forest(draw, found[-1])))
+        ties = [found[-1].tree.joined, *found[-1].tree.tied]
+        found.append(with_forest(found[-1], forest(draw, found[-1], found[-1].tree, ties)))
     return found
 
 
-def forest(draw, plan):
+def forest(draw, plan, choice, ties=()):
     joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
-    if len(plan.tree.joined) > 1:
-        joined.union(*plan.tree.joined)
+    for tie in ties:
+        if len(tie) > 1:
+            joined.union(*tie)
     chosen = []
-    for _ in range(plan.tree.rounds):
-        open_pairs = [p for p in plan.tree.candidates if joined[p[0]] != joined[p[1]]]
+    for _ in range(choice.rounds):
+        open_pairs = [p for p in choice.candidates if joined[p[0]] != joined[p[1]]]
         chosen.append(draw(st.sampled_from(open_pairs)))
         joined.union(*chosen[-1])
     return tuple(chosen)
@@ -96,11 +117,13 @@ def test_events_are_those_of_the_mechanisms_that_run(found):
         sigmas = sorted(event.sigma for event in plan.events if hasattr(event, "sigma"))
         rounds = sum(event.count for event in plan.events if hasattr(event, "count"))
         expected = [query.sigma for query in plan.queries]
-        choices = 0 if plan.selection is None else plan.selection.k
-        if plan.tree is not None:
-            expected += [plan.tree.sigma] * plan.tree.rounds
-        if plan.tree_event is not None:
-            choices += plan.tree_event.count
+        choices = getattr(plan.selection and plan.selection.event, "count", 0)
+        for choice in (plan.tree, plan.three_way):
+            if choice is not None:
+                expected += [choice.sigma] * choice.rounds
+        for event in (plan.tree_event, plan.three_way_event):
+            if event is not None:
+                choices += event.count
         assert sigmas == pytest.approx(sorted(expected), rel=1e-9)
         assert rounds == choices
         assert all(event.rho > 0.0 for event in plan.events)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,33 @@ def test_the_first_case_tells_all_mistakes_apart():
                   exponential_law(scores, 2 * epsilon, sensitivity)):  # fmt: skip
         assert np.abs(wrong - right).max() > 0.04
         assert wrong.sum() == pytest.approx(1.0)
+
+
+def peeling_law(scores, k: int, epsilon: float, sensitivity: float) -> dict[tuple[int, ...], float]:
+    """Of k rounds of the exponential mechanism without replacement, in order."""
+    weights = np.exp(epsilon * np.asarray(scores) / (2 * sensitivity))
+    law = {}
+    for order in itertools.permutations(range(len(scores)), k):
+        left, chance = weights.sum(), 1.0
+        for index in order:
+            chance *= weights[index] / left
+            left -= weights[index]
+        law[order] = chance
+    return law
+
+
+@pytest.mark.parametrize(("name", "draws"), [("seeded", 20_000), ("secure", 6_000)])
+def test_one_shot_has_the_law_of_k_rounds(name, draws):
+    """Durfee and Rogers: one draw of Gumbel noise, the k largest in order, equals peeling."""
+    scores, epsilon, sensitivity = CASES[0]
+    source = SecureNoise() if name == "secure" else SeededNoise(np.random.default_rng(9))
+    values = np.array(scores)
+    law = peeling_law(scores, 2, epsilon, sensitivity)
+    place = {order: position for position, order in enumerate(law)}
+    picks = [place[source.top_k(values, 2, epsilon, sensitivity)] for _ in range(draws)]
+    observed = np.bincount(picks, minlength=len(law))
+    assert fit_p_value(observed, list(law.values())) > ACCEPT
+    # Noise of half and of twice the scale.
+    for factor in (2.0, 0.5):
+        wrong = peeling_law(scores, 2, factor * epsilon, sensitivity)
+        assert fit_p_value(observed, list(wrong.values()), REJECT) < ACCEPT

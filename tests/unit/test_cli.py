@@ -68,6 +68,15 @@ def test_plan_as_json_and_as_text(prism, make_run, tmp_path):
     assert charges(tmp_path) == []
 
 
+def test_plan_names_the_private_choices(prism, make_run):
+    config = make_run(
+        task={"three_way": "cmi", "max_joint_cells": 0}, synthesis={"model": "pgm"}
+    )  # fmt: skip
+    entry = json.loads(prism("plan", config, "--json")[1])["deferred"][0]
+    assert (entry["name"], entry["rule"], entry["rounds"]) == ("3-way marginals", "cmi", 1)
+    assert "1 3-way marginals, chosen privately" in prism("plan", config)[1]
+
+
 def test_plan_prints_its_warnings(prism, make_run):
     _, out, _ = prism("plan", make_run(budget={"delta": 0.01}))
     assert "warning: delta = 0.01 is not below 1/n" in out

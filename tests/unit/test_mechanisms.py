@@ -15,7 +15,12 @@ from prism_core.errors import BudgetError, PrivacyError
 from prism_core.planning.task import Budget
 from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.events import ExponentialEvent, GaussianEvent
-from prism_core.privacy.mechanisms import guard, noisy_marginal, private_choice
+from prism_core.privacy.mechanisms import (
+    guard,
+    noisy_marginal,
+    private_choice,
+    private_top_k,
+)
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.synthesis.measure import Measurement
 
@@ -58,6 +63,9 @@ class Silent:
     def exponential_choice(self, scores, epsilon, sensitivity):
         raise AssertionError("a choice was drawn")
 
+    def top_k(self, scores, k, epsilon, sensitivity):
+        raise AssertionError("a choice was drawn")
+
 
 def read(table):
     table.column("a")
@@ -73,6 +81,10 @@ def test_unusable_scales_are_refused_before_a_row_is_read(bad):
         private_choice(table, read, sensitivity=bad, epsilon=1.0, noise=Silent())
     with pytest.raises(PrivacyError, match="nothing was measured"):
         private_choice(table, read, sensitivity=1.0, epsilon=bad, noise=Silent())
+    with pytest.raises(PrivacyError, match="nothing was measured"):
+        private_top_k(table, read, 1, sensitivity=bad, epsilon=1.0, noise=Silent())
+    with pytest.raises(PrivacyError, match="nothing was measured"):
+        private_top_k(table, read, 1, sensitivity=1.0, epsilon=bad, noise=Silent())
 
 
 @pytest.mark.parametrize("bad", BAD, ids=repr)
@@ -113,6 +125,7 @@ def test_known_noise_on_private_rows_is_refused_before_a_row_is_read():
         lambda: guard(table, noise),
         lambda: noisy_marginal(table, ("a",), 1.0, noise),
         lambda: private_choice(table, read, sensitivity=1.0, epsilon=1.0, noise=noise),
+        lambda: private_top_k(table, read, 1, sensitivity=1.0, epsilon=1.0, noise=noise),
     ):
         with pytest.raises(PrivacyError, match="Seeded noise can be subtracted") as caught:
             attempt()
@@ -131,6 +144,17 @@ def test_unusable_scores_choose_nothing(scores):
     table = EncodedTable(schema=SCHEMA, codes=np.zeros((4, 2)))
     with pytest.raises(PrivacyError, match="nothing was chosen"):
         private_choice(table, lambda _: scores, sensitivity=1.0, epsilon=1.0, noise=Silent())
+    with pytest.raises(PrivacyError, match="nothing was chosen"):
+        private_top_k(table, lambda _: scores, 1, sensitivity=1.0, epsilon=1.0, noise=Silent())
+
+
+@pytest.mark.parametrize("k", [0, 3, -1, True, 1.0, None])
+def test_no_more_is_chosen_than_there_is(k):
+    table = EncodedTable(schema=SCHEMA, codes=np.zeros((4, 2)))
+    with pytest.raises(PrivacyError, match="k must be a whole number"):
+        private_top_k(
+            table, lambda _: [0.0, 1.0], k, sensitivity=1.0, epsilon=1.0, noise=Silent()
+        )  # fmt: skip
 
 
 def test_counts_are_integers_over_the_declared_domain():

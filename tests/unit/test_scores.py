@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from unit.enumeration import worst_move
 
 from prism_core.data.column import Column
 from prism_core.data.counts import marginal_counts
@@ -22,31 +23,6 @@ from prism_core.privacy.scores import (
 pytestmark = pytest.mark.privacy
 
 SHAPES = [((2, 2), 8), ((2, 3), 8), ((3, 2), 6), ((3, 3), 5)]
-
-
-def tables(cells: int, n: int):
-    """All count vectors of `cells` cells that sum to n."""
-    for bars in itertools.combinations(range(n + cells - 1), cells - 1):
-        edges = (-1, *bars, n + cells - 1)
-        yield tuple(right - left - 1 for left, right in itertools.pairwise(edges))
-
-
-def moves(counts: tuple[int, ...]):
-    """All neighbours: one row taken out of a cell and put into another."""
-    for start, end in itertools.permutations(range(len(counts)), 2):
-        if counts[start]:
-            after = list(counts)
-            after[start] -= 1
-            after[end] += 1
-            yield tuple(after)
-
-
-def worst_move(shape: tuple[int, ...], n: int, score) -> float:
-    values = {
-        counts: score(np.array(counts, dtype=np.int64).reshape(shape))
-        for counts in tables(math.prod(shape), n)
-    }
-    return max(abs(values[a] - values[b]) for a in values for b in moves(a))
 
 
 @pytest.mark.parametrize(("shape", "largest"), SHAPES)
@@ -71,19 +47,6 @@ def test_model_error_moves_by_at_most_its_sensitivity(shape, largest):
             assert found <= MODEL_ERROR_SENSITIVITY * (1 + 1e-12)
             worst = max(worst, found)
     assert worst >= MODEL_ERROR_SENSITIVITY / 2
-
-
-def test_the_clipped_chi_square_would_have_been_caught():
-    """The paper's score min(chi2 / n, 1) moves by 1 for every n, not by O(1/n)."""
-
-    def chi_square(counts):
-        n = counts.sum()
-        expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / n
-        terms = np.divide((counts - expected) ** 2, expected, where=expected > 0,
-                          out=np.zeros_like(expected))  # fmt: skip
-        return min(float(terms.sum()) / n, 1.0)
-
-    assert worst_move((2, 2), 8, chi_square) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("sizes", "n"), [((2, 3), 3), ((2, 2, 2), 2), ((3, 2), 3)])

@@ -16,6 +16,7 @@ from prism_core.data.schema import Schema
 from prism_core.errors import PrivacyError
 from prism_core.planning.design import design, with_features
 from prism_core.planning.task import Budget, Task
+from prism_core.privacy.information import mutual_information, mutual_information_sensitivity
 from prism_core.privacy.noise import SeededNoise
 from prism_core.privacy.scores import association, model_error
 from prism_core.synthesis.measure import measure
@@ -57,6 +58,10 @@ class Best:
         self.choices.append((list(scores), epsilon, sensitivity))
         return int(np.argmax(scores))
 
+    def top_k(self, scores, k, epsilon, sensitivity):
+        self.choices.append((list(scores), epsilon, sensitivity))
+        return tuple(int(index) for index in np.argsort(-scores)[:k])
+
 
 TABLE = rows()
 PREDICTIVE = design(
@@ -75,6 +80,41 @@ def test_features_are_chosen_without_replacement_by_association():
     assert {sensitivity for _, _, sensitivity in noise.choices} == {3 / TABLE.n}
     scores = [association(marginal_counts(TABLE, (name, "y"))) for name in "abcd"]
     assert noise.choices[0][0] == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("rule", ["one_shot", "mutual_information"])
+def test_one_shot_asks_once_and_spends_the_same(rule):
+    task = Task(target="y", regime="predictive", k=3, max_joint_cells=0, selection=rule)
+    plan = design(SCHEMA, task, Budget(), TABLE.n)
+    noise, steps = Best(), []
+    chosen = choose_features(TABLE, plan, noise, lambda: steps.append(1))
+    assert (len(steps), plan.selection.steps, len(chosen)) == (1, 1, 3)
+    assert "b" in chosen
+    assert chosen == SCHEMA.canonical(chosen)
+    ((scores, epsilon, sensitivity),) = noise.choices
+    assert (epsilon, sensitivity) == (plan.selection.event.epsilon, plan.selection.sensitivity)
+    assert plan.selection.event == PREDICTIVE.selection.event
+    score = mutual_information if rule == "mutual_information" else association
+    assert scores == pytest.approx([score(marginal_counts(TABLE, (name, "y"))) for name in "abcd"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "binary"),
+    [({"a": 4, "b": 5, "y": 2}, True), ({"a": 2, "b": 2, "y": 5}, True),
+     ({"a": 2, "b": 3, "y": 3}, False)],
+)  # fmt: skip
+def test_the_sensitivity_of_mutual_information_holds_for_every_candidate(sizes, binary):
+    schema = Schema(
+        columns=tuple(
+            Column(name=name, kind="categorical", levels=tuple(range(size)))
+            for name, size in sizes.items()
+        ),
+        one_row_per_person=True,
+    )
+    task = Task(target="y", regime="predictive", k=1, selection="mutual_information")
+    plan = design(schema, task, Budget(), 500)
+    assert plan.selection.sensitivity == mutual_information_sensitivity(500, binary=binary)
+    assert plan.to_dict()["deferred"][0]["rule"] == "mutual_information"
 
 
 def test_known_features_cost_nothing():

@@ -1,4 +1,4 @@
-"""Private choices: the features S, and the forest of background pairs."""
+"""The private choice of background pairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import networkx as nx
 
 from prism_core.data.counts import marginal_counts
 from prism_core.privacy.mechanisms import guard, private_choice
-from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association, model_error
+from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,39 +19,6 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.model import Model
-
-
-def choose_features(
-    table: EncodedTable,
-    plan: Plan,
-    noise: NoiseSource,
-    step: Callable[[], None] = lambda: None,
-) -> tuple[str, ...]:
-    """S by k rounds of the exponential mechanism without replacement (regime 3a).
-
-    Score: R = total variation distance of (X_j, Y) from independence, sensitivity 3 / n.
-    Spends: the selection event of the plan, k rounds of the same epsilon.
-    """
-    choice = plan.selection
-    if choice is None:
-        return plan.s
-    target = plan.task.target
-    left = list(choice.candidates)
-    chosen: list[str] = []
-    for _ in range(choice.k):
-        step()
-        names = tuple(left)
-        index = private_choice(
-            table,
-            lambda rows, names=names: [
-                association(marginal_counts(rows, (name, target))) for name in names
-            ],
-            sensitivity=choice.sensitivity,
-            epsilon=choice.event.epsilon,
-            noise=noise,
-        )
-        chosen.append(left.pop(index))
-    return plan.schema.canonical(chosen)
 
 
 def choose_forest(
@@ -86,6 +53,8 @@ def choose_forest(
     joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
     if len(tree.joined) > 1:
         joined.union(*tree.joined)
+    for pair in tree.tied:
+        joined.union(*pair)
     chosen: list[Clique] = []
     for _ in range(tree.rounds):
         step()

@@ -1,0 +1,86 @@
+"""Features by the coefficients of a private logistic regression (regime 3b)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.errors import PrivacyError
+from prism_core.privacy.events import ApproximateEvent
+from prism_core.privacy.mechanisms import guard
+from prism_core.privacy.regression import calibrate, private_coefficients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_matrix
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.planning.plan import SelectionChoice
+    from prism_core.privacy.noise import NoiseSource
+
+
+def choose_by_regression(
+    table: EncodedTable,
+    choice: SelectionChoice,
+    target: str,
+    noise: NoiseSource,
+    step: Callable[[], None] = lambda: None,
+) -> list[str]:
+    """The k features with the largest coefficients, over the features' one-hot blocks.
+
+    One regression of Y's second level for a binary Y, else one per level against the rest, with
+    equal parts of epsilon and delta (basic composition). A block's coefficients are centred: a
+    constant on a block is an intercept and says nothing of the feature.
+
+    Spends: the selection event of the plan, (epsilon, delta).
+
+    Args:
+        table: the private rows.
+        choice: holds the candidates and the budget.
+        target: Y.
+        noise: where the randomness comes from.
+        step: called before each regression; may raise to stop.
+    """
+    guard(table, noise)
+    event = choice.event
+    if not isinstance(event, ApproximateEvent):
+        raise PrivacyError(
+            "A regression needs an event with its own delta; nothing was measured.", field="event"
+        )
+    levels = table.schema.size(target)
+    positives = [1] if levels == 2 else list(range(levels))
+    # A hair below equal parts, so that the float sum stays below the whole.
+    part = (1.0 - 1e-12) / len(positives)
+    calibration = calibrate(event.epsilon * part, event.delta * part)
+    sizes = [table.schema.size(name) for name in choice.candidates]
+    squared = np.zeros(len(sizes))
+    rows: csr_matrix | None = None
+    for level in positives:
+        step()
+        rows = _one_hot(table, choice.candidates, sizes) if rows is None else rows
+        labels = (table.column(target) == level).astype(np.float64)
+        squared += _block_norms(private_coefficients(rows, labels, calibration, noise), sizes)
+    order = np.argsort(-squared, kind="stable")
+    return [choice.candidates[index] for index in order[: choice.k]]
+
+
+def _one_hot(table: EncodedTable, names: tuple[str, ...], sizes: list[int]) -> csr_matrix:
+    """Indicators over 1 / sqrt(d): every row has norm 1, by the declared domain alone."""
+    from scipy.sparse import csr_matrix
+
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    columns = np.column_stack(
+        [table.column(name) + start for name, start in zip(names, starts[:-1], strict=True)]
+    )
+    values = np.full(columns.size, 1.0 / math.sqrt(len(names)))
+    ends = np.arange(table.n + 1) * len(names)
+    return csr_matrix((values, columns.ravel(), ends), shape=(table.n, int(starts[-1])))
+
+
+def _block_norms(theta: NDArray[np.float64], sizes: list[int]) -> NDArray[np.float64]:
+    blocks = np.split(theta, np.cumsum(sizes)[:-1])
+    return np.array([float(((block - block.mean()) ** 2).sum()) for block in blocks])
