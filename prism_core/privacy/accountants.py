@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from prism_core.errors import BudgetError
 from prism_core.privacy.conversions import epsilon_to_rho, gaussian_sigma, rho_to_epsilon
-from prism_core.privacy.events import L2_SENSITIVITY, Event, ExponentialEvent, GaussianEvent
+from prism_core.privacy.events import (
+    L2_SENSITIVITY,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    StableHistogramEvent,
+    approximation_delta,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,9 +99,15 @@ class Zcdp:
         return ExponentialEvent(epsilon=epsilon, count=count, label=label)
 
     def spent(self, events: Iterable[Event], delta: float) -> Spent:
-        """Sum of rho, converted once."""
-        rho = math.fsum(event.rho for event in events)
-        return Spent(epsilon=rho_to_epsilon(rho, delta), delta=delta, rho=rho)
+        """Sum of rho, converted once at the delta that stable histograms leave.
+
+        delta1-approximate rho-zCDP gives (epsilon, delta1 + delta2)-DP where rho-zCDP gives
+        (epsilon, delta2): the events that fail have probability delta1 at most.
+        """
+        listed = list(events)
+        rho = math.fsum(event.rho for event in listed)
+        rest = delta - approximation_delta(listed)
+        return Spent(epsilon=rho_to_epsilon(rho, rest), delta=delta, rho=rho)
 
 
 class Basic:
@@ -123,9 +136,12 @@ class Basic:
     def spent(self, events: Iterable[Event], delta: float) -> Spent:  # noqa: ARG002
         """Sums of the epsilons and deltas the events were made for."""
         listed = list(events)
+        if any(isinstance(event, StableHistogramEvent) for event in listed):
+            raise BudgetError("A learned domain is accounted for under zcdp.", field="accountant")
         epsilon = math.fsum(
-            event.epsilon if isinstance(event, GaussianEvent) else event.count * event.epsilon
+            event.count * event.epsilon if isinstance(event, ExponentialEvent) else event.epsilon
             for event in listed
+            if not isinstance(event, StableHistogramEvent)
         )
         deltas = math.fsum(e.delta for e in listed if isinstance(e, GaussianEvent))
         return Spent(epsilon=epsilon, delta=deltas, rho=math.fsum(event.rho for event in listed))

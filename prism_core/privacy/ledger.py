@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from prism_core.errors import LedgerError, OverspentError
 from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.conversions import epsilon_to_rho, rho_to_epsilon
-from prism_core.privacy.events import event_dict
+from prism_core.privacy.events import STABLE_HISTOGRAM, approximation_delta, event_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -219,7 +219,8 @@ class Ledger:
         positive(spent.rho, "rho")
         with self._transaction() as db:
             key, known = _asset(db, asset)
-            total = epsilon_to_rho(known.epsilon, known.delta)
+            failing = [*_spent_deltas(db, key), approximation_delta(events)]
+            total = _total_rho(known, math.fsum(failing))
             used = _spent_rho(db, key)
             if not math.fsum([*used, spent.rho]) <= total:
                 left = max(0.0, total - math.fsum(used))
@@ -260,11 +261,12 @@ class Ledger:
         with self._transaction() as db:
             key, known = _asset(db, asset)
             rho = math.fsum(_spent_rho(db, key))
+            failing = math.fsum(_spent_deltas(db, key))
         return Balance(
             asset=known,
-            spent_epsilon=rho_to_epsilon(rho, known.delta),
+            spent_epsilon=rho_to_epsilon(rho, known.delta - failing),
             spent_rho=rho,
-            total_rho=epsilon_to_rho(known.epsilon, known.delta),
+            total_rho=_total_rho(known, failing),
         )
 
     def assets(self) -> tuple[Asset, ...]:
@@ -307,6 +309,22 @@ def _spent_rho(db: sqlite3.Connection, asset: int) -> list[float]:
         (asset,),
     ).fetchall()
     return [row[0] for row in rows]
+
+
+def _spent_deltas(db: sqlite3.Connection, asset: int) -> list[float]:
+    """What stable histograms took of the asset's delta; it is gone before rho is converted."""
+    rows: list[Any] = db.execute(
+        "SELECT c.events FROM charges c WHERE c.asset = ? AND (SELECT state FROM states s WHERE "
+        "s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void'",
+        (asset,),
+    ).fetchall()
+    events = [event for row in rows for event in json.loads(row[0])]
+    return [event["delta"] for event in events if event["event"] == STABLE_HISTOGRAM]
+
+
+def _total_rho(asset: Asset, failing: float) -> float:
+    """What the lifetime budget buys once `failing` of its delta is gone."""
+    return epsilon_to_rho(asset.epsilon, asset.delta - failing) if failing < asset.delta else 0.0
 
 
 def _append_state(db: sqlite3.Connection, charge: int, state: State) -> None:
