@@ -169,7 +169,8 @@ def _check(plan: Plan, table: EncodedTable, noise: NoiseSource) -> None:
 
 
 def _check_spend(plan: Plan) -> None:
-    if not plan.spent.epsilon <= plan.budget.epsilon or not plan.spent.delta <= plan.delta:
+    whole = plan.guarantee  # with what learning the domain cost
+    if not whole.epsilon <= plan.budget.epsilon or not whole.delta <= plan.delta:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
 
@@ -183,8 +184,8 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             field="accountant",
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
-    whole = plan.accountant.amount(plan.budget.epsilon, plan.delta)
-    spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
+    # What learning the domain cost has a charge of its own.
+    spent = replace(plan.spent, rho=max(plan.spent.rho, plan.total))
     return ledger.charge(
         asset, spent=spent, events=plan.events, plan=plan.hash,
         accountant=plan.budget.accountant, why=why,

@@ -202,6 +202,7 @@ def _apply(rows: list[dict[str, Any]]) -> None:
             one_row_per_person=bool(old and old.one_row_per_person),
             person_id=old.person_id if old else None,
             persons=old.persons if old else None,
+            prior=old.prior if old else None,
         )
         assert state.raw is not None
         absent = [name for name in schema.names if name not in state.raw.header]

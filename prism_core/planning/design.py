@@ -70,6 +70,7 @@ def design(
         largest = sorted(features, key=lambda name: (-schema.size(name), name))[: task.k]
         s = schema.canonical(largest)
     delta, warnings = _delta(budget, n)
+    _check_prior(schema, budget, delta)
     builder = _Builder(
         schema=schema, task=task, budget=budget, synthesis=synthesis or Synthesis(), n=n,
         delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
@@ -125,6 +126,32 @@ def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
     return budget.delta, ()
 
 
+def _check_prior(schema: Schema, budget: Budget, delta: float) -> None:
+    """What the domain cost must be known, accounted under zCDP, and leave something to spend."""
+    prior = schema.prior
+    if prior is None:
+        if schema.provenance == "dp":
+            raise BudgetError(
+                "The schema was learned with privacy budget and does not say what it cost, so it "
+                "cannot be deducted. Use the schema as `prism learn-domain` wrote it.",
+                field="learned",
+            )
+        return
+    if budget.accountant != "zcdp":
+        raise BudgetError(
+            "A learned domain is accounted for under zcdp; choose this accountant.",
+            field="accountant",
+        )
+    rest = delta - prior.failing
+    if not rest > 0.0 or not accountant("zcdp").amount(budget.epsilon, rest) > prior.rho:
+        raise BudgetError(
+            f"Learning the domain cost epsilon {prior.spent.epsilon:.3g} at delta "
+            f"{prior.delta:.3g}, and nothing is left of the declared budget. Raise epsilon, or "
+            "learn the domain with a smaller share.",
+            field="epsilon",
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Builder:
     schema: Schema
@@ -170,7 +197,12 @@ class _Builder:
 
     @property
     def _total(self) -> float:
-        return self.accountant.amount(self.budget.epsilon, self.delta)
+        prior = self.schema.prior
+        if prior is None:
+            return self.accountant.amount(self.budget.epsilon, self.delta)
+        # Histograms' delta goes before epsilon becomes rho, and what was spent goes off the rho.
+        whole = self.accountant.amount(self.budget.epsilon, self.delta - prior.failing)
+        return whole - prior.rho
 
     def _pools(self, *, background: bool) -> dict[str, float]:
         shares = self.budget.shares
