@@ -30,6 +30,8 @@ DomainEvent = GaussianEvent | StableHistogramEvent
 
 SHARE = 0.10
 DELTA_SHARE = 0.10
+MOST_CATEGORIES = 10_000
+"""Rarer categories than n over this take no part: noise for more cells would take minutes."""
 _HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
 
 
@@ -134,7 +136,7 @@ def design_domain(
     failing = delta * delta_share * _HEADROOM / histograms if histograms else 0.0
     total = accountant("zcdp").amount(epsilon, delta - histograms * failing)
     amount = total * share * _HEADROOM / len(requests)
-    events = tuple(_event(request, amount, failing) for request in requests)
+    events = tuple(_event(request, amount, failing, n) for request in requests)
     return DomainPlan(
         outline=outline, epsilon=epsilon, delta=delta, n=n, share=share, events=events,
         warnings=_warnings(requests, events, n),
@@ -176,13 +178,16 @@ def _check_people(outline: Outline, n: int) -> None:
     )
 
 
-def _event(request: Request, amount: float, failing: float) -> DomainEvent:
+def _event(request: Request, amount: float, failing: float, n: int) -> DomainEvent:
     label = f"learning {request.name}"
     event = accountant("zcdp").gaussian(amount, 0.0, label)
     if isinstance(request, NumericRequest):
         return event
-    threshold = release_threshold(event.sigma, failing)
-    return StableHistogramEvent(sigma=event.sigma, threshold=threshold, delta=failing, label=label)
+    least = -(-n // MOST_CATEGORIES)
+    threshold = release_threshold(event.sigma, failing, least)
+    return StableHistogramEvent(
+        sigma=event.sigma, threshold=threshold, delta=failing, least=least, label=label
+    )
 
 
 def _warnings(

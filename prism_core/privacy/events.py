@@ -90,7 +90,8 @@ class StableHistogramEvent:
     Attributes:
         sigma: scale of the noise, in counts.
         threshold: names with a noisy count above it come out.
-        delta: what the run may not use elsewhere; at least P(1 + noise > threshold).
+        delta: what the run may not use elsewhere; at least P(least + noise > threshold).
+        least: categories with a smaller true count take no part.
         sensitivity: l2 sensitivity of the counts, sqrt(2) under replace-one.
         label: what was learned, for people.
 
@@ -101,15 +102,17 @@ class StableHistogramEvent:
     sigma: float
     threshold: int
     delta: float
+    least: int = 1
     sensitivity: float = L2_SENSITIVITY
     label: str = ""
 
     def __post_init__(self) -> None:
         positive(self.sigma, "sigma")
         positive(self.sensitivity, "sensitivity")
+        positive(self.least, "least")
         positive(self.threshold, "threshold")
         delta_value(self.delta)
-        if not gaussian_tail(self.sigma, self.threshold) <= self.delta:
+        if not gaussian_tail(self.sigma, self.threshold - self.least + 1) <= self.delta:
             raise PrivacyError(
                 "The threshold of a stable histogram is too low for its delta; nothing was "
                 "measured.",
@@ -150,6 +153,7 @@ def event_dict(event: Event) -> dict[str, Any]:
             "event": STABLE_HISTOGRAM,
             "sigma": event.sigma,
             "threshold": event.threshold,
+            "least": event.least,
             "sensitivity": event.sensitivity,
             "delta": event.delta,
             "label": event.label,

@@ -74,20 +74,22 @@ def stable_histogram(
     """Names of the categories whose noisy count is above the threshold, with that count.
 
     Spends: `event`. Names come out sorted, so that neither the order of the rows nor that of a
-    hash shows. The noise is asked for as many cells as there are rows, whatever the rows hold:
-    neither the call nor its duration says how many categories there are.
+    hash shows. The noise is asked for n // least cells, which is as many categories as can take
+    part, whatever the rows hold: neither the call nor its duration says how many there are.
 
-    Proof of delta-approximate rho-zCDP under replace-one, with p = P(1 + N > threshold) <= delta
-    and rho = 1 / sigma^2. The replaced row leaves category a and enters b (either may be "none").
-    All other counts are equal, and every category has its own noise. Let c be the counts in the
-    first table and c' in the second; c_a' = c_a - 1 and c_b' = c_b + 1.
+    Proof of delta-approximate rho-zCDP under replace-one, with m = least, rho = 1 / sigma^2 and
+    p = P(m + N > threshold) <= delta. A category takes part in a table that holds it at least m
+    times. The replaced row leaves category a and enters b (either may be "none"). All other
+    counts are equal, and every category has its own noise. Let c be the counts in the first table
+    and c' in the second; c_a' = c_a - 1 and c_b' = c_b + 1.
 
-    - A category in neither table is never released. One in both has a count that moves by at
-      most 1: a Gaussian mechanism on it costs 1 / (2 sigma^2), on a and b together 1 / sigma^2.
-    - b is in the second table only when c_b = 0, and then c_b' = 1: it is released there with
-      probability p. Let E' be that it is not. By independence, conditioning on E' leaves the law
-      of all other releases as it is, and b is absent in both tables.
-    - a is in the first table only when c_a = 1: likewise with E, of probability 1 - p.
+    - A category that takes part in neither table is never released. One that takes part in both
+      has a count that moves by at most 1: a Gaussian mechanism on it costs 1 / (2 sigma^2), on a
+      and b together 1 / sigma^2.
+    - b takes part in the second table only when c_b' = m: it is released there with probability
+      p. Let E' be that it is not. By independence, conditioning on E' leaves the law of all other
+      releases as it is, and b is absent in both tables.
+    - a takes part in the first table only when c_a = m: likewise with E, of probability 1 - p.
 
     So there are events of probability at least 1 - p on each side (one category on each side,
     not two on one) given which the two laws differ in the noisy counts of at most two common
@@ -105,8 +107,8 @@ def stable_histogram(
     """
     guard_rows(noise, public=public)
     found = Counter(category for category in categories if category is not None)
-    names = sorted(found)
-    counts = np.zeros(len(categories), dtype=np.int64)
+    names = sorted(name for name, count in found.items() if count >= event.least)
+    counts = np.zeros(len(categories) // event.least, dtype=np.int64)
     counts[: len(names)] = [found[name] for name in names]
     noisy = noise.add_discrete_gaussian(counts, event.sigma)
     return {

@@ -32,8 +32,8 @@ def gaussian_tail(sigma: float, least: int) -> float:
     return min(1.0, math.exp(first) * float(terms.sum()) / norm * (1.0 + 1e-9) + 5e-324)
 
 
-def release_threshold(sigma: float, delta: float) -> int:
-    """Smallest whole threshold t with P(1 + N > t) = P(N >= t) <= delta, N of scale sigma.
+def release_threshold(sigma: float, delta: float, least: int = 1) -> int:
+    """Smallest whole threshold t with P(least + N > t) <= delta, N of scale sigma.
 
     Why this is what a stable histogram needs stands in `histograms.stable_histogram`.
     """
@@ -47,4 +47,4 @@ def release_threshold(sigma: float, delta: float) -> int:
             high = middle
         else:
             low = middle
-    return high
+    return high + least - 1
