@@ -109,8 +109,9 @@ class StableHistogramEvent:
     def __post_init__(self) -> None:
         positive(self.sigma, "sigma")
         positive(self.sensitivity, "sensitivity")
-        positive(self.least, "least")
-        positive(self.threshold, "threshold")
+        for name, value in (("least", self.least), ("threshold", self.threshold)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise PrivacyError(f"{name} must be a whole number above 0.", field=name)
         delta_value(self.delta)
         if not gaussian_tail(self.sigma, self.threshold - self.least + 1) <= self.delta:
             raise PrivacyError(
