@@ -99,6 +99,7 @@ def _plan_text(plan: Plan) -> str:
         f"privately at run time, {plan.task.k} of {len(plan.schema.columns) - 1})"),
         f"epsilon {plan.budget.epsilon:g}, delta {plan.delta:.3g}, accountant "
         f"{plan.budget.accountant}; spends epsilon {plan.spent.epsilon:.6g}",
+        *_domain_lines(plan),
         f"junction tree: {plan.forecast.cells:,} cells, largest clique "
         f"{plan.forecast.largest_clique:,}{'' if plan.forecast.exact else ' (worst case)'}",
         "",
@@ -116,6 +117,16 @@ def _plan_text(plan: Plan) -> str:
         )
     lines += [f"warning: {warning}" for warning in plan.warnings]
     return "\n".join(lines)
+
+
+def _domain_lines(plan: Plan) -> list[str]:
+    prior = plan.schema.prior
+    if prior is None:
+        return []
+    return [
+        f"learning the domain spent epsilon {prior.spent.epsilon:.6g}; both together epsilon "
+        f"{plan.guarantee.epsilon:.6g}"
+    ]
 
 
 def _learn(arguments: argparse.Namespace) -> None:
