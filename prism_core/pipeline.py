@@ -12,6 +12,7 @@ from prism_core.evaluation import evaluate
 from prism_core.planning.design import design, with_features, with_forest
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
+from prism_core.privacy.prior import amount_left
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
@@ -185,7 +186,8 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
     # What learning the domain cost has a charge of its own.
-    spent = replace(plan.spent, rho=max(plan.spent.rho, plan.total))
+    whole = amount_left(plan.accountant, plan.budget.epsilon, plan.delta, plan.schema.prior)
+    spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
     return ledger.charge(
         asset, spent=spent, events=plan.events, plan=plan.hash,
         accountant=plan.budget.accountant, why=why,

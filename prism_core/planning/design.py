@@ -27,6 +27,7 @@ from prism_core.planning.workload import (
     task_pairs,
 )
 from prism_core.privacy.accountants import Accountant, accountant
+from prism_core.privacy.prior import amount_left
 from prism_core.privacy.scores import association_sensitivity
 
 if TYPE_CHECKING:
@@ -142,8 +143,7 @@ def _check_prior(schema: Schema, budget: Budget, delta: float) -> None:
             "A learned domain is accounted for under zcdp; choose this accountant.",
             field="accountant",
         )
-    rest = delta - prior.failing
-    if not rest > 0.0 or not accountant("zcdp").amount(budget.epsilon, rest) > prior.rho:
+    if not amount_left(accountant("zcdp"), budget.epsilon, delta, prior) > 0.0:
         raise BudgetError(
             f"Learning the domain cost epsilon {prior.spent.epsilon:.3g} at delta "
             f"{prior.delta:.3g}, and nothing is left of the declared budget. Raise epsilon, or "
@@ -197,12 +197,7 @@ class _Builder:
 
     @property
     def _total(self) -> float:
-        prior = self.schema.prior
-        if prior is None:
-            return self.accountant.amount(self.budget.epsilon, self.delta)
-        # Histograms' delta goes before epsilon becomes rho, and what was spent goes off the rho.
-        whole = self.accountant.amount(self.budget.epsilon, self.delta - prior.failing)
-        return whole - prior.rho
+        return amount_left(self.accountant, self.budget.epsilon, self.delta, self.schema.prior)
 
     def _pools(self, *, background: bool) -> dict[str, float]:
         shares = self.budget.shares

@@ -11,6 +11,7 @@ from prism_core.privacy.checks import delta_value
 from prism_core.privacy.events import approximation_delta, event_dict, event_from_dict
 
 if TYPE_CHECKING:
+    from prism_core.privacy.accountants import Accountant
     from prism_core.privacy.events import Event
 
 
@@ -85,3 +86,16 @@ class Prior:
             plan=str(document.get("plan_sha256", "")),
             charge=document.get("charge"),
         )
+
+
+def amount_left(spender: Accountant, epsilon: float, delta: float, prior: Prior | None) -> float:
+    """What (epsilon, delta) still buys after the domain was learned; 0 when nothing is left.
+
+    The delta of stable histograms goes before epsilon becomes rho; then the rho that was spent
+    goes off. So prior.rho plus what is returned converts to at most epsilon at delta, the
+    delta of the histograms included.
+    """
+    if prior is None:
+        return spender.amount(epsilon, delta)
+    rest = delta - prior.failing
+    return max(0.0, spender.amount(epsilon, rest) - prior.rho) if rest > 0.0 else 0.0
