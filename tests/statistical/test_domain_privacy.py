@@ -159,6 +159,14 @@ def test_row_order_and_hash_order_do_not_show():
     assert "red" in levels
 
 
+def test_categories_rarer_than_least_take_no_part():
+    event = StableHistogramEvent(sigma=0.2, threshold=5, delta=1e-3, least=3)
+    tape = Tape([np.array([9, 9, 9])])
+    found = stable_histogram([*"aaabbccccd"], event, tape, public=False)
+    assert found == {"a": 9, "c": 9}
+    assert tape.asked[0][0].tolist() == [3, 4, 0]
+
+
 # --- the law of names that only one neighbour holds ------------------------------------------
 
 ALARM = 1e-10

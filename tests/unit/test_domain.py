@@ -109,6 +109,13 @@ def test_domain_and_release_together_stay_below_the_declaration(epsilon, share, 
 
 
 @pytest.mark.privacy
+def test_several_histograms_share_their_delta():
+    names = [CategoryRequest(name=f"c{i}") for i in range(7)]
+    plan = design_domain(outline(*names, Y), 1.0, 1e-6, 1_000, delta_share=0.3)
+    assert 0.3e-6 * (1 - 1e-9) <= plan.prior().failing <= 0.3e-6
+
+
+@pytest.mark.privacy
 def test_without_categories_no_delta_is_spent():
     plan = design_domain(outline(AGE, Y), 1.0, 1e-6, 1_000)
     assert plan.prior().failing == 0.0
@@ -377,6 +384,22 @@ def test_learning_and_release_use_up_a_lifetime_exactly_once(ledger):
     assert ledger.balance("ward").left_rho <= left.total_rho * 1e-11
     with pytest.raises(OverspentError):
         learn(plan, raw(300), ledger, Watching())
+
+
+@pytest.mark.privacy
+def test_the_ledger_subtracts_the_delta_of_histograms_before_and_after(ledger):
+    """What the whole lifetime delta would still buy is refused: a part of that delta is gone."""
+    plan = design_domain(outline(), 1.0, 1e-5, 300, delta_share=0.9)
+    learn(plan, raw(300), ledger, Watching(ledger))
+    reduced, whole = epsilon_to_rho(1.0, 1e-5 - plan.prior().failing), epsilon_to_rho(1.0, 1e-5)
+    assert reduced < 0.9 * whole
+    rest = replace(plan.spent, rho=0.95 * whole - plan.spent.rho)
+    with pytest.raises(OverspentError):
+        ledger.charge("ward", spent=rest, events=(), plan="r", accountant="zcdp")
+    ledger.register("fresh", epsilon=1.0, delta=1e-5)
+    with pytest.raises(OverspentError):  # the delta of the charge itself counts, too
+        ledger.charge("fresh", spent=replace(plan.spent, rho=0.95 * whole), events=plan.events,
+                      plan="r", accountant="zcdp")  # fmt: skip
 
 
 class Untouchable(RawTable):
