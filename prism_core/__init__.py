@@ -10,6 +10,10 @@ from prism_core.data.schema_io import load as load_schema
 from prism_core.data.schema_io import save as save_schema
 from prism_core.data.tables import RawTable, from_frame, read_table
 from prism_core.errors import PrismError
+from prism_core.learning.learn import LearnedDomain, learn_domain
+from prism_core.learning.outline_io import load_outline
+from prism_core.learning.plan import DomainPlan, design_domain
+from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
 from prism_core.pipeline import Release, design, evaluate, release
 from prism_core.planning.plan import Plan
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
@@ -22,10 +26,15 @@ from prism_core.synthesizer import PrismSynthesizer
 
 __all__ = [
     "Budget",
+    "CategoryRequest",
     "Column",
     "Dag",
+    "DomainPlan",
     "EncodedTable",
+    "LearnedDomain",
     "Ledger",
+    "NumericRequest",
+    "Outline",
     "Plan",
     "PrismError",
     "PrismSynthesizer",
@@ -39,9 +48,12 @@ __all__ = [
     "Task",
     "decode",
     "design",
+    "design_domain",
     "encode",
     "evaluate",
     "from_frame",
+    "learn_domain",
+    "load_outline",
     "load_schema",
     "read_dag",
     "read_table",

@@ -43,6 +43,19 @@ def _parser() -> argparse.ArgumentParser:
         help="find the least epsilon whose task marginals have an expected l1 error of E (of n)",
     )  # fmt: skip
     plan.set_defaults(run=_plan)
+    learn = commands.add_parser(
+        "learn-domain", help="learn bounds, bins and categories with part of the budget"
+    )
+    learn.add_argument("config", type=Path, metavar="CONFIG.toml")
+    learn.add_argument("--out", type=Path, required=True, metavar="SCHEMA.yaml")
+    learn.add_argument(
+        "--seed", type=int, metavar="N",
+        help="known noise, for tables marked public only: a rehearsal, not charged",
+    )  # fmt: skip
+    learn.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    learn.set_defaults(run=_learn)
     release = commands.add_parser("release", help="measure, fit and write synthetic rows")
     release.add_argument("config", type=Path, metavar="CONFIG.toml")
     release.add_argument("--out", type=Path, required=True, metavar="DIR")
@@ -67,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
     sample.set_defaults(run=_sample)
-    for command in (plan, release, evaluate, sample):
+    for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
     ledger_cli.add(commands)
     return parser
@@ -109,6 +122,7 @@ def _plan_text(plan: Plan) -> str:
         f"privately at run time, {plan.task.k} of {len(plan.schema.columns) - 1})"),
         f"epsilon {plan.budget.epsilon:g}, delta {plan.delta:.3g}, accountant "
         f"{plan.budget.accountant}; spends epsilon {plan.spent.epsilon:.6g}",
+        *_domain_lines(plan),
         f"junction tree: {plan.forecast.cells:,} cells, largest clique "
         f"{plan.forecast.largest_clique:,}{'' if plan.forecast.exact else ' (worst case)'}",
         "",
@@ -134,6 +148,68 @@ def _plan_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def _domain_lines(plan: Plan) -> list[str]:
+    prior = plan.schema.prior
+    if prior is None:
+        return []
+    return [
+        f"learning the domain spent epsilon {prior.spent.epsilon:.6g}; both together epsilon "
+        f"{plan.guarantee.epsilon:.6g}"
+    ]
+
+
+def _learn(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
+    from prism_core import config as configs
+    from prism_core.bundle import writer
+    from prism_core.data import schema_io
+    from prism_core.learning.learn import learn_domain
+    from prism_core.learning.outline_io import load_outline
+    from prism_core.learning.plan import design_domain
+    from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.workspace import fresh_rng, read_rows
+
+    config = configs.load(arguments.config)
+    seed, out = arguments.seed, arguments.out
+    _check_seed(seed, public=config.table.public)
+    if out.is_dir() or out.resolve() == config.table.schema.resolve():
+        raise ConfigError("--out must name a new file for the learned schema.", field="out")
+    writer.check_target(out.parent)
+    outline = load_outline(config.table.schema)
+    raw = read_rows(config, config.table.train)
+    plan = design_domain(
+        outline, config.budget.epsilon, config.budget.delta, outline.persons or raw.rows,
+        share=config.domain.share, delta_share=config.domain.delta_share,
+    )  # fmt: skip
+    for warning in plan.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    ledger, asset = _ledger(config, plan.delta, arguments.workspace)
+    found = learn_domain(
+        plan, raw, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
+        noise=SecureNoise() if seed is None else SeededNoise(rng), rng=rng,
+        public=config.table.public,
+    )  # fmt: skip
+    out.parent.mkdir(parents=True, exist_ok=True)
+    schema_io.save(found.schema, out)
+    document = {
+        "out": str(out),
+        "columns": [request.name for request in outline.requests],
+        "spent": {
+            "epsilon": found.spent.epsilon, "delta": found.spent.delta, "rho": found.spent.rho,
+        },
+        "charge": found.charge,
+        "stamp": found.stamp,
+    }  # fmt: skip
+    text = (
+        f"{found.stamp}: {len(outline.requests)} columns in {out} (epsilon "
+        f"{found.spent.epsilon:.3g} of {plan.epsilon:g}, delta {plan.delta:.3g}). Name this "
+        "schema in [table] for the release."
+    )
+    _emit(arguments, document, text)
+
+
 def _release(arguments: argparse.Namespace) -> None:
     import numpy as np
 
@@ -150,7 +226,7 @@ def _release(arguments: argparse.Namespace) -> None:
     inputs = gather(config)
     plan = plan_for(config, inputs)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
-    ledger, asset = _ledger(config, plan, arguments.workspace)
+    ledger, asset = _ledger(config, plan.delta, arguments.workspace)
     table = encode_rows(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
     if twin:  # for the curator's eyes; the run goes on as it is
@@ -190,7 +266,7 @@ def _check_seed(seed: int | None, *, public: bool) -> None:
         raise ConfigError("--seed must be 0 or more.", field="seed")
 
 
-def _ledger(config: RunConfig, plan: Plan, workspace: Path | None) -> tuple[Any, str]:
+def _ledger(config: RunConfig, delta: float, workspace: Path | None) -> tuple[Any, str]:
     from prism_core.privacy.ledger import Ledger
 
     if config.table.public:
@@ -205,7 +281,7 @@ def _ledger(config: RunConfig, plan: Plan, workspace: Path | None) -> tuple[Any,
     asset = ledger.register(
         config.asset.name,
         epsilon=config.asset.lifetime_epsilon,
-        delta=plan.delta if config.asset.lifetime_delta is None else config.asset.lifetime_delta,
+        delta=delta if config.asset.lifetime_delta is None else config.asset.lifetime_delta,
     )
     return ledger, asset.name
 

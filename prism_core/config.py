@@ -40,6 +40,7 @@ _KEYS: dict[str, dict[str, _Kind]] = {
     "budget.shares": {
         "selection": "number", "choice": "number", "task": "number", "background": "number",
     },
+    "domain": {"share": "number", "delta_share": "number"},
     "synthesis": {"model": "text", "sampling": "text", "rows": "whole", "iterations": "whole"},
     "asset": {
         "name": "text", "lifetime_epsilon": "number", "lifetime_delta": "number", "why": "text",
@@ -84,6 +85,19 @@ class AssetConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DomainConfig:
+    """How much of the budget goes into learning the domain.
+
+    Attributes:
+        share: of rho.
+        delta_share: of delta, for stable histograms.
+    """
+
+    share: float = 0.10
+    delta_share: float = 0.10
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunConfig:
     """A run, as data."""
 
@@ -92,6 +106,7 @@ class RunConfig:
     budget: Budget = field(default_factory=Budget)
     synthesis: Synthesis = field(default_factory=Synthesis)
     asset: AssetConfig | None = None
+    domain: DomainConfig = field(default_factory=DomainConfig)
 
 
 def load(path: str | Path) -> RunConfig:
@@ -126,6 +141,7 @@ def from_dict(document: dict[str, Any], *, folder: Path) -> RunConfig:
         budget=Budget(**budget),
         synthesis=Synthesis(**_section(document, "synthesis")),
         asset=AssetConfig(**_section(document, "asset")) if "asset" in document else None,
+        domain=DomainConfig(**_section(document, "domain")),
     )
 
 
@@ -196,6 +212,8 @@ def dumps(config: RunConfig) -> str:
     document["budget"]["shares"] = _plain(
         config.budget.shares, ("selection", "choice", "task", "background")
     )
+    if config.domain != DomainConfig():
+        document["domain"] = _plain(config.domain, ("share", "delta_share"))
     if config.asset is not None:
         document["asset"] = _plain(
             config.asset, ("name", "lifetime_epsilon", "lifetime_delta", "why")

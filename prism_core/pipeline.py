@@ -11,8 +11,10 @@ from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
 from prism_core.evaluation import evaluate
 from prism_core.planning.design import design, with_features, with_forest, with_three_way
 from prism_core.privacy.accountants import CHARGEABLE
+from prism_core.privacy.events import failure
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
+from prism_core.privacy.prior import amount_left
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
@@ -173,7 +175,8 @@ def _check(plan: Plan, table: EncodedTable, noise: NoiseSource) -> None:
 
 
 def _check_spend(plan: Plan) -> None:
-    if not plan.spent.epsilon <= plan.budget.epsilon or not plan.spent.delta <= plan.delta:
+    whole = plan.guarantee  # with what learning the domain cost
+    if not whole.epsilon <= plan.budget.epsilon or not whole.delta <= plan.delta:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
 
@@ -193,8 +196,9 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             field="selection",
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
-    # The rho of a pld plan's events lies above it, and is charged.
-    whole = plan.accountant.amount(plan.budget.epsilon, plan.delta)
+    # The rho of a pld plan's events lies above it, and is charged. Learning the domain has
+    # a charge of its own.
+    whole = amount_left(plan.accountant, plan.budget.epsilon, plan.delta, plan.schema.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
     return ledger.charge(
         asset, spent=spent, events=plan.events, plan=plan.hash,

@@ -246,6 +246,7 @@ def _apply(rows: list[dict[str, Any]]) -> None:
             one_row_per_person=bool(old and old.one_row_per_person),
             person_id=old.person_id if old else None,
             persons=old.persons if old else None,
+            prior=old.prior if old else None,
         )
         _check_header(schema)
         state.use_schema(schema)

@@ -49,9 +49,9 @@ def certificate(release: Release) -> dict[str, Any]:
     return {
         "stamp": release.stamp,
         "guarantee": {
-            "epsilon": plan.spent.epsilon,
+            "epsilon": plan.guarantee.epsilon,
             "delta": plan.delta,
-            "rho": plan.spent.rho,
+            "rho": plan.guarantee.rho,
             "declared_epsilon": plan.budget.epsilon,
             "accountant": plan.budget.accountant,
             "neighbours": "replace one person; the number of persons is public",
@@ -62,6 +62,7 @@ def certificate(release: Release) -> dict[str, Any]:
         "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s)},
         "schema_provenance": plan.schema.provenance,
         "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
+        "domain": None if plan.schema.prior is None else plan.schema.prior.to_dict(),
         "plan_sha256": plan.hash,
         "charge": release.charge,
         "software": {"name": "prism-dashboard", "version": _version()},

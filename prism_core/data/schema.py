@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prism_core.data.column import Column
+    from prism_core.privacy.prior import Prior
 
 Provenance: TypeAlias = Literal["declared", "public twin", "dp", "private rows"]
 PROVENANCES: tuple[Provenance, ...] = get_args(Provenance)
@@ -37,6 +38,7 @@ class Schema:
         person_id: alternatively the column that names the person. One uniformly chosen row
             per person is kept before anything else and the ID itself is never synthesised.
         persons: with `person_id`, the declared public number of persons.
+        prior: what learning the domain cost (provenance `dp`); every plan deducts it.
 
     Raises:
         SchemaError: when columns repeat or the two ways to name a person are mixed up.
@@ -47,6 +49,7 @@ class Schema:
     one_row_per_person: bool = False
     person_id: str | None = None
     persons: int | None = None
+    prior: Prior | None = None
 
     def __post_init__(self) -> None:
         if not self.columns:

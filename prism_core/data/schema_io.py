@@ -14,6 +14,7 @@ from prism_core.data.column import DEFAULT_BINS, Column, equal_edges
 from prism_core.data.dates import day_number, day_text
 from prism_core.data.schema import Schema
 from prism_core.errors import SchemaError
+from prism_core.privacy.prior import Prior
 
 _COLUMN_KEYS = {
     "name", "kind", "levels", "lower", "upper", "bins", "edges", "integer", "decimals",
@@ -25,6 +26,7 @@ _SCHEMA_KEYS = {
     "one_row_per_person",
     "person_id",
     "persons",
+    "learned",
     "columns",
 }
 
@@ -58,15 +60,23 @@ def loads(text: str) -> Schema:
     Raises:
         SchemaError: when the text is not YAML or does not describe a schema.
     """
+    return from_dict(parse(text))
+
+
+def parse(text: str) -> object:
+    """The plain values of a YAML or JSON text.
+
+    Raises:
+        SchemaError: when it is neither.
+    """
     try:
-        document = _plain_values(text)
+        return _plain_values(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" near line {mark.line + 1}" if mark else ""
         raise SchemaError(
             f"The schema is not readable as YAML or JSON{place}.", field="schema"
         ) from None
-    return from_dict(document)
 
 
 def _plain_values(text: str) -> object:
@@ -107,6 +117,7 @@ def from_dict(document: object) -> Schema:
             field="version",
         )
     persons = document.get("persons")
+    learned = document.get("learned")
     return Schema(
         columns=tuple(
             column_from_dict(entry, number)
@@ -116,6 +127,7 @@ def from_dict(document: object) -> Schema:
         one_row_per_person=_flag(document, "one_row_per_person", "one_row_per_person"),
         person_id=None if document.get("person_id") is None else str(document["person_id"]),
         persons=None if persons is None else _integer(persons, "persons"),
+        prior=None if learned is None else Prior.from_dict(learned),
     )
 
 
@@ -124,6 +136,12 @@ def column_from_dict(entry: object, number: int) -> Column:
     if not isinstance(entry, dict) or entry.get("name") is None or "kind" not in entry:
         raise SchemaError(
             f"Entry {number} of the columns needs at least a name and a kind.", field="columns"
+        )
+    if "learn" in entry:
+        raise SchemaError(
+            f"Column {entry['name']!r} is still to be learned. Run `prism learn-domain` first and "
+            "use the schema that it writes.",
+            field=f"columns[{number}]",
         )
     unknown = sorted(str(key) for key in set(entry) - _COLUMN_KEYS)
     if unknown:
@@ -169,7 +187,7 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
                 f"Column {name!r}: {key} must be declared for a {kind} column.",
                 field=f"{name}.{key}",
             )
-        bounds[key] = _number(_day(entry[key], kind, f"{name}.{key}"), f"{name}.{key}")
+        bounds[key] = number(_day(entry[key], kind, f"{name}.{key}"), f"{name}.{key}")
     integer = _flag(entry, "integer", f"{name}.integer") or kind == "date"
     decimals = 0 if integer else entry.get("decimals")
     if decimals is not None:
@@ -178,7 +196,7 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
         where = f"{name}.edges"
         if not isinstance(entry["edges"], (list, tuple)):
             raise SchemaError(f"{where} must be a list of numbers or dates.", field=where)
-        edges = tuple(_number(_day(edge, kind, where), where) for edge in entry["edges"])
+        edges = tuple(number(_day(edge, kind, where), where) for edge in entry["edges"])
     else:
         bins = _integer(entry.get("bins", DEFAULT_BINS), f"{name}.bins")
         if not 1 <= bins <= 10_000 or not bounds["lower"] < bounds["upper"]:
@@ -203,14 +221,15 @@ def _flag(entry: dict[str, Any], key: str, field: str) -> bool:
     return value
 
 
-def _number(value: object, field: str) -> float:
+def number(value: object, field: str) -> float:
+    """A finite number, or a SchemaError that names the field."""
     try:
-        number = float(value)  # type: ignore[arg-type]
+        found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number) or isinstance(value, bool):
+        found = math.nan
+    if not math.isfinite(found) or isinstance(value, bool):
         raise SchemaError(f"{_place(field)} must be a number.", field=field)
-    return number
+    return found
 
 
 def _place(field: str) -> str:
@@ -220,10 +239,10 @@ def _place(field: str) -> str:
 
 
 def _integer(value: object, field: str) -> int:
-    number = _number(value, field)
-    if number != int(number):
+    found = number(value, field)
+    if found != int(found):
         raise SchemaError(f"{_place(field)} must be a whole number.", field=field)
-    return int(number)
+    return int(found)
 
 
 def to_dict(schema: Schema) -> dict[str, Any]:
@@ -233,6 +252,8 @@ def to_dict(schema: Schema) -> dict[str, Any]:
         document |= {"person_id": schema.person_id, "persons": schema.persons}
     else:
         document["one_row_per_person"] = schema.one_row_per_person
+    if schema.prior is not None:
+        document["learned"] = schema.prior.to_dict()
     document["columns"] = [column_dict(column) for column in schema.columns]
     return document
 

@@ -37,6 +37,7 @@ from prism_core.privacy.information import (
     conditional_information_sensitivity,
     mutual_information_sensitivity,
 )
+from prism_core.privacy.prior import amount_left
 from prism_core.privacy.regression import GRADIENT_SENSITIVITY
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association_sensitivity
 
@@ -84,6 +85,7 @@ def design(
         s = schema.canonical(largest)
     delta, warnings = _delta(budget, n)
     warnings += _epsilon_warning(budget)
+    _check_prior(schema, budget, delta)
     builder = _Builder(
         schema=schema, task=task, budget=budget, synthesis=synthesis or Synthesis(), n=n,
         delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
@@ -178,6 +180,31 @@ def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
     return budget.delta, ()
 
 
+def _check_prior(schema: Schema, budget: Budget, delta: float) -> None:
+    """What the domain cost must be known, accounted under zCDP, and leave something to spend."""
+    prior = schema.prior
+    if prior is None:
+        if schema.provenance == "dp":
+            raise BudgetError(
+                "The schema was learned with privacy budget and does not say what it cost, so it "
+                "cannot be deducted. Use the schema as `prism learn-domain` wrote it.",
+                field="learned",
+            )
+        return
+    if budget.accountant != "zcdp":
+        raise BudgetError(
+            "A learned domain is accounted for under zcdp; choose this accountant.",
+            field="accountant",
+        )
+    if not amount_left(accountant("zcdp"), budget.epsilon, delta, prior) > 0.0:
+        raise BudgetError(
+            f"Learning the domain cost epsilon {prior.spent.epsilon:.3g} at delta "
+            f"{prior.delta:.3g}, and nothing is left of the declared budget. Raise epsilon, or "
+            "learn the domain with a smaller share.",
+            field="epsilon",
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Builder:
     schema: Schema
@@ -225,7 +252,8 @@ class _Builder:
 
     @property
     def _total(self) -> float:
-        return self.accountant.amount(self.budget.epsilon, self.delta - self._taken)
+        delta = self.delta - self._taken
+        return amount_left(self.accountant, self.budget.epsilon, delta, self.schema.prior)
 
     @property
     def _taken(self) -> float:

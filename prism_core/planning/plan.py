@@ -160,7 +160,8 @@ class Plan:
         schema, task, budget, synthesis, dag: the inputs, all public.
         n: training rows (persons), public.
         delta: in force (the default filled in).
-        total: amount that (epsilon, delta) buys: rho or epsilon (pld: rho of its events).
+        total: amount that (epsilon, delta) buys, without what learning the domain cost: rho or
+            epsilon (pld: rho of its events).
         s: the features S; in the predictive regime, before the run, the k largest columns as
             the worst case.
         s_is_final: False while S is only the worst case.
@@ -232,6 +233,14 @@ class Plan:
         """What the run spends by its accountant; never above (epsilon, delta)."""
         return self.accountant.spent(self.events, self.delta)
 
+    @cached_property
+    def guarantee(self) -> Spent:
+        """What the run and the learning of its domain spend together; never above either."""
+        prior = self.schema.prior
+        if prior is None:
+            return self.spent
+        return self.accountant.spent((*prior.events, *self.events), self.delta)
+
     @property
     def cliques(self) -> tuple[Clique, ...]:
         """Cliques of the measurement graph known now."""
@@ -268,7 +277,17 @@ class Plan:
             },
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
+            **self._domain(),
         }  # fmt: skip
+
+    def _domain(self) -> dict[str, Any]:
+        if self.schema.prior is None:
+            return {}
+        whole = self.guarantee
+        return {
+            "domain": self.schema.prior.to_dict(),
+            "with_domain": {"epsilon": whole.epsilon, "delta": whole.delta, "rho": whole.rho},
+        }
 
     def _deferred(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []

@@ -17,6 +17,7 @@ from prism_core.privacy.events import (
     Event,
     ExponentialEvent,
     GaussianEvent,
+    StableHistogramEvent,
     failure,
     leaves,
 )
@@ -196,6 +197,10 @@ class Basic:
         deltas: list[float] = []
         rhos: list[float] = []
         for leaf, times in leaves(events):
+            if isinstance(leaf, StableHistogramEvent):
+                raise BudgetError(
+                    "A learned domain is accounted for under zcdp.", field="accountant"
+                )
             rounds = leaf.count if isinstance(leaf, ExponentialEvent) else 1
             lost = getattr(leaf, "delta", 0.0)
             if isinstance(leaf, GaussianEvent) and not (leaf.epsilon > 0.0 and lost > 0.0):

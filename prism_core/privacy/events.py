@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prism_core.errors import PrivacyError
 from prism_core.privacy.checks import delta_value, positive
+from prism_core.privacy.threshold import gaussian_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+STABLE_HISTOGRAM = "stable histogram"
+"""The name of its event in the ledger and the certificate."""
 
 L1_SENSITIVITY = 2.0
 """l1 sensitivity of one marginal's counts under replace-one: one cell loses a row, another gains
@@ -129,6 +133,52 @@ class ApproximateEvent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StableHistogramEvent:
+    """Counts of categories nobody declared; names come out where the noisy count is above a bar.
+
+    It is delta-approximately rho-zCDP (Bun and Steinke 2016, Definition 8.1); the proof stands
+    in `histograms.stable_histogram`.
+
+    Attributes:
+        sigma: scale of the noise, in counts.
+        threshold: names with a noisy count above it come out.
+        delta: what the run may not use elsewhere; at least P(least + noise > threshold).
+        least: categories with a smaller true count take no part.
+        sensitivity: l2 sensitivity of the counts, sqrt(2) under replace-one.
+        label: what was learned, for people.
+
+    Raises:
+        PrivacyError: when delta does not cover the threshold.
+    """
+
+    sigma: float
+    threshold: int
+    delta: float
+    least: int = 1
+    sensitivity: float = L2_SENSITIVITY
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        positive(self.sigma, "sigma")
+        positive(self.sensitivity, "sensitivity")
+        for name, value in (("least", self.least), ("threshold", self.threshold)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise PrivacyError(f"{name} must be a whole number above 0.", field=name)
+        delta_value(self.delta)
+        if not gaussian_tail(self.sigma, self.threshold - self.least + 1) <= self.delta:
+            raise PrivacyError(
+                "The threshold of a stable histogram is too low for its delta; nothing was "
+                "measured.",
+                field="threshold",
+            )
+
+    @property
+    def rho(self) -> float:
+        """The zCDP of the counts that both neighbours hold: sensitivity^2 / (2 sigma^2)."""
+        return (self.sensitivity / self.sigma) ** 2 / 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComposedEvent:
     """Several events, all of them `count` times; they may nest."""
 
@@ -146,7 +196,9 @@ class ComposedEvent:
         return self.count * math.fsum(event.rho for event in self.events)
 
 
-Leaf: TypeAlias = GaussianEvent | ExponentialEvent | LaplaceEvent | ApproximateEvent
+Leaf: TypeAlias = (
+    GaussianEvent | ExponentialEvent | LaplaceEvent | ApproximateEvent | StableHistogramEvent
+)
 Event: TypeAlias = Leaf | ComposedEvent
 
 
@@ -161,24 +213,51 @@ def leaves(events: Iterable[Event]) -> Iterator[tuple[Leaf, int]]:
 
 
 def failure(events: Iterable[Event]) -> float:
-    """Sum of the deltas that have to be subtracted before the rest composes; rounded up."""
-    parts = [
-        times * leaf.delta for leaf, times in leaves(events) if isinstance(leaf, ApproximateEvent)
-    ]
+    """Sum of the deltas that have to be subtracted before the rest composes; rounded up.
+
+    delta1-approximate rho1-zCDP and delta2-approximate rho2-zCDP compose to (delta1 + delta2)-
+    approximate (rho1 + rho2)-zCDP (Bun and Steinke 2016, Lemma 8.2).
+    """
+    failing = (ApproximateEvent, StableHistogramEvent)
+    parts = [times * leaf.delta for leaf, times in leaves(events) if isinstance(leaf, failing)]
     return math.nextafter(math.fsum(parts), math.inf) if parts else 0.0
+
+
+_KINDS: dict[type, tuple[str, tuple[str, ...]]] = {
+    GaussianEvent: ("gaussian", ("sigma", "sensitivity", "delta", "epsilon")),
+    ExponentialEvent: ("exponential", ("epsilon", "count")),
+    LaplaceEvent: ("laplace", ("scale", "sensitivity", "epsilon")),
+    ApproximateEvent: ("approximate", ("epsilon", "delta")),
+    StableHistogramEvent: (
+        STABLE_HISTOGRAM,
+        ("sigma", "threshold", "least", "sensitivity", "delta"),
+    ),
+    ComposedEvent: ("composed", ("count",)),
+}
 
 
 def event_dict(event: Event) -> dict[str, Any]:
     """Plain values for the ledger and the certificate."""
-    kinds: dict[type, tuple[str, tuple[str, ...]]] = {
-        GaussianEvent: ("gaussian", ("sigma", "sensitivity", "delta", "epsilon")),
-        ExponentialEvent: ("exponential", ("epsilon", "count")),
-        LaplaceEvent: ("laplace", ("scale", "sensitivity", "epsilon")),
-        ApproximateEvent: ("approximate", ("epsilon", "delta")),
-        ComposedEvent: ("composed", ("count",)),
-    }
-    name, keys = kinds[type(event)]
+    name, keys = _KINDS[type(event)]
     found = {"event": name} | {key: getattr(event, key) for key in keys} | {"label": event.label}
     if isinstance(event, ComposedEvent):
         found["events"] = [event_dict(part) for part in event.events]
     return found
+
+
+def event_from_dict(document: Mapping[str, Any]) -> Event:
+    """The event that `event_dict` wrote, for those of learning a domain.
+
+    Raises:
+        PrivacyError: when it is none.
+    """
+    made: tuple[type[Event], ...] = (GaussianEvent, ExponentialEvent, StableHistogramEvent)
+    kinds = {_KINDS[kind][0]: kind for kind in made}
+    rest = {key: value for key, value in document.items() if key != "event"}
+    try:
+        return kinds[document["event"]](**rest)
+    except (KeyError, TypeError):
+        raise PrivacyError(
+            "An event must be written as this program writes it: its kind and its numbers.",
+            field="events",
+        ) from None

@@ -24,6 +24,7 @@ from prism_core.privacy.events import (
     ComposedEvent,
     ExponentialEvent,
     GaussianEvent,
+    StableHistogramEvent,
     leaves,
 )
 
@@ -166,11 +167,18 @@ def _grid(parts: tuple[tuple[Leaf, int], ...]) -> float:
     """Width of the grid: fine against the smallest loss, bounded by the size of the whole."""
     spread = math.sqrt(2.0 * math.fsum(leaf.rho * times for leaf, times in parts))
     fine = [
-        1.0 / (leaf.sigma * _STEPS) if isinstance(leaf, GaussianEvent) else leaf.epsilon / 100.0
+        1.0 / (leaf.sigma * _STEPS) if isinstance(leaf, GaussianEvent) else _pure(leaf) / 100.0
         for leaf, _ in parts
     ]
     # The whole is looked at over about 24 standard deviations.
     return max(min(min(fine), 24.0 * spread / _LEAST_POINTS), 24.0 * spread / _POINTS)
+
+
+def _pure(leaf: Leaf) -> float:
+    """Epsilon of a step that has one."""
+    if isinstance(leaf, GaussianEvent | StableHistogramEvent):
+        raise BudgetError("A learned domain is accounted for under zcdp.", field="accountant")
+    return leaf.epsilon
 
 
 def _distribution(library: Any, leaf: Leaf, step: float) -> Any:  # noqa: ANN401
@@ -179,7 +187,7 @@ def _distribution(library: Any, leaf: Leaf, step: float) -> Any:  # noqa: ANN401
             leaf.sigma, sensitivity=1, value_discretization_interval=step, use_connect_dots=True
         )
     delta = getattr(leaf, "delta", 0.0)
-    parameters = library.common.DifferentialPrivacyParameters(leaf.epsilon, delta)
+    parameters = library.common.DifferentialPrivacyParameters(_pure(leaf), delta)
     return library.privacy_loss_distribution.from_privacy_parameters(
         parameters, value_discretization_interval=step
     )

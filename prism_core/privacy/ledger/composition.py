@@ -53,6 +53,9 @@ def _cost(event: Mapping[str, Any]) -> Cost:
             case "gaussian":
                 ratio = positive(event["sensitivity"], "s") / positive(event["sigma"], "sigma")
                 found = Cost(rho=ratio**2 / 2.0)
+            case "stable histogram":
+                ratio = positive(event["sensitivity"], "s") / positive(event["sigma"], "sigma")
+                found = Cost(rho=ratio**2 / 2.0, delta=positive(event["delta"], "delta"))
             case "exponential":
                 found = Cost(rho=positive(event["epsilon"], "epsilon") ** 2 / 8.0)
             case "laplace":

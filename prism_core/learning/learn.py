@@ -1,0 +1,178 @@
+"""Learning the domain: a charged step of its own, before the release is planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from prism_core.data.encoding import MISSING_TEXTS, encode_column, one_row_per_person
+from prism_core.data.tables import as_texts
+from prism_core.errors import LedgerError, PlanError, TableError
+from prism_core.learning.quantiles import learned_column
+from prism_core.learning.requests import NumericRequest
+from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
+from prism_core.privacy.histograms import guard_rows, noisy_cells, stable_histogram
+from prism_core.privacy.noise import SecureNoise
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from prism_core.data.column import Column
+    from prism_core.data.schema import Schema
+    from prism_core.data.tables import RawTable
+    from prism_core.learning.plan import DomainEvent, DomainPlan
+    from prism_core.learning.requests import CategoryRequest, Request
+    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.noise import NoiseSource
+
+MAX_NAME = 200
+"""Longer texts, and texts with control characters, are no categories: they become `other`."""
+
+LearningStamp: TypeAlias = Literal["learned", "learned without a ledger", "rehearsal, not learned"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedDomain:
+    """What learning gives out; differentially private.
+
+    Attributes:
+        schema: with the provenance `dp`; carries its cost, which `design` deducts.
+        spent: what it cost, stated at the plan's delta.
+        events: the same as events.
+        charge: number of the ledger's charge, None where there was none.
+        stamp: what kind of run it was.
+    """
+
+    schema: Schema
+    spent: Spent
+    events: tuple[DomainEvent, ...] = field(repr=False)
+    charge: int | None
+    stamp: LearningStamp
+
+
+def learn_domain(
+    plan: DomainPlan,
+    raw: RawTable,
+    *,
+    ledger: Ledger | None,
+    asset: str = "",
+    why: str = "",
+    noise: NoiseSource | None = None,
+    rng: np.random.Generator,
+    public: bool = False,
+) -> LearnedDomain:
+    """Learn what the plan asks for. Reads private rows.
+
+    Spends: `plan.spent`. With a ledger the charge is written and synced before the first
+    mechanism; it stands whatever happens later, unless no mechanism ran.
+
+    Args:
+        plan: from `design_domain`.
+        raw: the training rows as text.
+        ledger: the workspace's ledger. None has to be written out and is stamped on the result.
+        asset: the data asset's name in the ledger.
+        why: purpose, for the ledger.
+        noise: secure by default. A seeded source is for public tables only and makes the run a
+            rehearsal, which is not charged.
+        rng: chooses the row of every person where a person-ID column is declared.
+        public: whether the rows are public.
+
+    Raises:
+        PlanError, TableError: when the table does not fit the plan.
+        PrivacyError: for seeded noise on a private table.
+        OverspentError: when the asset's lifetime budget is too small; nothing was read.
+    """
+    source = noise or SecureNoise()
+    guard_rows(source, public=public)
+    rows = _rows(plan, raw, rng)
+    rehearsal = public and not source.secure
+    charge = None
+    if ledger is not None and not rehearsal:
+        charge = _charge(ledger, plan, asset, why)
+    touched = False
+    learned: list[Column] = []
+    try:
+        for request, event in zip(plan.outline.requests, plan.events, strict=True):
+            cells = rows.column(request.name)
+            touched = True
+            learned.append(_learn(request, event, cells, source, public=public))
+        schema = plan.schema(learned, plan.prior(charge))
+    except BaseException:
+        if ledger is not None and charge is not None:
+            ledger.mark(charge, "failed" if touched else "void")
+        raise
+    if ledger is not None and charge is not None:
+        ledger.mark(charge, "done")
+    return LearnedDomain(
+        schema=schema, spent=plan.spent, events=plan.events, charge=charge,
+        stamp=_stamp(rehearsal=rehearsal, ledger=ledger),
+    )  # fmt: skip
+
+
+def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> LearningStamp:
+    if rehearsal:
+        return "rehearsal, not learned"
+    return "learned without a ledger" if ledger is None else "learned"
+
+
+def _rows(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> RawTable:
+    """One row per person, n of them; only the header and the number of rows are looked at."""
+    person_id = plan.outline.person_id
+    wanted = [*(c.name for c in plan.outline.columns), *([person_id] if person_id else [])]
+    absent = [name for name in wanted if name not in raw.header]
+    if absent:
+        raise TableError(
+            f"{raw.name!r} has no column {', '.join(map(repr, absent[:5]))}"
+            f"{' and others' if len(absent) > 5 else ''}. Correct the declaration or load the "
+            "matching file.",
+            field="header",
+        )
+    rows = raw if person_id is None else one_row_per_person(raw, person_id, rng)
+    if rows.rows != plan.n:
+        raise PlanError(
+            f"The plan is for {plan.n:,} rows (persons) and the table does not have that many. "
+            "Make the plan for this table.",
+            field="n",
+        )
+    return rows
+
+
+def _charge(ledger: Ledger, plan: DomainPlan, asset: str, why: str) -> int:
+    if not asset:
+        raise LedgerError("Name the data asset that is to be charged.", field="asset")
+    return ledger.charge(
+        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp",
+        why=why or "learning the domain",
+    )  # fmt: skip
+
+
+def _learn(
+    request: Request, event: DomainEvent, cells: pd.Series, noise: NoiseSource, *, public: bool
+) -> Column:
+    if isinstance(request, NumericRequest):
+        assert isinstance(event, GaussianEvent)
+        codes: NDArray[np.int32] = encode_column(request.grid, cells)
+        noisy = noisy_cells(codes, request.grid.size, event, noise, public=public)
+        return learned_column(request, noisy, event.sigma, len(codes))
+    assert isinstance(event, StableHistogramEvent)
+    found = stable_histogram(categories(request, cells), event, noise, public=public)
+    largest = sorted(found, key=lambda name: (-found[name], name))[: request.max_levels]
+    return request.column(tuple(sorted(largest)))
+
+
+def categories(request: CategoryRequest, cells: pd.Series) -> list[str | None]:
+    """The category of every cell, by itself; None for missing, `other`, and what is no name."""
+    texts = [text.strip() for text in as_texts(cells).str.strip()]
+    other = request.other.strip()
+    return [text if text != other and _is_name(text) else None for text in texts]
+
+
+def _is_name(text: str) -> bool:
+    return (
+        len(text) <= MAX_NAME
+        and text.replace("\xa0", " ").isprintable()
+        and text.lower() not in MISSING_TEXTS
+    )

@@ -1,0 +1,126 @@
+"""Reading an outline: a schema file in which some columns have an entry `learn`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data import schema_io
+from prism_core.errors import SchemaError
+from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
+
+if TYPE_CHECKING:
+    from prism_core.data.column import Column
+    from prism_core.learning.requests import Request
+
+_NUMERIC = {"bins", "cells", "scale", "unit"}
+_CATEGORICAL = {"max_levels"}
+_WITH_NUMERIC = {
+    "name", "kind", "lower", "upper", "integer", "decimals", "nullable", "fill", "description",
+}  # fmt: skip
+_WITH_CATEGORICAL = {"name", "kind", "nullable", "other", "description"}
+
+
+def load_outline(path: str | Path) -> Outline:
+    """The outline in a YAML or JSON file.
+
+    Raises:
+        SchemaError: when it cannot be read or names something unknown.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise SchemaError(
+            f"The schema file {Path(path).name!r} cannot be read as UTF-8 text.", field="schema"
+        ) from None
+    return loads_outline(text)
+
+
+def loads_outline(text: str) -> Outline:
+    """The outline written in `text`."""
+    document = schema_io.parse(text)
+    if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
+        raise SchemaError("A schema needs a list named 'columns'.", field="columns")
+    entries = document["columns"]
+    columns: list[Column | Request] = [
+        _request(entry, number)
+        if isinstance(entry, dict) and entry.get("learn", False) is not False
+        else schema_io.column_from_dict(
+            _without_learn(entry) if isinstance(entry, dict) else entry, number
+        )
+        for number, entry in enumerate(entries, start=1)
+    ]
+    # The rest of the document is read as that of a schema with a stand-in for its columns.
+    stand_in = {"name": "stand-in", "kind": "boolean"}
+    people = schema_io.from_dict({**document, "columns": [stand_in]})
+    return Outline(
+        columns=tuple(columns), one_row_per_person=people.one_row_per_person,
+        person_id=people.person_id, persons=people.persons,
+    )  # fmt: skip
+
+
+def _without_learn(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != "learn"}
+
+
+def _request(entry: dict[str, Any], number: int) -> Request:
+    if entry.get("name") is None or "kind" not in entry:
+        raise SchemaError(
+            f"Entry {number} of the columns needs at least a name and a kind.", field="columns"
+        )
+    name, kind = str(entry["name"]).strip(), entry["kind"]
+    learn = {} if entry["learn"] is True else entry["learn"]
+    if not isinstance(learn, dict):
+        raise SchemaError(
+            f"Column {name!r}: learn must be true or a section.", field=f"{name}.learn"
+        )
+    if kind in ("numeric", "date"):
+        _known(entry, _WITH_NUMERIC, learn, _NUMERIC, name)
+        return _numeric(entry, learn, name)
+    if kind == "categorical":
+        _known(entry, _WITH_CATEGORICAL, learn, _CATEGORICAL, name)
+        column = schema_io.column_from_dict(
+            {**_without_learn(entry), "levels": [entry.get("other", "other")]}, number
+        )
+        return CategoryRequest(
+            name=name, other=str(column.levels[0]), nullable=column.nullable,
+            description=column.description, **learn,
+        )  # fmt: skip
+    raise SchemaError(
+        f"Column {name!r}: numeric, date and categorical columns can be learned; declare the "
+        "levels of any other.",
+        field=f"{name}.learn",
+    )
+
+
+def _numeric(entry: dict[str, Any], learn: dict[str, Any], name: str) -> NumericRequest:
+    # Read as a declared column of one bin: the same rules for bounds, dates and decimals.
+    outer = schema_io.column_from_dict({**_without_learn(entry), "bins": 1}, 0)
+    lower, upper = outer.bounds
+    if "unit" in learn:
+        learn = {**learn, "unit": schema_io.number(learn["unit"], f"{name}.learn.unit")}
+    return NumericRequest(
+        name=name, kind="date" if outer.kind == "date" else "numeric", lower=lower, upper=upper,
+        decimals=outer.decimals, nullable=outer.nullable,
+        fill=None if outer.fill is None else float(outer.fill),
+        description=outer.description, **learn,
+    )  # fmt: skip
+
+
+def _known(
+    entry: dict[str, Any], with_learn: set[str], learn: dict[str, Any], keys: set[str], name: str
+) -> None:
+    stray = sorted(str(key) for key in set(entry) - with_learn - {"learn"})
+    if stray:
+        raise SchemaError(
+            f"Column {name!r}: {stray[0]} does not go with learn. Allowed: "
+            f"{', '.join(sorted(with_learn))}.",
+            field=f"{name}.{stray[0]}",
+        )
+    unknown = sorted(str(key) for key in set(learn) - keys)
+    if unknown:
+        raise SchemaError(
+            f"Column {name!r}: learn has an unknown entry {unknown[0]!r}. Allowed: "
+            f"{', '.join(sorted(keys))}.",
+            field=f"{name}.learn",
+        )

@@ -1,0 +1,101 @@
+"""What was spent on learning the domain before a plan is made; the plan deducts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import PrivacyError
+from prism_core.privacy.accountants import Spent, accountant
+from prism_core.privacy.checks import delta_value
+from prism_core.privacy.events import event_dict, event_from_dict, failure
+
+if TYPE_CHECKING:
+    from prism_core.privacy.accountants import Accountant
+    from prism_core.privacy.events import Event
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prior:
+    """An earlier charge on the same rows; travels with the schema it paid for.
+
+    Attributes:
+        events: what was spent.
+        delta: the delta at which its epsilon is stated.
+        plan: SHA-256 of the plan it was made with.
+        charge: its number in the ledger, None where there was none.
+    """
+
+    events: tuple[Event, ...]
+    delta: float
+    plan: str = ""
+    charge: int | None = None
+
+    def __post_init__(self) -> None:
+        delta_value(self.delta)
+        if not self.events or not self.failing < self.delta:
+            raise PrivacyError(
+                "What the domain cost must list its events, and leave a part of delta.",
+                field="learned",
+            )
+
+    @property
+    def failing(self) -> float:
+        """The part of delta that is gone before epsilon becomes rho."""
+        return failure(self.events)
+
+    @property
+    def spent(self) -> Spent:
+        """What learning the domain costs by itself."""
+        return accountant("zcdp").spent(self.events, self.delta)
+
+    @property
+    def rho(self) -> float:
+        """ZCDP of the events."""
+        return self.spent.rho
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for the schema, the plan and the certificate."""
+        spent = self.spent
+        return {
+            "epsilon": spent.epsilon,
+            "delta": spent.delta,
+            "rho": spent.rho,
+            "delta_of_histograms": self.failing,
+            "charge": self.charge,
+            "plan_sha256": self.plan,
+            "events": [event_dict(event) for event in self.events],
+        }
+
+    @classmethod
+    def from_dict(cls, document: object) -> Prior:
+        """What `to_dict` wrote; the sums are computed anew from the events.
+
+        Raises:
+            PrivacyError: when it is not usable.
+        """
+        events = document.get("events") if isinstance(document, dict) else None
+        if not isinstance(document, dict) or not isinstance(events, list):
+            raise PrivacyError(
+                "The entry 'learned' of a schema must list the events of its charge.",
+                field="learned",
+            )
+        return cls(
+            events=tuple(event_from_dict(event) for event in events),
+            delta=document.get("delta", 0.0),
+            plan=str(document.get("plan_sha256", "")),
+            charge=document.get("charge"),
+        )
+
+
+def amount_left(spender: Accountant, epsilon: float, delta: float, prior: Prior | None) -> float:
+    """What (epsilon, delta) still buys after the domain was learned; 0 when nothing is left.
+
+    The delta of stable histograms goes before epsilon becomes rho; then the rho that was spent
+    goes off. So prior.rho plus what is returned converts to at most epsilon at delta, the
+    delta of the histograms included.
+    """
+    if prior is None:
+        return spender.amount(epsilon, delta)
+    rest = delta - prior.failing
+    return max(0.0, spender.amount(epsilon, rest) - prior.rho) if rest > 0.0 else 0.0
