@@ -145,6 +145,18 @@ def test_replayed_on_a_neighbour_nothing_but_the_true_vectors_moves(lone):
         assert before.schema.prior == after.schema.prior == made.prior()
 
 
+def test_bounds_come_from_the_noisy_counts_alone():
+    """With frozen counts that stand far out of the noise no replaced row moves a bound or edge."""
+    plan = plan_for(NUMBER, n=3, epsilon=1_000.0)
+    frozen = [np.array([0, 0, 3, 0, 0, 0])]
+    learned = {
+        run(plan, table(*cells), Tape(frozen)).schema["x"]
+        for cells in itertools.product(("0", "1.5", "3.5", "nan"), repeat=3)
+    }
+    (column,) = learned
+    assert (column.bounds, column.edges) == ((1.0, 2.0), ())
+
+
 def test_row_order_and_hash_order_do_not_show():
     plan = plan_for(NAMES, n=len(BIG))
     tapes = [Tape(seed=5), Tape(seed=5)]
