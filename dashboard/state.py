@@ -145,6 +145,7 @@ class Project:
     asset: str = ""
     lifetime: float = 3.0
     why: str = ""
+    notice: str = ""
     job: Job | None = None
     train: EncodedTable | None = None
     holdout: EncodedTable | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.parts import release_run, release_start
+from dashboard.parts import ledger_view, release_run, release_start
 from dashboard.state import project
 from dashboard.widgets import guard, heading, onward, provenance_notice
 
@@ -21,3 +21,6 @@ else:
     release_run.section()
     if state.folder is not None:
         onward("Release")
+if not state.public:
+    with st.expander("Ledger: what was spent on whose data", icon=":material/receipt_long:"):
+        ledger_view.section()

@@ -23,6 +23,8 @@ def section() -> None:
     """The view of the session's run."""
     state = project()
     assert state.job is not None
+    if state.notice:
+        st.warning(plain(state.notice), icon=":material/fingerprint:")
     outcome = state.job.outcome()
     if outcome.state == "running":
         _watch()

@@ -14,10 +14,11 @@ from prism_core.config import AssetConfig
 from prism_core.data.split import set_aside
 from prism_core.errors import LedgerError, PrismError
 from prism_core.privacy.ledger import Ledger
-from prism_core.workspace import encode_holdout, encode_rows, fresh_rng
+from prism_core.workspace import encode_holdout, encode_rows, fresh_rng, recognise
 
 if TYPE_CHECKING:
     from dashboard.state import Project
+    from prism_core.data.encoding import EncodedTable
     from prism_core.planning.plan import Plan
     from prism_core.privacy.ledger import Balance
 
@@ -195,6 +196,12 @@ def _checklist(state: Project, plan: Plan, *, budget_left: bool) -> None:
         st.markdown(f"{mark} {text}")
 
 
+def _recognised(state: Project, table: EncodedTable) -> str:
+    """A notice for this screen when the same rows were charged under another name."""
+    assert state.raw is not None and state.schema is not None
+    return recognise(Ledger(), state.asset, state.schema, state.raw, table)
+
+
 def _start(state: Project, plan: Plan) -> None:
     assert state.raw is not None and state.schema is not None
     rng = fresh_rng()
@@ -209,5 +216,6 @@ def _start(state: Project, plan: Plan) -> None:
     if not state.public:
         asset = AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime, why=state.why)
     state.forget_results()
+    state.notice = "" if state.public else _recognised(state, table)
     state.train, state.holdout = train, holdout
     state.job = worker.start(plan, train, asset, state.seed)
