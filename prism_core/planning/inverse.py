@@ -143,6 +143,8 @@ def epsilon_for_error(
 
 def _up(value: float) -> float:
     """Rounded up to `DIGITS` significant digits."""
+    near = float(f"{value:.{DIGITS}g}")
+    if near >= value:
+        return near
     unit = 10.0 ** (math.floor(math.log10(value)) - DIGITS + 1)
-    found = float(f"{math.ceil(value / unit) * unit:.{DIGITS}g}")
-    return found if found >= value else float(f"{(math.ceil(value / unit) + 1) * unit:.{DIGITS}g}")
+    return float(f"{near + unit:.{DIGITS}g}")
