@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from dashboard.parts import ledger_view, release_run, release_start
 from dashboard.state import project
 from dashboard.widgets import guard, heading, onward, provenance_notice

@@ -116,15 +116,19 @@ def epsilon_for_error(
         plan = design(schema, task, wanted, n, dag=dag, synthesis=synthesis)
         return task_error(plan) <= target
 
-    if reached(LEAST_EPSILON):
-        return LEAST_EPSILON
-    if not reached(MOST_EPSILON):
+    low, high = LEAST_EPSILON, MOST_EPSILON
+    if accountant(budget.accountant).fixed_only:  # seconds a plan: start from zCDP's answer
+        plain = replace(budget, accountant="zcdp")
+        high = epsilon_for_error(schema, task, plain, n, target, dag=dag, synthesis=synthesis)
+        low = max(LEAST_EPSILON, 0.7 * high)
+    if reached(low):
+        return _up(low)
+    if not reached(high):
         raise BudgetError(
             f"No epsilon up to {MOST_EPSILON:g} keeps the expected error below {target:g}. Ask "
             "for less, use fewer levels or bins, or more rows.",
             field="target_error",
         )
-    low, high = LEAST_EPSILON, MOST_EPSILON
     while (high - low) > low * 10.0**-DIGITS / 2.0:
         middle = math.sqrt(low * high)
         if reached(middle):
@@ -139,6 +143,8 @@ def epsilon_for_error(
 
 def _up(value: float) -> float:
     """Rounded up to `DIGITS` significant digits."""
+    near = float(f"{value:.{DIGITS}g}")
+    if near >= value:
+        return near
     unit = 10.0 ** (math.floor(math.log10(value)) - DIGITS + 1)
-    found = float(f"{math.ceil(value / unit) * unit:.{DIGITS}g}")
-    return found if found >= value else float(f"{(math.ceil(value / unit) + 1) * unit:.{DIGITS}g}")
+    return float(f"{near + unit:.{DIGITS}g}")
