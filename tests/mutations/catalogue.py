@@ -166,17 +166,19 @@ CATALOGUE = (
     ),
     _one(
         "overspending plan not stopped", "pipeline.py",
-        "    if not plan.spent.epsilon <= plan.budget.epsilon or not plan.spent.delta",
-        "    if plan is None and not plan.spent.delta",
+        "    if not whole.epsilon <= plan.budget.epsilon or not whole.delta <= plan.delta:",
+        "    if whole is None:",
         f"{PIPELINE}::test_a_plan_that_spends_more_than_it_declares",
     ),
     _one(
         "delta not split in basic composition", "planning/design.py",
-        " / (len(task_cliques) + len(singles) + rounds)", "", DESIGN,
+        "- self._taken) / parts", "- self._taken)", DESIGN,
     ),
     _one(
         "selection pool not deducted", "planning/design.py",
-        "math.fsum([1.0, -1e-15, -selection, -rest])", "math.fsum([1.0, -1e-15, -rest])", DESIGN,
+        "*(-part for part in found.values())",
+        "*(-found[pool] for pool in ('choice', 'background'))",
+        DESIGN,
     ),
     _one(
         "rho of a choice halved", "privacy/events.py",
@@ -192,7 +194,10 @@ CATALOGUE = (
     Mutation(
         name="secure noise too small, own check gone", file="privacy/noise.py",
         edits=(
-            ("make_gaussian(*space, scale=sigma)", "make_gaussian(*space, scale=0.7 * sigma)"),
+            (
+                "make_gaussian(*space, scale=sigma)\n        _confirm(mechanism.map(L2",
+                "make_gaussian(*space, scale=0.7 * sigma)\n        _confirm(mechanism.map(L2",
+            ),
             ("    if not loss <= declared * (1.0 + 1e-9):", "    if loss is None:"),
         ),
         killers=("statistical/test_noise_law.py::test_the_noise_has_the_declared_scale",),
@@ -213,11 +218,11 @@ CATALOGUE = (
         f"{ACCOUNTANTS}::test_basic_refuses_noise_it_was_not_asked_for",
     ),
     _one(
-        "earlier charges forgotten", "privacy/ledger.py",
-        "if not math.fsum([*used, spent.rho]) <= total:", "if not spent.rho <= total:", LEDGER,
+        "earlier charges forgotten", "privacy/ledger/book.py",
+        "_check_budget(known, counted(db, key), item)", "_check_budget(known, [], item)", LEDGER,
     ),
     _one(
-        "failed charges count as nothing", "privacy/ledger.py",
+        "failed charges count as nothing", "privacy/ledger/queries.py",
         "LIMIT 1) IS NOT 'void'", "LIMIT 1) IN ('done', 'reserved')", LEDGER,
     ),
     _one(
@@ -227,7 +232,8 @@ CATALOGUE = (
     ),
     _one(
         "loss distribution for noise chosen at run time", "planning/calibration.py",
-        "    if plan.selection is not None or plan.tree is not None:", "    if plan is None:",
+        "    if plan.selection is not None or plan.three_way is not None or plan.tree is not None:",
+        "    if plan is None:",
         f"{PLD}::test_plans_that_choose_at_run_time_are_refused",
     ),
     _one(
