@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from prism_core.data.tables import RawTable
     from prism_core.evaluation import Evaluation
     from prism_core.planning.plan import Plan
-    from prism_core.planning.task import SelectionRule
+    from prism_core.planning.task import AllocationRule, Regime, SelectionRule
+    from prism_core.privacy.accountants import AccountantName
 
 Edges = tuple[tuple[str, str], ...]
 _KEY = "project"
@@ -87,8 +88,8 @@ class BudgetEntries:
 
     epsilon: float = 1.0
     delta: str = ""
-    accountant: str = "zcdp"
-    allocation: str = "closed_form"
+    accountant: AccountantName = "zcdp"
+    allocation: AllocationRule = "closed_form"
     background: float = 0.20
     selection: float = 0.10
 
@@ -110,8 +111,8 @@ class BudgetEntries:
         return Budget(
             epsilon=self.epsilon,
             delta=delta,
-            accountant=self.accountant,  # type: ignore[arg-type]
-            allocation=self.allocation,  # type: ignore[arg-type]
+            accountant=self.accountant,
+            allocation=self.allocation,
             shares=Shares(
                 selection=self.selection, choice=_CHOICE, task=rest, background=self.background
             ),
@@ -136,7 +137,7 @@ class Project:
     checked: bool = False
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
-    regime: str = "causal"
+    regime: Regime = "causal"
     k: int = 8
     selection: SelectionRule = "greedy"
     budget: BudgetEntries = field(default_factory=lambda: BudgetEntries())
@@ -178,7 +179,7 @@ class Project:
     def task(self) -> Task:
         """The task as it is entered."""
         return Task(
-            target=self.target or "", regime=self.regime, k=self.k, selection=self.selection,  # type: ignore[arg-type]
+            target=self.target or "", regime=self.regime, k=self.k, selection=self.selection,
         )  # fmt: skip
 
     def plan(self) -> Plan:
