@@ -189,16 +189,12 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             "composition is for reproducing the paper's tables on public rows; choose zcdp.",
             field="accountant",
         )
-    if failure(plan.events):
-        raise BudgetError(
-            "Choosing features by a private regression takes a part of delta, which the ledger "
-            "does not add up yet. Choose them in another way for a charged asset.",
-            field="selection",
-        )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
     # The rho of a pld plan's events lies above it, and is charged. Learning the domain has
-    # a charge of its own.
-    whole = amount_left(plan.accountant, plan.budget.epsilon, plan.delta, plan.schema.prior)
+    # a charge of its own. A private regression's part of delta is gone before epsilon becomes
+    # rho; the ledger adds that part up from the event.
+    delta = plan.delta - failure(plan.events)
+    whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.schema.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
     return ledger.charge(
         asset, spent=spent, events=plan.events, plan=plan.hash,

@@ -19,7 +19,7 @@ _SELECTIONS: dict[SelectionRule, str] = {
     "greedy": "One after another, by association with Y",
     "one_shot": "All at once, by association with Y (faster)",
     "mutual_information": "All at once, by mutual information with Y (the paper)",
-    "logistic": "Together, by a private logistic regression",
+    "logistic": "Together, by a private logistic regression (weak below epsilon 16)",
 }
 
 
@@ -47,12 +47,7 @@ def section() -> None:
         state.k = int(
             right.number_input("Number of features k", 1, most, min(state.k, most), key="k_choice")
         )
-        # A charged asset cannot pay for the regression's part of delta yet.
-        rules: list[SelectionRule] = [
-            rule for rule in _SELECTIONS if rule != "logistic" or state.public
-        ]
-        if state.selection not in rules:
-            state.selection = rules[0]
+        rules = list(_SELECTIONS)
         state.selection = right.selectbox(
             "How the features are chosen", rules, format_func=_SELECTIONS.__getitem__,
             index=rules.index(state.selection), key="selection_choice",

@@ -93,9 +93,9 @@ def test_the_way_of_choosing_features_is_kept_and_reaches_the_plan(project):
     assert project.selection == "mutual_information"
     assert project.plan().selection.rule == "mutual_information"
     project.public, project.selection = False, "logistic"
-    test = page("structure", project)
-    assert len(test.selectbox(key="selection_choice").options) == 3
-    assert project.selection == "greedy"
+    page("structure", project)
+    assert project.selection == "logistic"
+    assert project.plan().selection.event.delta == pytest.approx(project.plan().delta / 10)
 
 
 def test_what_is_drawn_is_taken_and_an_old_revision_is_not(project):

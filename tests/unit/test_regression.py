@@ -14,11 +14,12 @@ from statistical.laws import ACCEPT
 from prism_core.data.column import Column
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
-from prism_core.errors import BudgetError, PrivacyError
+from prism_core.errors import OverspentError, PrivacyError
 from prism_core.pipeline import release
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy import regression
+from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.events import ApproximateEvent
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
@@ -261,17 +262,37 @@ def test_known_noise_is_refused_and_so_is_an_event_without_delta():
         choose_features(private, plan_for(private), seeded())
 
 
-def test_a_run_on_public_rows_and_no_charge_for_what_the_ledger_cannot_add(tmp_path):
+def test_a_run_on_public_rows():
     table = rows()
     made = release(
         plan_for(table), table, ledger=None, noise=seeded(), rng=np.random.default_rng(0)
     )
     assert made.plan.s == ("b",)
     assert made.plan.spent.epsilon <= made.plan.budget.epsilon
+
+
+def test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it(tmp_path):
     ledger = Ledger(tmp_path)
-    ledger.register("ward", epsilon=50.0, delta=1e-5)
     private = rows(public=False)
-    with pytest.raises(BudgetError, match="takes a part of delta"):
-        release(plan_for(private), private, ledger=ledger, asset="ward",
-                rng=np.random.default_rng(0))  # fmt: skip
+    plan = plan_for(private, epsilon=1.0)
+    ledger.register("ward", epsilon=2.0, delta=plan.delta)
+    release(plan, private, ledger=ledger, asset="ward", rng=np.random.default_rng(0))
+    (charge,) = ledger.charges()
+    step = plan.selection.event
+    assert step.delta == pytest.approx(plan.delta / 10)
+    assert charge.rho == pytest.approx(epsilon_to_rho(1.0, plan.delta - step.delta), rel=1e-9)
+    assert charge.rho < epsilon_to_rho(1.0, plan.delta) * 0.999
+    balance = ledger.balance("ward")
+    assert balance.spent_delta == pytest.approx(step.delta)
+    # Both parts together are the plan's guarantee: not above it, and nothing is lost.
+    assert balance.spent_epsilon == pytest.approx(1.0, rel=1e-9)
+
+
+def test_deltas_that_add_up_to_the_asset_s_are_refused_and_the_reason_is_said(tmp_path):
+    ledger = Ledger(tmp_path)
+    private = rows(public=False)
+    plan = plan_for(private)
+    ledger.register("ward", epsilon=50.0, delta=plan.delta / 10)
+    with pytest.raises(OverspentError, match="delta"):
+        release(plan, private, ledger=ledger, asset="ward", rng=np.random.default_rng(0))
     assert ledger.charges() == ()

@@ -256,6 +256,13 @@ def _check_budget(asset: Asset, items: list[Item], new: Item) -> None:
     after = composition.compose(asset, [*items, new])
     if after.spent_rho <= after.total_rho:
         return
+    if after.spent_delta >= asset.delta:
+        raise OverspentError(
+            f"The asset {asset.name!r} has a lifetime delta of {asset.delta:.3g}, and the steps "
+            f"with a delta of their own would take {after.spent_delta:.3g} of it. Choose the "
+            "features in another way, or plan with a smaller delta.",
+            field="delta",
+        )
     before = composition.compose(asset, items)
     raise OverspentError(
         f"The asset {asset.name!r} has a lifetime epsilon of {asset.epsilon:g}; "
