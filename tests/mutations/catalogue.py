@@ -162,7 +162,9 @@ CATALOGUE = (
     ),
     _one(
         "charge void after a failure", "pipeline.py",
-        '"failed" if self.touched else "void"', '"void"', PIPELINE,
+        '"failed" if self.touched else "void"', '"void"',
+        f"{PIPELINE}::test_cancelled_after_the_first_mechanism_stays_charged",
+        f"{PIPELINE}::test_a_run_that_breaks_in_a_mechanism_stays_charged",
     ),
     _one(
         "overspending plan not stopped", "pipeline.py",
@@ -189,7 +191,7 @@ CATALOGUE = (
         "exponential mechanism without its 2", "privacy/noise.py",
         "logits = epsilon * scores / (2.0 * sensitivity)",
         "logits = epsilon * scores / sensitivity",
-        "statistical/test_exponential_law.py",
+        "statistical/test_exponential_law.py::test_the_choice_follows_the_exponential_mechanism",
     ),
     Mutation(
         name="secure noise too small, own check gone", file="privacy/noise.py",
@@ -219,11 +221,13 @@ CATALOGUE = (
     ),
     _one(
         "earlier charges forgotten", "privacy/ledger/book.py",
-        "_check_budget(known, counted(db, key), item)", "_check_budget(known, [], item)", LEDGER,
+        "_check_budget(known, counted(db, key), item)", "_check_budget(known, [], item)",
+        f"{LEDGER}::test_overspending_is_refused_with_nothing_written",
     ),
     _one(
         "failed charges count as nothing", "privacy/ledger/queries.py",
-        "LIMIT 1) IS NOT 'void'", "LIMIT 1) IN ('done', 'reserved')", LEDGER,
+        "LIMIT 1) IS NOT 'void'", "LIMIT 1) IN ('done', 'reserved')",
+        f"{LEDGER}::test_a_charge_counts_in_every_state_but_void",
     ),
     _one(
         "one moved cell in the loss distribution", "privacy/loss_distribution.py",
@@ -245,5 +249,56 @@ CATALOGUE = (
         "basic composition charged to an asset", "pipeline.py",
         "    if plan.budget.accountant not in CHARGEABLE:", "    if plan is None:",
         f"{PIPELINE}::test_basic_composition_is_refused_for_a_charged_asset",
+    ),
+    # --- learning a domain ---
+    _one(
+        "threshold of a histogram one too low", "privacy/threshold.py",
+        "return high + least - 1", "return high + least - 2",
+        "unit/test_threshold.py::test_the_threshold_is_the_smallest_that_delta_covers",
+    ),
+    _one(
+        "a name comes out at the threshold", "privacy/histograms.py",
+        "if count > event.threshold", "if count >= event.threshold",
+        "statistical/test_domain_privacy.py::test_a_lone_category_comes_out_as_rarely_as_the_formula_says",
+    ),
+    _one(
+        "event of a histogram takes any threshold", "privacy/events.py",
+        "if not gaussian_tail(self.sigma, self.threshold - self.least + 1) <= self.delta:",
+        "if self.sigma < 0.0:",
+        "unit/test_threshold.py::test_a_threshold_too_low_for_its_delta_is_refused",
+    ),
+    _one(
+        "cost of the domain not deducted", "privacy/prior.py",
+        "spender.amount(epsilon, rest) - prior.rho)", "spender.amount(epsilon, rest))",
+        "unit/test_domain.py::test_domain_and_release_together_stay_below_the_declaration",
+    ),
+    _one(
+        "delta of the histograms not subtracted", "privacy/prior.py",
+        "    rest = delta - prior.failing\n", "    rest = delta\n",
+        "unit/test_domain.py::test_domain_and_release_together_stay_below_the_declaration",
+    ),
+    _one(
+        "delta of a histogram forgotten by the ledger", "privacy/ledger/composition.py",
+        """case "stable histogram":
+                ratio = positive(event["sensitivity"], "s") / positive(event["sigma"], "sigma")
+                found = Cost(rho=ratio**2 / 2.0, delta=positive(event["delta"], "delta"))""",
+        """case "stable histogram":
+                ratio = positive(event["sensitivity"], "s") / positive(event["sigma"], "sigma")
+                found = Cost(rho=ratio**2 / 2.0)""",
+        "unit/test_ledger_composition.py::test_the_cost_of_every_event",
+        "unit/test_domain.py::test_the_ledger_subtracts_the_delta_of_histograms_before_and_after",
+    ),
+    _one(
+        "bounds from the true counts", "learning/learn.py",
+        "return learned_column(request, noisy, event.sigma, len(codes))",
+        "import numpy\n"
+        "        true = numpy.bincount(codes, minlength=request.grid.size)\n"
+        "        return learned_column(request, true, event.sigma, len(codes))",
+        "statistical/test_domain_privacy.py::test_bounds_come_from_the_noisy_counts_alone",
+    ),
+    _one(
+        "delta of a regression forgotten by the charge", "pipeline.py",
+        "    delta = plan.delta - failure(plan.events)\n", "    delta = plan.delta\n",
+        "unit/test_regression.py::test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it",
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from mutations.catalogue import CATALOGUE, Mutation
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.privacy, pytest.mark.slow]
+pytestmark = [pytest.mark.mutation, pytest.mark.slow]
 
 
 def test_the_killers_pass_without_a_bug_on_the_copy_that_is_tested(tmp_path):

@@ -14,7 +14,7 @@ from statistical.laws import ACCEPT
 from prism_core.data.column import Column
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
-from prism_core.errors import OverspentError, PrivacyError
+from prism_core.errors import BudgetError, OverspentError, PrivacyError
 from prism_core.pipeline import release
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Synthesis, Task

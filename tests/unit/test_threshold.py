@@ -113,10 +113,16 @@ def test_the_delta_of_histograms_goes_before_rho_is_converted():
 
 
 @pytest.mark.parametrize(
-    "spent", [event(label="ward"), GaussianEvent(sigma=2.0), ExponentialEvent(epsilon=0.1)]
+    "made",
+    [
+        lambda: event(label="ward"),
+        lambda: GaussianEvent(sigma=2.0),
+        lambda: ExponentialEvent(epsilon=0.1),
+    ],
+    ids=["histogram", "gaussian", "exponential"],
 )
-def test_events_survive_their_text(spent):
-    assert event_from_dict(event_dict(spent)) == spent
+def test_events_survive_their_text(made):
+    assert event_from_dict(event_dict(made())) == made()
 
 
 @pytest.mark.parametrize("document", [{}, {"event": "laplace"}, {"event": "gaussian", "x": 1}])
@@ -125,17 +131,21 @@ def test_what_is_no_event_is_refused(document):
         event_from_dict(document)
 
 
-@pytest.mark.parametrize(
-    "document",
-    [None, 3, {}, {"events": [], "delta": 1e-5}, {"events": 3, "delta": 1e-5},
-     {"events": [event_dict(event())], "delta": 1e-6},  # nothing of delta left
-     {"events": [event_dict(event())], "delta": None},
-     {"events": [event_dict(event()) | {"sigma": 1e9}], "delta": 1e-5},
-     {"events": [event_dict(event()) | {"threshold": 1}], "delta": 1e-5}],
-)  # fmt: skip
-def test_a_prior_that_does_not_add_up_is_refused(document):
+@pytest.mark.parametrize("document", [None, 3, {}, {"events": [], "delta": 1e-5},
+                                      {"events": 3, "delta": 1e-5}])  # fmt: skip
+def test_a_prior_without_events_is_refused(document):
     with pytest.raises(PrismError):
         Prior.from_dict(document)
+
+
+@pytest.mark.parametrize(
+    ("change", "delta"),
+    [({}, 1e-6), ({}, None), ({"sigma": 1e9}, 1e-5), ({"threshold": 1}, 1e-5)],
+    ids=["nothing of delta left", "no delta", "another sigma", "another threshold"],
+)
+def test_a_prior_that_does_not_add_up_is_refused(change, delta):
+    with pytest.raises(PrismError):
+        Prior.from_dict({"events": [event_dict(event()) | change], "delta": delta})
 
 
 def test_a_prior_computes_its_sums_itself():
