@@ -18,10 +18,14 @@ LEVEL_SEPARATOR = "|"
 
 
 class FormRow(TypedDict):
-    """One column in the form; empty texts and None stand for "not given"."""
+    """One column in the form; empty texts and None stand for "not given".
+
+    `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
+    """
 
     name: str
     kind: str
+    learn: bool
     levels: str
     lower: str
     upper: str
@@ -41,7 +45,7 @@ def blank_rows(names: Iterable[str]) -> list[FormRow]:
     """Rows with nothing but a name, to be filled in; refused until they are."""
     return [
         FormRow(
-            name=name, kind="", levels="", lower="", upper="", bins="", decimals=None,
+            name=name, kind="", learn=False, levels="", lower="", upper="", bins="", decimals=None,
             nullable=False, other="", description="",
         )
         for name in names
@@ -53,6 +57,7 @@ def _row(column: Column) -> FormRow:
     return FormRow(
         name=column.name,
         kind=column.kind,
+        learn=False,
         levels=f" {LEVEL_SEPARATOR} ".join(str(level) for level in entry.get("levels", ())),
         lower=str(entry.get("lower", "")),
         upper=str(entry.get("upper", "")),
@@ -85,31 +90,47 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
 
 
 def _column(row: Mapping[str, Any], number: int) -> Column:
+    found = entry(row, number)
+    if row.get("learn") is True:
+        raise SchemaError(
+            f"Column {found['name']!r} is still to be learned. Learn it first, or untick Learn and "
+            "declare it.",
+            field=f"{found['name']}.learn",
+        )
+    return schema_io.column_from_dict(found, number)
+
+
+def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """A row of the form as the plain values of a schema's column.
+
+    Raises:
+        SchemaError: naming the column and the entry to correct.
+    """
     kind = _text(row, "kind")
-    entry: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
-    if not entry["name"]:
+    found: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
+    if not found["name"]:
         raise SchemaError(f"Row {number} of the form has no name.", field="name")
-    _check_kind(row, entry["name"], kind)
+    _check_kind(row, found["name"], kind)
     if kind in ("numeric", "date"):
-        entry |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
+        found |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
         bins = _text(row, "bins") or "8"
         if LEVEL_SEPARATOR in bins:
-            entry["edges"] = _parts(bins)
+            found["edges"] = _parts(bins)
         else:
-            entry["bins"] = bins
+            found["bins"] = bins
         decimals = row.get("decimals")
         if kind == "numeric" and decimals is not None and not math.isnan(decimals):
-            entry["decimals"] = int(decimals)
+            found["decimals"] = int(decimals)
     elif kind != "boolean":
-        entry["levels"] = _typed(_parts(_text(row, "levels")))
+        found["levels"] = _typed(_parts(_text(row, "levels")))
     if row.get("nullable") is True:
-        entry["nullable"] = True
+        found["nullable"] = True
     other = _text(row, "other")
     if other and kind in ("categorical", "ordinal"):
-        entry["other"] = other
+        found["other"] = other
     if _text(row, "description"):
-        entry["description"] = _text(row, "description")
-    return schema_io.column_from_dict(entry, number)
+        found["description"] = _text(row, "description")
+    return found
 
 
 def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
