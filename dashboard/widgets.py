@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prism_core.data.schema import Schema
+    from prism_core.privacy.prior import Prior
 
 PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 
@@ -64,6 +65,19 @@ def provenance_notice(schema: Schema) -> None:
             "codebook instead where you can.",
             icon=":material/warning:",
         )
+    if schema.prior is not None:
+        st.success(plain(learned_text(schema.prior)), icon=":material/school:")
+
+
+def learned_text(prior: Prior) -> str:
+    """What learning columns cost, in a sentence."""
+    charge = "" if prior.charge is None else f", charge number {prior.charge} in the ledger"
+    return (
+        f"Learned with epsilon = {prior.spent.epsilon:.3g}, delta = {prior.delta:.2g}"
+        f"{charge} ({', '.join(event.label for event in prior.events)}). The release does with "
+        "what is left of its budget. Corrections of yours on top of it cost nothing, as long as "
+        "they do not come from the rows."
+    )
 
 
 def guard(title: str) -> None:

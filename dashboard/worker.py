@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,12 +101,20 @@ class Job(Generic[AnyPlan]):
         """Ask the run to stop, and end it when it does not."""
         self.cancelled = True
         self.process.send_signal(signal.SIGTERM)
+        self._end()
+        child.forget(self.folder)
+
+    def _end(self) -> None:
         try:
             self.process.wait(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        child.forget(self.folder)
+
+    def remove(self) -> None:
+        """Delete the folder of a run that has ended and whose result was taken."""
+        self._end()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def start(plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int) -> Job[Plan]:

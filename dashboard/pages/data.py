@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.parts import columns_form, load, people
+from dashboard.parts import columns_form, learn, load, people
 from dashboard.state import project
 from dashboard.widgets import heading, onward, provenance_notice
 
@@ -14,8 +14,10 @@ heading(
 load.section()
 if project().raw is not None:
     columns_form.section()
-schema = project().schema
-if schema is not None:
-    provenance_notice(schema)
+state = project()
+if state.schema is not None:
+    provenance_notice(state.schema)
+if state.schema is not None or state.to_learn:
     people.section()
+learn.section()
 onward("Data")

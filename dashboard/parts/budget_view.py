@@ -22,6 +22,7 @@ def section() -> None:
     for warning in plan.warnings:
         st.warning(plain(warning), icon=":material/warning:")
     _figures(plan)
+    _deducted(plan)
     found = lines(plan)
     measured = [line for line in found if line.measured]
     table, share, error = st.tabs(["Per marginal", "Share of the budget", "Expected error"])
@@ -57,6 +58,20 @@ def _figures(plan: Plan) -> None:
             "The features are chosen when the release runs. Shown is the worst case: the "
             f"{plan.task.k} columns with most levels."
         )
+
+
+def _deducted(plan: Plan) -> None:
+    """What learning the columns spent of the declared epsilon, and what this plan has."""
+    prior = plan.schema.prior
+    if prior is None:
+        return
+    st.info(
+        f"Of epsilon {plan.budget.epsilon:g}, learning the columns has spent "
+        f"**{prior.spent.epsilon:.3g}**. This plan has what is left: epsilon "
+        f"**{plan.spent.epsilon:.3g}**. Together {plan.guarantee.epsilon:.3g}; losses add up to "
+        "less than their sum.",
+        icon=":material/school:",
+    )
 
 
 def _table(plan: Plan, found: tuple[PlanLine, ...]) -> None:

@@ -36,6 +36,17 @@ def load_outline(path: str | Path) -> Outline:
     return loads_outline(text)
 
 
+def has_requests(text: str) -> bool:
+    """Whether the text of a schema has a column that is to be learned."""
+    document = schema_io.parse(text)
+    entries = document.get("columns") if isinstance(document, dict) else None
+    return isinstance(entries, list) and any(map(_to_learn, entries))
+
+
+def _to_learn(entry: object) -> bool:
+    return isinstance(entry, dict) and entry.get("learn", False) is not False
+
+
 def loads_outline(text: str) -> Outline:
     """The outline written in `text`."""
     document = schema_io.parse(text)
@@ -44,7 +55,7 @@ def loads_outline(text: str) -> Outline:
     entries = document["columns"]
     columns: list[Column | Request] = [
         request_from_dict(entry, number)
-        if isinstance(entry, dict) and entry.get("learn", False) is not False
+        if _to_learn(entry)
         else schema_io.column_from_dict(
             _without_learn(entry) if isinstance(entry, dict) else entry, number
         )
