@@ -54,7 +54,8 @@ def heading(title: str, question: str) -> None:
 def provenance_badge(schema: Schema) -> str:
     """A badge that says where the schema comes from."""
     colour = "red" if schema.provenance == "private rows" else "gray"
-    return f":{colour}-badge[schema: {schema.provenance}]"
+    words = "learned with budget" if schema.provenance == "dp" else schema.provenance
+    return f":{colour}-badge[schema: {words}]"
 
 
 def provenance_notice(schema: Schema) -> None:
@@ -74,9 +75,9 @@ def learned_text(prior: Prior) -> str:
     charge = "" if prior.charge is None else f", charge number {prior.charge} in the ledger"
     return (
         f"Learned with epsilon = {prior.spent.epsilon:.3g}, delta = {prior.delta:.2g}"
-        f"{charge} ({', '.join(event.label for event in prior.events)}). The release does with "
-        "what is left of its budget. Corrections of yours on top of it cost nothing, as long as "
-        "they do not come from the rows."
+        f"{charge}: {', '.join(prior.subjects)}. The release uses what is left of the budget. You "
+        "may still correct the columns by hand: that costs nothing, as long as you do not look at "
+        "the rows."
     )
 
 

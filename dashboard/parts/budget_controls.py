@@ -25,7 +25,7 @@ _ACCOUNTANTS: dict[AccountantName, str] = {
 }
 _THREE_WAYS: dict[ThreeWayRule, str] = {
     "none": "None",
-    "cmi": "What two features tell about the target together (CMI)",
+    "cmi": "Where two features go together, given the target (CMI)",
     "model_error": "What the model so far gets most wrong",
 }
 _ALLOCATIONS = {"closed_form": "Closed form (least expected error)", "uniform": "Uniform"}

@@ -68,8 +68,8 @@ def _deducted(plan: Plan) -> None:
     st.info(
         f"Of epsilon {plan.budget.epsilon:g}, learning the columns has spent "
         f"**{prior.spent.epsilon:.3g}**. This plan has what is left: epsilon "
-        f"**{plan.spent.epsilon:.3g}**. Together {plan.guarantee.epsilon:.3g}; losses add up to "
-        "less than their sum.",
+        f"**{plan.spent.epsilon:.3g}**. Both together stay within {plan.budget.epsilon:g}, because "
+        "losses add up to less than their sum.",
         icon=":material/school:",
     )
 
@@ -86,7 +86,8 @@ def _table(plan: Plan, found: tuple[PlanLine, ...]) -> None:
         }
     )
     st.dataframe(
-        frame, hide_index=True, width="stretch", height=min(560, 38 + 35 * len(frame)),
+        frame, hide_index=True, width="stretch", placeholder="–",
+        height=min(560, 38 + 35 * len(frame)),
         column_config={
             "share": st.column_config.ProgressColumn(
                 "share", format="percent", min_value=0.0, max_value=max(frame["share"]),

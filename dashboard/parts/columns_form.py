@@ -52,6 +52,10 @@ _GRID = {
         "Decimals", help="0 for whole numbers", min_value=0, max_value=12, step=1
     ),
     "nullable": st.column_config.CheckboxColumn("May be missing"),
+    "fill": st.column_config.TextColumn(
+        "Empty cells become",
+        help="Where none may be missing: a level or a number",
+    ),
     "other": st.column_config.TextColumn(
         "Unknown values become", help="One of the levels; missing or the first level if empty"
     ),
@@ -262,7 +266,7 @@ def _grid() -> list[dict[str, Any]]:
     frame["learn"] = frame["learn"].eq(True)  # rows that were added have none
     edited = st.data_editor(
         frame, column_config=_GRID, num_rows="dynamic", hide_index=True, width="stretch", key=key,
-        disabled=state.learns,
+        disabled=state.learns, placeholder="",
     )  # fmt: skip
     found = edited.astype(object).where(edited.notna(), None)
     state.form_edited = [dict(row) for row in found.to_dict("records")]

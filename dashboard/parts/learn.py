@@ -51,8 +51,9 @@ def section() -> None:
         return
     st.markdown(
         "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
-        "that come out are private results: they may be shown to everybody. This spends a part "
-        "of the privacy budget now, and the release does with the rest."
+        "that come out are protected like the release itself: they may be shown to everybody. "
+        "This spends a part of the privacy budget now; the release uses the rest. Categories that "
+        "few people share become *other*."
     )
     if state.learning.message:
         st.error(plain(state.learning.message), icon=":material/error:")
@@ -116,10 +117,9 @@ def _cost(plan: DomainPlan) -> None:
     for request, event in zip(plan.outline.requests, plan.events, strict=True):
         if isinstance(request, CategoryRequest):
             least = getattr(event, "threshold", 0)
-            what = f"names that more than about {least:,} people share, at most "
-            what += f"{request.max_levels:,}; all others become “{request.other}”"
+            what = f"names of more than about {least:,} people, at most {request.max_levels:,}"
         else:
-            what = f"bounds inside the declared ones, and at most {request.bins} bins"
+            what = f"bounds, and at most {request.bins} bins"
         rows.append((request.name, what, event.sigma))
     st.dataframe(
         pd.DataFrame(rows, columns=["column", "what comes out", "noise, σ in rows"]),
@@ -155,7 +155,7 @@ def _details() -> None:
         ).astype({"cells": "Int64", "max_levels": "Int64"})
     edited = st.data_editor(
         st.session_state[base], column_config=_DETAILS, hide_index=True, width="stretch", key=key,
-        disabled=["column"],
+        disabled=["column"], placeholder="",
     )  # fmt: skip
     found = edited.astype(object).where(edited.notna(), None)
     for row in found.to_dict("records"):
@@ -170,11 +170,19 @@ def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def _start(plan: DomainPlan) -> None:
     state = project()
-    if state.public:
-        asset.seed("learn_seed")
-        covered = True
-    else:
-        covered = asset.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
+    left, right = st.columns([1, 1.5], gap="large", vertical_alignment="bottom")
+    with left:
+        if state.public:
+            asset.seed("learn_seed")
+            covered = True
+        else:
+            covered = asset.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
+    with right:
+        _button(plan, covered=covered)
+
+
+def _button(plan: DomainPlan, *, covered: bool) -> None:
+    state = project()
     agreed = st.checkbox(_promise(plan), key=f"learn_confirm_{state.learning.attempt}")
     label = "Learn these columns (rehearsal)" if state.public else "Learn these columns"
     if st.button(

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data import schema_io
-from prism_core.data.column import KINDS, equal_edges
+from prism_core.data.column import KINDS, equal_edges, level_text
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class FormRow(TypedDict):
     bins: str
     decimals: int | None
     nullable: bool
+    fill: str
     other: str
     description: str
 
@@ -46,7 +47,7 @@ def blank_rows(names: Iterable[str]) -> list[FormRow]:
     return [
         FormRow(
             name=name, kind="", learn=False, levels="", lower="", upper="", bins="", decimals=None,
-            nullable=False, other="", description="",
+            nullable=False, fill="", other="", description="",
         )
         for name in names
     ]  # fmt: skip
@@ -64,9 +65,16 @@ def _row(column: Column) -> FormRow:
         bins=_bins_text(column, entry),
         decimals=column.decimals if column.kind == "numeric" else None,
         nullable=column.nullable,
-        other="" if column.other is None else str(column.other),
+        fill=_level_text(column, entry.get("fill")),
+        other=_level_text(column, column.other),
         description=column.description,
     )
+
+
+def _level_text(column: Column, value: Any) -> str:  # noqa: ANN401  (a level, number or day)
+    if value is None:
+        return ""
+    return str(value) if column.binned else level_text(value)
 
 
 def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
@@ -125,12 +133,22 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
         found["levels"] = _typed(_parts(_text(row, "levels")))
     if row.get("nullable") is True:
         found["nullable"] = True
-    other = _text(row, "other")
-    if other and kind in ("categorical", "ordinal"):
-        found["other"] = other
+    for part in ("fill", "other"):
+        if _text(row, part):
+            found[part] = _meant(_text(row, part), found, part)
     if _text(row, "description"):
         found["description"] = _text(row, "description")
     return found
+
+
+def _meant(text: str, found: Mapping[str, Any], part: str) -> Any:  # noqa: ANN401
+    """The level, number or day that is typed for empty or unknown cells."""
+    if found["kind"] == "numeric":
+        return schema_io.number(text, f"{found['name']}.{part}")
+    if found["kind"] == "date":
+        return text
+    levels = (False, True) if found["kind"] == "boolean" else found["levels"]
+    return next((level for level in levels if level_text(level) == text), text)
 
 
 def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:

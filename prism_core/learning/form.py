@@ -105,7 +105,7 @@ def to_rows(outline: Outline) -> tuple[list[form.FormRow], dict[str, Details]]:
             details[column.name].update(cells=column.cells, scale=column.scale, unit=column.unit)
         else:
             (row,) = form.to_rows([column.column(())])
-            row["levels"] = ""
+            row["levels"] = row["fill"] = ""  # empty cells become `other`
             details[column.name]["max_levels"] = column.max_levels
         row["learn"] = True
         rows.append(row)

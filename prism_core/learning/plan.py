@@ -18,7 +18,7 @@ from prism_core.privacy.accountants import accountant
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent, event_dict
-from prism_core.privacy.prior import Prior, amount_left
+from prism_core.privacy.prior import LABEL, Prior, amount_left
 from prism_core.privacy.threshold import release_threshold
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _check_people(outline: Outline, n: int) -> None:
 
 
 def _event(request: Request, amount: float, failing: float, n: int) -> DomainEvent:
-    label = f"learning {request.name}"
+    label = f"{LABEL}{request.name}"
     event = accountant("zcdp").gaussian(amount, 0.0, label)
     if isinstance(request, NumericRequest):
         return event

@@ -203,7 +203,8 @@ def test_learned_charged_shown_and_deducted(project):
     assert schema["ward"].levels == ("north", "south", "other")
     assert project.form[1]["levels"] == "north | south | other"
     assert project.to_learn == ()
-    assert "schema: dp" in texts(test)
+    assert "schema: learned with budget" in texts(test)
+    assert "These columns are in use" in texts(test)
     assert f"Learned with epsilon = {plan.spent.epsilon:.3g}" in texts(test)
     assert "learn_run" not in [button.key for button in test.button]
     assert "CANARY" not in texts(test) + str(project.form)
