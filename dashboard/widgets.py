@@ -54,8 +54,12 @@ def heading(title: str, question: str) -> None:
 def provenance_badge(schema: Schema) -> str:
     """A badge that says where the schema comes from."""
     colour = "red" if schema.provenance == "private rows" else "gray"
-    words = "learned with budget" if schema.provenance == "dp" else schema.provenance
-    return f":{colour}-badge[schema: {words}]"
+    return f":{colour}-badge[schema: {provenance_words(schema)}]"
+
+
+def provenance_words(schema: Schema) -> str:
+    """Where the schema comes from, in a word or three."""
+    return "learned with budget" if schema.provenance == "dp" else schema.provenance
 
 
 def provenance_notice(schema: Schema) -> None:
@@ -75,9 +79,7 @@ def learned_text(prior: Prior) -> str:
     charge = "" if prior.charge is None else f", charge number {prior.charge} in the ledger"
     return (
         f"Learned with epsilon = {prior.spent.epsilon:.3g}, delta = {prior.delta:.2g}"
-        f"{charge}: {', '.join(prior.subjects)}. The release uses what is left of the budget. You "
-        "may still correct the columns by hand: that costs nothing, as long as you do not look at "
-        "the rows."
+        f"{charge}: {', '.join(prior.subjects)}. The release uses what is left of the budget."
     )
 
 

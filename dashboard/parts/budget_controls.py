@@ -25,8 +25,8 @@ _ACCOUNTANTS: dict[AccountantName, str] = {
 }
 _THREE_WAYS: dict[ThreeWayRule, str] = {
     "none": "None",
-    "cmi": "Where two features go together, given the target (CMI)",
-    "model_error": "What the model so far gets most wrong",
+    "cmi": "Features that go together (CMI)",
+    "model_error": "Largest error of the model",
 }
 _ALLOCATIONS = {"closed_form": "Closed form (least expected error)", "uniform": "Uniform"}
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
@@ -92,9 +92,10 @@ def _sharing() -> None:
     if state.regime == "predictive":
         _percent("Selection pool", 1, 30, "selection", "For choosing the k features privately.")
     _choose(
-        state, "three_way", "3-way marginals, chosen by", _THREE_WAYS,
+        state, "three_way", "3-way marginals", _THREE_WAYS,
         help="Counts of the target with two features at once, for relations that no pair shows. "
-        "Which two is chosen privately, when the release runs.",
+        "Which two is chosen privately when the release runs: features that go together at each "
+        "value of the target, or those that the model so far gets most wrong.",
     )  # fmt: skip
     if state.three_way != "none":
         _percent(

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import worker
 from dashboard.parts import asset
 from dashboard.state import project
-from dashboard.widgets import mistakes, plain
+from dashboard.widgets import mistakes, plain, provenance_words
 from prism_core.data.split import set_aside
 from prism_core.errors import PrismError
 from prism_core.privacy.ledger import Ledger
@@ -104,7 +104,7 @@ def _checklist(state: Project, plan: Plan, *, budget_left: bool) -> None:
     )
     kept = state.test.rows if state.test is not None else state.holdout_rows
     items = [
-        (True, f"Schema of {len(state.schema.columns)} columns ({state.schema.provenance})"),
+        (True, f"Schema of {len(state.schema.columns)} columns ({provenance_words(state.schema)})"),
         (True, f"People: {unit}"),
         (True, f"Target {plain(plan.task.target)}, {plan.task.regime} regime"),
         (True, f"Budget: epsilon {plan.budget.epsilon:g}, delta {plan.delta:.2g}"),
