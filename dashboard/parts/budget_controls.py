@@ -112,20 +112,25 @@ def _accounting() -> None:
     fitting = {name: _ACCOUNTANTS[name] for name in available()}
     if not state.public:
         fitting = {name: text for name, text in fitting.items() if name in CHARGEABLE}
-    if state.schema is not None and state.schema.prior is not None:
+    learned = state.schema is not None and state.schema.prior is not None
+    if learned:
         fitting = {"zcdp": _ACCOUNTANTS["zcdp"]}
     if entries.accountant not in fitting:
         entries.accountant = "zcdp"
     if len(fitting) == 1:
-        st.caption("Accounting: zCDP, which composes over all releases of an asset.")
+        st.caption(
+            "Accounting: zCDP, by which what learning spent is deducted."
+            if learned
+            else "Accounting: zCDP, which composes over all releases of an asset."
+        )
         return
     _choose(entries, "accountant", "Accountant", fitting, help="How privacy losses are added up.")
     if entries.accountant == "pld":
         st.caption(
             "About 5% less noise for the same epsilon and delta, where nothing is chosen "
-            "when the release runs: a causal or graphical regime with the model naive Bayes. "
-            "The ledger charges the zCDP amount of that noise, which is a little more than the "
-            "release's own epsilon."
+            "when the release runs: a causal or graphical regime with the model naive Bayes "
+            "(below, under *Model and rows*). The ledger charges the zCDP amount of that noise, "
+            "which is a little more than the release's own epsilon."
         )
 
 

@@ -170,6 +170,19 @@ def test_entries_survive_a_page_switch(project):
 
 
 @pytest.mark.privacy
+def test_a_second_step_takes_its_share_of_what_is_left(project):
+    plan = project.domain_plan("declared")
+    age, ward = plan.outline.requests
+    learned = (age.column(18, 90, (50,)), ward.column(("north",)))
+    project.schema = plan.schema(learned, plan.prior(1))
+    test = page("data", project)  # the ticks are still there: learn both again
+    second = project.domain_plan("dp")
+    assert second.prior().events == (*plan.events, *second.events)
+    assert metrics(test)["Left for the release, ε"] == f"{second.left_epsilon:.3g}"
+    assert second.left_epsilon < plan.left_epsilon
+
+
+@pytest.mark.privacy
 def test_nothing_shown_before_learning_depends_on_the_rows(project):
     seen = []
     for raw in (table(), table("CANARY-7391")):

@@ -227,7 +227,7 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
     button(page, "Continue to Release").click()
     page.get_by_text("of “learned stays”. This cannot be undone").wait_for()
     page.get_by_text("Ledger: what was spent on whose data").click()
-    page.locator(".st-key-ledger_charges").wait_for()
+    page.get_by_text("Charges, newest first").wait_for()
 
 
 def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmission: Path):

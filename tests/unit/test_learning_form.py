@@ -86,6 +86,7 @@ def test_learning_twice_is_deducted_twice():
     second = design_domain(again, 1.0, None, N, share=0.2)
     whole = second.prior(2)
     assert whole.events == (*first.events, *second.events)
+    assert whole.subjects == ("age", "paid", "seen", "ward", "ward")
     assert whole.rho == pytest.approx(first.spent.rho + second.spent.rho)
     assert whole.failing == pytest.approx(2 * 0.1 * first.delta)
     # The charge of the second step is its own, and a fifth of what was left.
