@@ -68,10 +68,14 @@ def section() -> None:
             st.info(plain(str(error)), icon=":material/info:")
         else:
             _cost(plan)
-    with st.expander("How finely it is counted"):
+    left, right = st.columns([1, 1.5], gap="large")
+    with right, st.expander("How finely it is counted"):
         _details()
-    if plan is not None:
-        _start(plan)
+    if plan is None:
+        return
+    with left:
+        covered = _charged(plan)
+    _button(plan, covered=covered)
 
 
 def _entries() -> None:
@@ -168,17 +172,12 @@ def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
     return {"column": row["name"], **{k: v for k, v in known.items() if k in usable}}
 
 
-def _start(plan: DomainPlan) -> None:
-    state = project()
-    left, right = st.columns([1, 1.5], gap="large", vertical_alignment="bottom")
-    with left:
-        if state.public:
-            asset.seed("learn_seed")
-            covered = True
-        else:
-            covered = asset.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
-    with right:
-        _button(plan, covered=covered)
+def _charged(plan: DomainPlan) -> bool:
+    """Entries of the ledger, or the seed; True when learning may be started."""
+    if project().public:
+        asset.seed("learn_seed")
+        return True
+    return asset.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
 
 
 def _button(plan: DomainPlan, *, covered: bool) -> None:
