@@ -57,23 +57,24 @@ def section() -> None:
     )
     if state.learning.message:
         st.error(plain(state.learning.message), icon=":material/error:")
-    left, right = st.columns([1, 1.5], gap="large")
-    with left:
+    entries, cost = st.columns([1, 1.5], gap="large")
+    charged, details = st.columns([1, 1.5], gap="large")
+    # What is entered comes first, so that the cost shown is that of the entries shown.
+    with entries:
         _entries()
+    with details, st.expander("How finely it is counted"):
+        _details()
     plan = None
-    with right:
+    with cost:
         try:
             plan = state.domain_plan(columns_form.provenance())
         except PrismError as error:
             st.info(plain(str(error)), icon=":material/info:")
         else:
             _cost(plan)
-    left, right = st.columns([1, 1.5], gap="large")
-    with right, st.expander("How finely it is counted"):
-        _details()
     if plan is None:
         return
-    with left:
+    with charged:
         covered = _charged(plan)
     _button(plan, covered=covered)
 
