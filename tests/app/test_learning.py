@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import time
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import job as child
+from dashboard import worker
 from dashboard.state import People, Project
+from prism_core.config import AssetConfig
 from prism_core.data import form
 from prism_core.data.tables import read_table
 from prism_core.learning.learn import learn_domain
@@ -250,9 +253,6 @@ def test_a_refused_charge_loses_nothing_and_leaves_no_private_file(project):
     rho = epsilon_to_rho(1.0, 1e-6)
     spent = Spent(epsilon=1.0, delta=1e-6, rho=rho)
     begun = project.domain_plan("declared")
-    from dashboard import worker
-    from prism_core.config import AssetConfig
-
     ledger.charge("stays 2024", spent=spent, events=(), plan="x", accountant="zcdp")
     asset = AssetConfig(name="stays 2024", lifetime_epsilon=1.0)
     project.learning.job = job = worker.learn(
@@ -268,6 +268,23 @@ def test_a_refused_charge_loses_nothing_and_leaves_no_private_file(project):
     assert project.rows_of_form == before
     assert project.learning.share == 0.4
     assert test.button(key="learn_run").disabled  # and the balance says so now
+
+
+@pytest.mark.slow
+@pytest.mark.privacy
+def test_cancelling_loses_nothing_and_leaves_no_private_file(project):
+    plan = project.domain_plan("declared")
+    asset = AssetConfig(name="stays 2024", lifetime_epsilon=1.0)
+    job = worker.learn(plan, project.raw, asset, 1, delta_share=0.1, public=False)
+    assert stat.S_IMODE(job.folder.stat().st_mode) == 0o700
+    job.cancel()
+    assert not (job.folder / child.ROWS).exists()
+    project.learning.job = job
+    test = page("data", project)
+    assert "Learning was cancelled" in texts(test)
+    assert not job.folder.exists()
+    assert project.to_learn == ("age", "ward")
+    assert project.schema is None
 
 
 @pytest.mark.slow
