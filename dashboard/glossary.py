@@ -9,6 +9,8 @@ WORDS: dict[str, str] = {
     "Level": "One allowed value of a categorical or ordinal column. Ordinal levels have an order.",
     "Bin": "One interval of a numeric column or date. Numbers are measured by bin.",
     "Provenance": "Where the declaration of the columns comes from; every report says it.",
+    "Learn": "To count a column once, with noise, for its bounds, bins or names of levels, where "
+    "the codebook does not say them. It spends a part of the budget.",
     "Target, Y": "The column that outsiders shall be able to predict.",
     "Parents, Pa(Y)": "The columns with an arrow into Y: its direct causes.",
     "Markov blanket, MB(Y)": "Parents, children, and the children's other parents. Given these, no "
@@ -24,6 +26,11 @@ WORDS: dict[str, str] = {
     "else (background).",
     "Closed form": "The formula that splits a pool so that the total expected error is least.",
     "zCDP": "The way privacy losses are added up here; tighter than adding epsilons.",
+    "3-way marginal": "Counts of the target with two features at once.",
+    "CMI": "Conditional mutual information: what two features have to do with each other once the "
+    "target is known.",
+    "Accountant": "The rule by which privacy losses are added up.",
+    "PLD": "Privacy loss distributions: a sharper sum for plans whose noise is fixed beforehand.",
     "Clique": "Columns the model handles together; its size decides the memory needed.",
     "Ledger": "The record of what was spent on whose data. It is charged before any measurement.",
     "Lifetime epsilon": "What may ever be spent on one data asset, over all releases.",
@@ -36,9 +43,32 @@ WORDS: dict[str, str] = {
 }
 
 PAGES: dict[str, tuple[str, ...]] = {
-    "Data": ("Domain", "Level", "Bin", "Provenance"),
+    "Data": (
+        "Domain",
+        "Level",
+        "Bin",
+        "Provenance",
+        "Learn",
+        "Epsilon",
+        "Delta",
+        "Ledger",
+        "Lifetime epsilon",
+    ),
     "Structure": ("Target, Y", "Parents, Pa(Y)", "Markov blanket, MB(Y)", "S", "Regime"),
-    "Budget": ("Epsilon", "Delta", "Marginal", "Sigma, σ", "Pool", "Closed form", "zCDP", "Clique"),
+    "Budget": (
+        "Epsilon",
+        "Delta",
+        "Marginal",
+        "Sigma, σ",
+        "Pool",
+        "Closed form",
+        "3-way marginal",
+        "CMI",
+        "Accountant",
+        "zCDP",
+        "PLD",
+        "Clique",
+    ),
     "Release": ("Epsilon", "Delta", "Marginal", "Ledger", "Lifetime epsilon", "Rehearsal"),
     "Inspect": ("TSTR", "TRTR", "AUC", "l1 distance", "TV distance", "S"),
 }

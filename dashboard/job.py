@@ -1,8 +1,9 @@
 """The child process of a run: `python -m dashboard.job FOLDER`.
 
-FOLDER holds config.toml, schema.yaml, perhaps dag.json, and the training codes. The codes are
-deleted as soon as they are read, so a crash leaves no private file behind. Nothing that is
-written here but the result depends on the rows.
+FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
+codes; for learning a domain outline.yaml and the rows. Codes and rows are deleted as soon as they
+are read, so a crash leaves no private file behind. Nothing that is written here but the result
+depends on the rows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,14 +21,23 @@ from prism_core import config as configs
 from prism_core.bundle import writer
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.tables import read_table
 from prism_core.errors import CancelledError, PrismError
+from prism_core.learning.learn import learn_domain
+from prism_core.learning.outline_io import load_outline
+from prism_core.learning.plan import design_domain
 from prism_core.pipeline import design, release
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.structure import formats
 from prism_core.workspace import fresh_rng
 
+if TYPE_CHECKING:
+    from prism_core.config import RunConfig
+
 CODES = "codes.npy"
+ROWS = "rows.parquet"
+OUTLINE = "outline.yaml"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
@@ -41,7 +51,7 @@ def main(folder: Path) -> None:
     """Run the job of a folder and write its outcome."""
     signal.signal(signal.SIGTERM, _cancel)
     try:
-        made = _run(folder)
+        made = _learn(folder) if (folder / OUTLINE).is_file() else _release(folder)
         outcome: dict[str, Any] = {"state": "done", **made}
     except CancelledError as error:
         outcome = {"state": "cancelled", "message": str(error)}
@@ -54,34 +64,30 @@ def main(folder: Path) -> None:
             "charge was written, it stands.",
         }
     finally:
-        (folder / CODES).unlink(missing_ok=True)
+        forget(folder)
     write_json(folder / OUTCOME, outcome)
+
+
+def forget(folder: Path) -> None:
+    """Delete what is private."""
+    for name in (CODES, ROWS):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _cancel(*_: object) -> None:
     raise CancelledError("The run was cancelled.")
 
 
-def _run(folder: Path) -> dict[str, Any]:
+def _release(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_io.load(config.table.schema)
     dag = None if config.table.dag is None else formats.read(config.table.dag)
     codes = np.load(folder / CODES, allow_pickle=False)
-    (folder / CODES).unlink()
+    forget(folder)
     table = EncodedTable(schema=schema, codes=codes, public=config.table.public)
     plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
-    seed = folder / SEED
-    rng = np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
-    ledger, asset = None, ""
-    if config.asset is not None and not table.public:
-        ledger = Ledger()
-        asset = ledger.register(
-            config.asset.name,
-            epsilon=config.asset.lifetime_epsilon,
-            delta=config.asset.lifetime_delta or plan.delta,
-        ).name
-    elif not table.public:
-        raise PrismError("A private table needs the name of its data asset.", field="asset")
+    rng = _rng(folder)
+    ledger, asset = _charged(config, plan.delta)
     made = release(
         plan, table, ledger=ledger, asset=asset, rng=rng,
         noise=SeededNoise(rng) if table.public else SecureNoise(),
@@ -92,6 +98,47 @@ def _run(folder: Path) -> dict[str, Any]:
     )  # fmt: skip
     writer.write(made, folder / RESULT)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
+
+
+def _learn(folder: Path) -> dict[str, Any]:
+    config = configs.load(folder / CONFIG)
+    outline = load_outline(config.table.schema)
+    raw = read_table(folder / ROWS)
+    forget(folder)
+    plan = design_domain(
+        outline, config.budget.epsilon, config.budget.delta, outline.persons or raw.rows,
+        share=config.domain.share, delta_share=config.domain.delta_share,
+    )  # fmt: skip
+    rng = _rng(folder)
+    public = config.table.public
+    ledger, asset = _charged(config, plan.delta)
+    found = learn_domain(
+        plan, raw, ledger=ledger, asset=asset, rng=rng, public=public,
+        noise=SeededNoise(rng) if public else SecureNoise(),
+        why=config.asset.why if config.asset else "",
+    )  # fmt: skip
+    (folder / RESULT).mkdir()
+    schema_io.save(found.schema, folder / RESULT / SCHEMA)
+    return {"epsilon": found.spent.epsilon, "stamp": found.stamp, "charge": found.charge}
+
+
+def _rng(folder: Path) -> np.random.Generator:
+    seed = folder / SEED
+    return np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
+
+
+def _charged(config: RunConfig, delta: float) -> tuple[Ledger | None, str]:
+    """The ledger and the asset's name in it; neither for public rows."""
+    if config.table.public:
+        return None, ""
+    if config.asset is None:
+        raise PrismError("A private table needs the name of its data asset.", field="asset")
+    ledger = Ledger()
+    asset = ledger.register(
+        config.asset.name, epsilon=config.asset.lifetime_epsilon,
+        delta=config.asset.lifetime_delta or delta,
+    )  # fmt: skip
+    return ledger, asset.name
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -17,21 +17,23 @@ from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from dashboard.worker import Job
     from prism_core.data.encoding import EncodedTable
-    from prism_core.data.schema import Schema
+    from prism_core.data.schema import Provenance, Schema
     from prism_core.data.tables import RawTable
     from prism_core.evaluation import Evaluation
+    from prism_core.learning.plan import DomainPlan
+    from prism_core.learning.requests import Outline
     from prism_core.planning.plan import Plan
-    from prism_core.planning.task import AllocationRule, Regime, SelectionRule
+    from prism_core.planning.task import AllocationRule, Regime, SelectionRule, ThreeWayRule
     from prism_core.privacy.accountants import AccountantName
 
 Edges = tuple[tuple[str, str], ...]
 _KEY = "project"
 _SHELF = 4  # projects kept in memory for a reload
-_CHOICE = 0.05  # share of choosing 3-way marginals; goes to the task pool while unused
 
 
 @dataclass
@@ -83,7 +85,8 @@ class BudgetEntries:
     Attributes:
         epsilon: as entered; may be unusable.
         delta: text; empty means 1/n².
-        background, selection: shares of these pools; the task pool gets the rest.
+        background, selection, choice: shares of these pools; the task pool gets the rest, and
+            what a pool that is not needed has.
     """
 
     epsilon: float = 1.0
@@ -92,6 +95,7 @@ class BudgetEntries:
     allocation: AllocationRule = "closed_form"
     background: float = 0.20
     selection: float = 0.10
+    choice: float = 0.05
 
     def budget(self) -> Budget:
         """The entries as a budget.
@@ -107,16 +111,47 @@ class BudgetEntries:
                 raise BudgetError(
                     "delta must be a number such as 1e-9, or empty for 1/n².", field="delta"
                 ) from None
-        rest = 1.0 - self.background - self.selection - _CHOICE
+        rest = 1.0 - self.background - self.selection - self.choice
         return Budget(
             epsilon=self.epsilon,
             delta=delta,
             accountant=self.accountant,
             allocation=self.allocation,
             shares=Shares(
-                selection=self.selection, choice=_CHOICE, task=rest, background=self.background
+                selection=self.selection, choice=self.choice, task=rest,
+                background=self.background,
             ),
-        )
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """How rows and people relate, as in `Schema`."""
+
+    one_row_per_person: bool = False
+    person_id: str | None = None
+    persons: int | None = None
+
+
+@dataclass
+class Learning:
+    """Learning the open columns with budget.
+
+    Attributes:
+        share: part of the budget for it.
+        delta_share: part of delta for names of categories.
+        details: how columns are learned, by name; see `learning.form`.
+        job: the step under way, or the last one.
+        attempt: counts the steps, so that each is confirmed by itself.
+        message: what the last step came to, for the page.
+    """
+
+    share: float = 0.10
+    delta_share: float = 0.10
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)
+    job: Job[DomainPlan] | None = None
+    attempt: int = 0
+    message: str = ""
 
 
 @dataclass
@@ -134,12 +169,15 @@ class Project:
     form: list[dict[str, Any]] | None = None
     form_edited: list[dict[str, Any]] | None = None
     form_rev: int = 0
+    draft_people: People = field(default_factory=People)
+    learning: Learning = field(default_factory=Learning)
     checked: bool = False
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
     regime: Regime = "causal"
     k: int = 8
     selection: SelectionRule = "greedy"
+    three_way: ThreeWayRule = "none"
     budget: BudgetEntries = field(default_factory=lambda: BudgetEntries())
     synthesis: Synthesis = field(default_factory=Synthesis)
     seed: int = 1
@@ -147,7 +185,7 @@ class Project:
     lifetime: float = 3.0
     why: str = ""
     notice: str = ""
-    job: Job | None = None
+    job: Job[Plan] | None = None
     train: EncodedTable | None = None
     holdout: EncodedTable | None = None
     folder: Path | None = None
@@ -156,18 +194,86 @@ class Project:
     @property
     def holdout_rows(self) -> int:
         """Rows kept aside for evaluation; a fixed number, whatever they hold."""
-        if self.raw is None or self.test is not None or self.schema is None:
+        if self.raw is None or self.test is not None:
             return 0
-        whole = self.schema.persons or self.raw.rows
+        whole = self.whole
         return min(whole - 1, round(whole * self.holdout_share))
 
     @property
     def n(self) -> int:
         """Training rows (persons); public."""
-        if self.raw is None:
-            return 0
-        whole = (self.schema.persons if self.schema else None) or self.raw.rows
-        return whole - self.holdout_rows
+        return self.whole - self.holdout_rows
+
+    @property
+    def whole(self) -> int:
+        """Rows (persons) with those kept aside; public."""
+        return 0 if self.raw is None else self.people.persons or self.raw.rows
+
+    @property
+    def people(self) -> People:
+        """How rows and people relate; kept apart while there is no schema yet."""
+        if self.schema is None:
+            return self.draft_people
+        return People(
+            one_row_per_person=self.schema.one_row_per_person, person_id=self.schema.person_id,
+            persons=self.schema.persons,
+        )  # fmt: skip
+
+    def declare_people(self, people: People) -> None:
+        """Say how rows and people relate.
+
+        Raises:
+            SchemaError: when the person-ID column is one of the columns.
+        """
+        if self.schema is not None:
+            self.use_schema(replace(self.schema, **vars(people)))
+        self.draft_people = people
+
+    @property
+    def rows_of_form(self) -> list[dict[str, Any]]:
+        """The form of columns as it is typed."""
+        return (self.form if self.form_edited is None else self.form_edited) or []
+
+    @property
+    def to_learn(self) -> tuple[str, ...]:
+        """Columns that are ticked to be learned."""
+        return tuple(
+            str(row.get("name") or "") for row in self.rows_of_form if row.get("learn") is True
+        )
+
+    @property
+    def learns(self) -> bool:
+        """Whether a domain is being learned now."""
+        job = self.learning.job
+        return job is not None and job.outcome().state == "running"
+
+    def domain_plan(self, provenance: Provenance) -> DomainPlan:
+        """What learning the ticked columns would measure. Spends nothing, reads no row.
+
+        Args:
+            provenance: of what is declared about the columns.
+
+        Raises:
+            PrismError: when something is missing or not usable.
+        """
+        from prism_core.learning.plan import design_domain
+
+        budget = self.budget.budget()
+        return design_domain(
+            self._outline(provenance), budget.epsilon,
+            1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
+            share=self.learning.share, delta_share=self.learning.delta_share,
+        )  # fmt: skip
+
+    def _outline(self, provenance: Provenance) -> Outline:
+        from prism_core.learning import form
+        from prism_core.learning.requests import Outline
+
+        return Outline(
+            columns=form.from_rows(self.rows_of_form, self.learning.details),
+            provenance=provenance, prior=self.schema.prior if self.schema else None,
+            **vars(self.people),
+        )  # fmt: skip
 
     @property
     def dag(self) -> Dag | None:
@@ -180,6 +286,7 @@ class Project:
         """The task as it is entered."""
         return Task(
             target=self.target or "", regime=self.regime, k=self.k, selection=self.selection,
+            three_way=self.three_way,
         )  # fmt: skip
 
     def plan(self) -> Plan:
@@ -207,6 +314,11 @@ class Project:
         self.graph.rev += 1
         if self.target not in schema.names:
             self.target = None
+
+    def show_form(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Put other rows into the form of columns."""
+        self.form, self.form_edited = [dict(row) for row in rows], None
+        self.form_rev += 1
 
     def forget_results(self) -> None:
         """Drop what belongs to an earlier run."""

@@ -33,6 +33,8 @@ class Step:
 def _data(project: Project) -> str:
     if project.raw is None:
         return "Load a table or open a sample."
+    if project.to_learn:
+        return "Learn the columns that are ticked Learn, or declare them."
     if project.schema is None:
         return "Declare what the columns may hold."
     if not project.schema.people_declared:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prism_core.data.schema import Schema
+    from prism_core.privacy.prior import Prior
 
 PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 
@@ -53,7 +54,12 @@ def heading(title: str, question: str) -> None:
 def provenance_badge(schema: Schema) -> str:
     """A badge that says where the schema comes from."""
     colour = "red" if schema.provenance == "private rows" else "gray"
-    return f":{colour}-badge[schema: {schema.provenance}]"
+    return f":{colour}-badge[schema: {provenance_words(schema)}]"
+
+
+def provenance_words(schema: Schema) -> str:
+    """Where the schema comes from, in a word or three."""
+    return "learned with budget" if schema.provenance == "dp" else schema.provenance
 
 
 def provenance_notice(schema: Schema) -> None:
@@ -64,6 +70,17 @@ def provenance_notice(schema: Schema) -> None:
             "codebook instead where you can.",
             icon=":material/warning:",
         )
+    if schema.prior is not None:
+        st.success(plain(learned_text(schema.prior)), icon=":material/school:")
+
+
+def learned_text(prior: Prior) -> str:
+    """What learning columns cost, in a sentence."""
+    charge = "" if prior.charge is None else f", charge number {prior.charge} in the ledger"
+    return (
+        f"Learned with epsilon = {prior.spent.epsilon:.3g}, delta = {prior.delta:.2g}"
+        f"{charge}: {', '.join(prior.subjects)}. The release uses what is left of the budget."
+    )
 
 
 def guard(title: str) -> None:

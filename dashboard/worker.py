@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,23 +12,31 @@ import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from dashboard import job as child
 from prism_core import config as configs
-from prism_core.config import AssetConfig, RunConfig, TableConfig
+from prism_core.config import AssetConfig, DomainConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
+from prism_core.learning.outline_io import dumps_outline
+from prism_core.planning.task import Budget, Task
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
     from prism_core.data.encoding import EncodedTable
+    from prism_core.data.tables import RawTable
+    from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
 
 _PATIENCE = 4.0  # seconds between asking a run to stop and ending it
 
 State = Literal["running", "done", "cancelled", "failed"]
+AnyPlan = TypeVar("AnyPlan")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +59,13 @@ class Outcome:
 
 
 @dataclass
-class Job:
+class Job(Generic[AnyPlan]):
     """A run in its own process and folder."""
 
     folder: Path
     process: subprocess.Popen[bytes]
     started: float
-    plan: Plan
+    plan: AnyPlan
     cancelled: bool = False
 
     @property
@@ -78,7 +87,7 @@ class Job:
                 state=document["state"], message=document.get("message", ""), document=document
             )
         if ended:
-            (self.folder / child.CODES).unlink(missing_ok=True)
+            child.forget(self.folder)
             return Outcome(
                 state="cancelled" if self.cancelled else "failed",
                 message="The run was ended from outside. If a charge was written, it stands.",
@@ -92,30 +101,25 @@ class Job:
         """Ask the run to stop, and end it when it does not."""
         self.cancelled = True
         self.process.send_signal(signal.SIGTERM)
+        self._end()
+        child.forget(self.folder)
+
+    def _end(self) -> None:
         try:
             self.process.wait(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        (self.folder / child.CODES).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Delete the folder of a run that has ended and whose result was taken."""
+        self._end()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start(plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int) -> Job:
+def start(plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int) -> Job[Plan]:
     """Start a run. The folder and everything in it is readable by this user only."""
     folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
-    _describe(folder, plan, table, asset, seed)
-    quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dashboard.job", str(folder)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=quiet, start_new_session=True,
-    )  # fmt: skip
-    return Job(folder=folder, process=process, started=time.monotonic(), plan=plan)
-
-
-def _describe(
-    folder: Path, plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int
-) -> None:
     schema_io.save(plan.schema, folder / child.SCHEMA)
     if plan.dag is not None:
         (folder / child.GRAPH).write_text(formats.write(plan.dag, "node-link"), encoding="utf-8")
@@ -129,12 +133,64 @@ def _describe(
         synthesis=plan.synthesis,
         asset=asset,
     )  # fmt: skip
+    _describe(folder, config, seed)
+    _private(folder / child.CODES, lambda file: np.save(file, table.codes, allow_pickle=False))
+    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+
+
+def learn(
+    plan: DomainPlan, raw: RawTable, asset: AssetConfig | None, seed: int, *,
+    delta_share: float, public: bool,
+) -> Job[DomainPlan]:  # fmt: skip
+    """Start learning a domain, as `prism learn-domain` does it.
+
+    Spends: `plan.spent`, in the process that is started, after the ledger is charged.
+
+    Args:
+        plan: what will be learned.
+        raw: the rows; the columns that the plan needs are handed on.
+        asset: what is charged; None for public rows only.
+        seed: of the noise, for public rows only.
+        delta_share: with which the plan was made.
+        public: whether the rows are public.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
+    outline = plan.outline
+    (folder / child.OUTLINE).write_text(dumps_outline(outline), encoding="utf-8")
+    names = [column.name for column in outline.columns]
+    config = RunConfig(
+        table=TableConfig(train=Path(child.ROWS), schema=Path(child.OUTLINE), public=public),
+        task=Task(target=names[0]),  # a configuration needs one; learning does not look at it
+        budget=Budget(epsilon=plan.epsilon, delta=plan.delta),
+        asset=asset,
+        domain=DomainConfig(share=plan.share, delta_share=delta_share),
+    )
+    _describe(folder, config, seed)
+    wanted = raw.frame[names if outline.person_id is None else [*names, outline.person_id]]
+    _private(folder / child.ROWS, lambda file: wanted.to_parquet(file, index=False))
+    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+
+
+def _process(folder: Path) -> subprocess.Popen[bytes]:
+    quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "dashboard.job", str(folder)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=quiet, start_new_session=True,
+    )  # fmt: skip
+
+
+def _describe(folder: Path, config: RunConfig, seed: int) -> None:
     (folder / child.CONFIG).write_text(configs.dumps(config), encoding="utf-8")
-    if table.public:
+    if config.table.public:
         (folder / child.SEED).write_text(str(seed))
-    handle = os.open(folder / child.CODES, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def _private(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """A file for this user only; the child deletes it as soon as it has read it."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
-        np.save(file, table.codes, allow_pickle=False)
+        write(file)
 
 
 def _read(path: Path) -> dict[str, Any]:

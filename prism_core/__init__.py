@@ -22,7 +22,7 @@ from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.structure.dag import Dag
 from prism_core.structure.formats import read as read_dag
 from prism_core.structure.formats import write as write_dag
-from prism_core.synthesizer import PrismSynthesizer
+from prism_core.synthesizer import PrismSynthesizer, SameRowsWarning
 
 __all__ = [
     "Budget",
@@ -40,6 +40,7 @@ __all__ = [
     "PrismSynthesizer",
     "RawTable",
     "Release",
+    "SameRowsWarning",
     "Schema",
     "SecureNoise",
     "SeededNoise",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import decode
@@ -9,16 +10,22 @@ from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import PlanError
 from prism_core.pipeline import Release, design, release
 from prism_core.planning.task import Budget, Synthesis, Task
-from prism_core.workspace import encode_rows, fresh_rng
+from prism_core.workspace import encode_rows, fresh_rng, recognise
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from prism_core.data.encoding import EncodedTable
     from prism_core.data.schema import Schema
-    from prism_core.planning.task import Regime
+    from prism_core.planning.task import Regime, SelectionRule, ThreeWayRule
+    from prism_core.privacy.accountants import AccountantName
     from prism_core.privacy.ledger import Ledger
     from prism_core.structure.dag import Dag
+
+
+class SameRowsWarning(UserWarning):
+    """The rows were charged under another asset's name before; for the curator's eyes."""
 
 
 class PrismSynthesizer:
@@ -35,10 +42,22 @@ class PrismSynthesizer:
         epsilon: privacy loss bound of one fit.
         delta: 1/n^2 when None.
         k: features chosen in the predictive regime.
+        selection: how they are chosen: greedy, one_shot, mutual_information or logistic (see
+            `Task`; `logistic` is not for a ledger yet).
+        three_way: how marginals of the target with two features are chosen privately: none,
+            cmi (conditional mutual information) or model_error.
+        accountant: zcdp; pld (the extra `pld`) for less noise where nothing is chosen at run
+            time; basic without a ledger only.
         ledger: the workspace's ledger. None has to be written out: `ledger=None`; the release
             is then stamped as made without one.
         asset: the data asset's name in the ledger.
         synthesis: model and sampling.
+
+    Attributes:
+        release_: what `fit` made, None before.
+        notice_: after a `fit` with a ledger, a sentence when the same rows were charged under
+            another asset's name before, else "". It depends on the private rows: it is for the
+            curator, and no part of the release. `fit` also warns with it (`SameRowsWarning`).
     """
 
     def __init__(
@@ -52,20 +71,31 @@ class PrismSynthesizer:
         epsilon: float = 1.0,
         delta: float | None = None,
         k: int = 8,
+        selection: SelectionRule = "greedy",
+        three_way: ThreeWayRule = "none",
+        accountant: AccountantName = "zcdp",
         asset: str = "",
         synthesis: Synthesis | None = None,
     ) -> None:
         self.schema = schema
-        self.task = Task(target=target, regime=regime, k=k)
-        self.budget = Budget(epsilon=epsilon, delta=delta)
+        self.task = Task(
+            target=target, regime=regime, k=k, selection=selection, three_way=three_way
+        )
+        self.budget = Budget(epsilon=epsilon, delta=delta, accountant=accountant)
         self.synthesis = synthesis or Synthesis()
         self.dag = dag
         self.ledger = ledger
         self.asset = asset
         self.release_: Release | None = None
+        self.notice_ = ""
 
     def fit(self, table: pd.DataFrame | RawTable) -> PrismSynthesizer:
-        """Measure the rows with secure noise and fit the model. Spends (epsilon, delta)."""
+        """Measure the rows with secure noise and fit the model. Spends (epsilon, delta).
+
+        Warns:
+            SameRowsWarning: when the ledger knows these rows under another asset's name. The
+                run goes on all the same.
+        """
         raw = table if isinstance(table, RawTable) else from_frame(table)
         plan = design(
             self.schema, self.task, self.budget, self.schema.persons or raw.rows,
@@ -73,8 +103,16 @@ class PrismSynthesizer:
         )  # fmt: skip
         rng = fresh_rng()
         encoded = encode_rows(self.schema, raw, public=False, rng=rng)
+        self._recognise(raw, encoded)
         self.release_ = release(plan, encoded, ledger=self.ledger, asset=self.asset, rng=rng)
         return self
+
+    def _recognise(self, raw: RawTable, encoded: EncodedTable) -> None:
+        self.notice_ = ""
+        if self.ledger is not None and self.asset.strip():
+            self.notice_ = recognise(self.ledger, self.asset, self.schema, raw, encoded)
+        if self.notice_:
+            warnings.warn(self.notice_, SameRowsWarning, stacklevel=3)
 
     def sample(self, rows: int, rng: np.random.Generator | None = None) -> pd.DataFrame:
         """Synthetic rows; post-processing, spends nothing.

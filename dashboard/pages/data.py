@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.parts import columns_form, load, people
+import streamlit as st
+
+from dashboard.parts import columns_form, learn, load, people
 from dashboard.state import project
 from dashboard.widgets import heading, onward, provenance_notice
 
@@ -14,8 +16,15 @@ heading(
 load.section()
 if project().raw is not None:
     columns_form.section()
-schema = project().schema
-if schema is not None:
-    provenance_notice(schema)
+state = project()
+if state.schema is not None:
+    provenance_notice(state.schema)
+    if state.schema.prior is not None:
+        st.caption(
+            "You may still correct the learned columns by hand: that costs nothing, as long as "
+            "the corrections do not come from a look at the rows."
+        )
+if state.schema is not None or state.to_learn:
     people.section()
+learn.section()
 onward("Data")

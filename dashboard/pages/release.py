@@ -10,8 +10,8 @@ from dashboard.widgets import guard, heading, onward, provenance_notice
 
 heading(
     "Release",
-    "Check what will be done, then run it once. The private rows are measured here and nowhere "
-    "else.",
+    "Check what will be done, then run it once. The private rows are measured here and, where "
+    "columns were learned with budget, on the page Data; nowhere else.",
 )
 state = project()
 if state.job is None:

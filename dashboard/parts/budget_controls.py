@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from dashboard.keep import from_percent, keep
 from dashboard.state import project
+from prism_core.privacy.accountants import CHARGEABLE, available
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prism_core.planning.task import ThreeWayRule
+    from prism_core.privacy.accountants import AccountantName
 
 _PRESETS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
-_ACCOUNTANTS = {"zcdp": "zCDP (tight)", "basic": "Basic composition (the paper)"}
+_ACCOUNTANTS: dict[AccountantName, str] = {
+    "zcdp": "zCDP (composes over releases)",
+    "pld": "Privacy loss distributions (less noise)",
+    "basic": "Basic composition (the paper)",
+}
+_THREE_WAYS: dict[ThreeWayRule, str] = {
+    "none": "None",
+    "cmi": "Features that go together (CMI)",
+    "model_error": "Largest error of the model",
+}
 _ALLOCATIONS = {"closed_form": "Closed form (least expected error)", "uniform": "Uniform"}
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
 _SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
@@ -52,10 +68,12 @@ def _preset() -> None:
         project().budget.epsilon = chosen
 
 
-def _choose(owner: object, attribute: str, label: str, options: dict[str, str]) -> None:
+def _choose(
+    owner: object, attribute: str, label: str, options: Mapping[Any, str], help: str | None = None
+) -> None:
     """A select box for one entry."""
     st.selectbox(
-        label, list(options), format_func=options.__getitem__, key=attribute,
+        label, list(options), format_func=options.__getitem__, key=attribute, help=help,
         index=list(options).index(getattr(owner, attribute)),
         on_change=keep, args=(owner, attribute, attribute),
     )  # fmt: skip
@@ -73,11 +91,47 @@ def _sharing() -> None:
     )  # fmt: skip
     if state.regime == "predictive":
         _percent("Selection pool", 1, 30, "selection", "For choosing the k features privately.")
-    if state.public:
-        _choose(entries, "accountant", "Accountant", _ACCOUNTANTS)
-    else:
+    _choose(
+        state, "three_way", "3-way marginals", _THREE_WAYS,
+        help="Counts of the target with two features at once, for relations that no pair shows. "
+        "Which two is chosen privately when the release runs: features that go together at each "
+        "value of the target, or those that the model so far gets most wrong.",
+    )  # fmt: skip
+    if state.three_way != "none":
+        _percent(
+            "Choice pool", 1, 20, "choice", "For choosing the 3-way marginals. What they are "
+            "measured with comes from the task pool.",
+        )  # fmt: skip
+    _accounting()
+
+
+def _accounting() -> None:
+    """The accountants that fit: what is charged composes, what was learned is deducted as zCDP."""
+    state = project()
+    entries = state.budget
+    fitting = {name: _ACCOUNTANTS[name] for name in available()}
+    if not state.public:
+        fitting = {name: text for name, text in fitting.items() if name in CHARGEABLE}
+    learned = state.schema is not None and state.schema.prior is not None
+    if learned:
+        fitting = {"zcdp": _ACCOUNTANTS["zcdp"]}
+    if entries.accountant not in fitting:
         entries.accountant = "zcdp"
-        st.caption("Accounting: zCDP, which composes over all releases of an asset.")
+    if len(fitting) == 1:
+        st.caption(
+            "Accounting: zCDP, by which what learning spent is deducted."
+            if learned
+            else "Accounting: zCDP, which composes over all releases of an asset."
+        )
+        return
+    _choose(entries, "accountant", "Accountant", fitting, help="How privacy losses are added up.")
+    if entries.accountant == "pld":
+        st.caption(
+            "About 5% less noise for the same epsilon and delta, where nothing is chosen "
+            "when the release runs: a causal or graphical regime with the model naive Bayes "
+            "(below, under *Model and rows*). The ledger charges the zCDP amount of that noise, "
+            "which is a little more than the release's own epsilon."
+        )
 
 
 def _percent(label: str, low: int, high: int, pool: str, text: str) -> None:

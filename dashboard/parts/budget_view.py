@@ -22,6 +22,7 @@ def section() -> None:
     for warning in plan.warnings:
         st.warning(plain(warning), icon=":material/warning:")
     _figures(plan)
+    _deducted(plan)
     found = lines(plan)
     measured = [line for line in found if line.measured]
     table, share, error = st.tabs(["Per marginal", "Share of the budget", "Expected error"])
@@ -59,6 +60,20 @@ def _figures(plan: Plan) -> None:
         )
 
 
+def _deducted(plan: Plan) -> None:
+    """What learning the columns spent of the declared epsilon, and what this plan has."""
+    prior = plan.schema.prior
+    if prior is None:
+        return
+    st.info(
+        f"Of epsilon {plan.budget.epsilon:g}, learning the columns has spent "
+        f"**{prior.spent.epsilon:.3g}**. This plan has what is left: epsilon "
+        f"**{plan.spent.epsilon:.3g}**. Both together stay within {plan.budget.epsilon:g}, because "
+        "losses add up to less than their sum.",
+        icon=":material/school:",
+    )
+
+
 def _table(plan: Plan, found: tuple[PlanLine, ...]) -> None:
     frame = pd.DataFrame(
         {
@@ -71,7 +86,8 @@ def _table(plan: Plan, found: tuple[PlanLine, ...]) -> None:
         }
     )
     st.dataframe(
-        frame, hide_index=True, width="stretch", height=min(560, 38 + 35 * len(frame)),
+        frame, hide_index=True, width="stretch", placeholder="–",
+        height=min(560, 38 + 35 * len(frame)),
         column_config={
             "share": st.column_config.ProgressColumn(
                 "share", format="percent", min_value=0.0, max_value=max(frame["share"]),

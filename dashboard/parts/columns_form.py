@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.state import project
+from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data import form, schema_io
 from prism_core.data.column import KINDS
@@ -15,9 +15,13 @@ from prism_core.data.draft import draft_from_rows
 from prism_core.data.schema import Provenance, Schema
 from prism_core.data.tables import read_table
 from prism_core.errors import SchemaError
+from prism_core.learning import form as learning_form
+from prism_core.learning.outline_io import has_requests, loads_outline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from prism_core.learning.requests import Outline
 
 
 _WAYS = {
@@ -31,6 +35,11 @@ _WAYS = {
 _GRID = {
     "name": st.column_config.TextColumn("Column", required=True, width="medium"),
     "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), required=True),
+    "learn": st.column_config.CheckboxColumn(
+        "Learn",
+        help="Not in the codebook: learn bounds and bins (numeric, date) or the names of "
+        "the levels (categorical) with a part of the privacy budget",
+    ),
     "levels": st.column_config.TextColumn(
         "Levels", help="Allowed values, separated by |", width="medium"
     ),
@@ -43,6 +52,10 @@ _GRID = {
         "Decimals", help="0 for whole numbers", min_value=0, max_value=12, step=1
     ),
     "nullable": st.column_config.CheckboxColumn("May be missing"),
+    "fill": st.column_config.TextColumn(
+        "Empty cells become",
+        help="Where none may be missing: a level or a number",
+    ),
     "other": st.column_config.TextColumn(
         "Unknown values become", help="One of the levels; missing or the first level if empty"
     ),
@@ -88,7 +101,11 @@ def _from_schema_file() -> None:
     file = st.file_uploader("Schema file", type=["yaml", "yml", "json"], key="upload_schema")
     if file is not None and st.button("Use this schema", type="primary", key="use_schema"):
         with mistakes():
-            _take(schema_io.loads(file.getvalue().decode("utf-8", errors="replace")))
+            text = file.getvalue().decode("utf-8", errors="replace")
+            if has_requests(text):
+                _take_outline(loads_outline(text))
+            else:
+                _take(schema_io.loads(text))
 
 
 def _from_twin() -> None:
@@ -122,35 +139,51 @@ def _from_rows() -> None:
 
 def _start(rows: Sequence[form.FormRow], provenance: Provenance, left: Sequence[str] = ()) -> None:
     """Put a draft into the form; it becomes the schema when it is applied."""
-    _show(rows)
+    project().show_form(rows)
     st.session_state["form_provenance"] = provenance
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
 
 
-def _show(rows: Sequence[form.FormRow]) -> None:
-    state = project()
-    state.form, state.form_edited = [dict(row) for row in rows], None
-    state.form_rev += 1
-
-
 def _take(schema: Schema) -> None:
     """Use an uploaded schema as it is."""
     state = project()
-    _check_header(schema)
+    _check_header(schema.names, schema.person_id)
     if state.checked and not st.session_state.get("apply_codebook", False):
         schema = schema.with_provenance("private rows")
     state.use_schema(schema)
-    _show(form.to_rows(schema.columns))
+    state.show_form(form.to_rows(schema.columns))
     st.session_state["form_provenance"] = schema.provenance
     st.session_state["form_left_out"] = ()
     st.rerun()
 
 
-def _check_header(schema: Schema) -> None:
+def _take_outline(outline: Outline) -> None:
+    """Put an uploaded outline into the form, its requests ticked; it is learned below."""
+    state = project()
+    if outline.prior is not None:
+        raise SchemaError(
+            "A part of this schema was learned before, and the rest is to be learned still. Use "
+            "`prism learn-domain` for it.",
+            field="learned",
+        )
+    _check_header([column.name for column in outline.columns], outline.person_id)
+    rows, details = learning_form.to_rows(outline)
+    state.learning.details.update({name: dict(found) for name, found in details.items()})
+    state.use_schema(None)
+    state.declare_people(
+        People(
+            one_row_per_person=outline.one_row_per_person, person_id=outline.person_id,
+            persons=outline.persons,
+        )
+    )  # fmt: skip
+    _start(rows, outline.provenance)
+
+
+def _check_header(names: Sequence[str], person_id: str | None) -> None:
     raw = project().raw
     assert raw is not None
-    wanted = [*schema.names, *([schema.person_id] if schema.person_id else [])]
+    wanted = [*names, *([person_id] if person_id else [])]
     absent = [name for name in wanted if name not in raw.header]
     if absent:
         raise SchemaError(
@@ -163,7 +196,7 @@ def _check_header(schema: Schema) -> None:
 def _form() -> None:
     state = project()
     if state.form is None and state.schema is not None:
-        _show(form.to_rows(state.schema.columns))
+        state.show_form(form.to_rows(state.schema.columns))
     if state.form is None:
         return
     left = st.session_state.get("form_left_out", ())
@@ -177,7 +210,8 @@ def _form() -> None:
     st.caption(
         "Levels: the allowed values, separated by |. Bins: a number of equal bins, or the inner "
         "edges separated by |. Values outside the bounds are clipped. Ordinal: levels with an "
-        "order. Remove a row to leave its column out."
+        "order. Remove a row to leave its column out. Not in the codebook? Tick **Learn**: bounds "
+        "and bins, or the names of levels, are then learned with a part of the privacy budget."
     )
     if state.checked:
         st.checkbox(
@@ -193,7 +227,11 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
     applied = _applied(edited)
     first, second, third = st.columns([1, 1.3, 2.2], vertical_alignment="center")
     if first.button(
-        "Apply the columns", type="primary", disabled=applied, key="apply_columns", width="stretch"
+        "Apply the columns",
+        type="primary",
+        disabled=applied or bool(state.to_learn),
+        key="apply_columns",
+        width="stretch",
     ):
         _apply(edited)
     second.download_button(
@@ -206,7 +244,12 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
         disabled=not applied,
         width="stretch",
     )
-    if applied:
+    if state.to_learn:
+        third.markdown(
+            f":orange[:material/school:] To be learned: {plain(', '.join(state.to_learn))}. See "
+            "section 4."
+        )
+    elif applied:
         third.markdown(":material/check_circle: These columns are in use.")
     else:
         third.markdown(":orange[:material/pending:] Changes are not in use until you apply them.")
@@ -220,9 +263,11 @@ def _grid() -> list[dict[str, Any]]:
         state.form = state.form_edited
     frame = pd.DataFrame(state.form, columns=list(_GRID))
     frame["decimals"] = frame["decimals"].astype("Int64")
+    frame["learn"] = frame["learn"].eq(True)  # rows that were added have none
     edited = st.data_editor(
-        frame, column_config=_GRID, num_rows="dynamic", hide_index=True, width="stretch", key=key
-    )
+        frame, column_config=_GRID, num_rows="dynamic", hide_index=True, width="stretch", key=key,
+        disabled=state.learns, placeholder="",
+    )  # fmt: skip
     found = edited.astype(object).where(edited.notna(), None)
     state.form_edited = [dict(row) for row in found.to_dict("records")]
     return state.form_edited
@@ -242,19 +287,18 @@ def _apply(rows: list[dict[str, Any]]) -> None:
         old = state.schema
         schema = Schema(
             columns=form.from_rows(rows),
-            provenance=_provenance(old),
-            one_row_per_person=bool(old and old.one_row_per_person),
-            person_id=old.person_id if old else None,
-            persons=old.persons if old else None,
+            provenance=provenance(),
             prior=old.prior if old else None,
+            **vars(state.people),
         )
-        _check_header(schema)
+        _check_header(schema.names, schema.person_id)
         state.use_schema(schema)
         st.rerun()
 
 
-def _provenance(old: Schema | None) -> Provenance:
+def provenance() -> Provenance:
     """A change made after seeing counts of private rows is taken to come from them."""
+    old = project().schema
     if project().checked and not st.session_state.get("apply_codebook", False):
         return "private rows"
     drafted: Provenance | None = st.session_state.get("form_provenance")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 import streamlit as st
 
-from dashboard.state import project
+from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.encoding import rows_outside
 
@@ -20,29 +18,31 @@ def section() -> None:
         _people()
     with right:
         _holdout()
-    _check()
+    if project().schema is not None:
+        _check()
 
 
 def _people() -> None:
     state = project()
-    schema = state.schema
-    assert schema is not None and state.raw is not None
+    people = state.people
+    assert state.raw is not None
     ways = {
         "row": "Every person has exactly one row",
         "id": "A column names the person (one row per person is kept)",
     }
-    now = "id" if schema.person_id else "row" if schema.one_row_per_person else None
+    now = "id" if people.person_id else "row" if people.one_row_per_person else None
     way = st.radio(
         "The guarantee protects a person. How do rows and people relate?", list(ways),
         format_func=lambda key: ways[key], key="people_way",
         index=None if now is None else list(ways).index(now),
     )  # fmt: skip
     if way == "row" and now != "row":
-        state.use_schema(replace(schema, one_row_per_person=True, person_id=None, persons=None))
+        state.declare_people(People(one_row_per_person=True))
         st.rerun()
     if way != "id":
         return
-    strangers = [name for name in state.raw.header if name not in schema]
+    columns = _columns()
+    strangers = [name for name in state.raw.header if name not in columns]
     if not strangers:
         st.info("Remove the ID column from the columns above first: an ID is never synthesised.")
         return
@@ -50,19 +50,25 @@ def _people() -> None:
         "Person-ID column",
         strangers,
         key="people_column",
-        index=strangers.index(schema.person_id) if schema.person_id in strangers else 0,
+        index=strangers.index(people.person_id) if people.person_id in strangers else 0,
     )
     persons = state.raw.column(chosen).nunique()
     st.caption(
         f"{persons:,} different IDs. The number of persons is public, like the number of rows; one "
         "row per person is kept at random and the ID is never synthesised."
     )
-    if (chosen, persons) != (schema.person_id, schema.persons):
+    if (chosen, persons) != (people.person_id, people.persons):
         with mistakes():
-            state.use_schema(
-                replace(schema, one_row_per_person=False, person_id=chosen, persons=persons)
-            )
+            state.declare_people(People(person_id=chosen, persons=persons))
             st.rerun()
+
+
+def _columns() -> set[str]:
+    """Names of the declared columns, or of the form while there is no schema."""
+    state = project()
+    if state.schema is not None:
+        return set(state.schema.names)
+    return {str(row.get("name") or "") for row in state.rows_of_form}
 
 
 def _holdout() -> None:
@@ -77,7 +83,7 @@ def _holdout() -> None:
         "Rows kept aside for evaluation", 5, 50, round(state.holdout_share * 100), format="%d %%",
         key="holdout_share",
         help="Drawn at random, whatever the rows hold. They are never used for the synthetic "
-        "table.",
+        "table. Only learning a column with budget counts them, too.",
     )  # fmt: skip
     state.holdout_share = share / 100
     st.caption(f"{state.n:,} rows for training, {state.holdout_rows:,} kept aside.")

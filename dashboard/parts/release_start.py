@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import worker
-from dashboard.keep import keep
+from dashboard.parts import asset
 from dashboard.state import project
-from dashboard.widgets import mistakes, plain
-from prism_core.config import AssetConfig
+from dashboard.widgets import mistakes, plain, provenance_words
 from prism_core.data.split import set_aside
-from prism_core.errors import LedgerError, PrismError
+from prism_core.errors import PrismError
 from prism_core.privacy.ledger import Ledger
 from prism_core.workspace import encode_holdout, encode_rows, fresh_rng, recognise
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from dashboard.state import Project
     from prism_core.data.encoding import EncodedTable
     from prism_core.planning.plan import Plan
-    from prism_core.privacy.ledger import Balance
 
 
 def section() -> None:
@@ -33,7 +31,7 @@ def section() -> None:
         st.markdown(_summary(state, plan))
     with right:
         st.subheader("Checklist", anchor=False)
-        ready = _asset(state, plan)
+        ready = _budget_left(state, plan)
         _checklist(state, plan, budget_left=ready)
     st.divider()
     confirmed = st.checkbox(_promise(state, plan), key="release_confirm")
@@ -70,103 +68,31 @@ def _summary(state: Project, plan: Plan) -> str:
         f"- **{rest}** one-way marginals and **{pairs}** background pairs chosen privately,\n\n"
         f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
         f"these noisy numbers alone, and draw **{plan.rows:,}** synthetic rows.\n\n"
-        f"The whole run is ({plan.budget.epsilon:g}, {plan.delta:.2g})-differentially private for "
-        "the replacement of one person."
+        f"The whole run{_learned(plan)} is ({plan.budget.epsilon:g}, {plan.delta:.2g})-"
+        "differentially private for the replacement of one person."
     )
+
+
+def _learned(plan: Plan) -> str:
+    return "" if plan.schema.prior is None else ", with the learning of the columns before it,"
 
 
 def _promise(state: Project, plan: Plan) -> str:
     if state.public:
         return "These rows are public: run a rehearsal with known noise. Nothing is charged."
+    amount = plan.budget.epsilon if plan.schema.prior is None else plan.spent.epsilon
     return (
-        f"Spend epsilon {plan.budget.epsilon:g} of “{plain(state.asset or 'the asset')}”. This "
+        f"Spend epsilon {amount:.3g} of “{plain(state.asset or 'the asset')}”. This "
         "cannot be undone, even if the run fails after its first measurement."
     )
 
 
-def _asset(state: Project, plan: Plan) -> bool:
-    """Entries of the ledger; True when the run may be started."""
+def _budget_left(state: Project, plan: Plan) -> bool:
+    """Entries of the ledger, or the seed; True when the run may be started."""
     if state.public:
-        state.seed = int(
-            st.number_input(
-                "Seed of the rehearsal",
-                0,
-                2**31 - 1,
-                state.seed,
-                key="release_seed",
-                help="The same seed gives the same synthetic rows. Only public rows have one.",
-            )
-        )
+        asset.seed("release_seed")
         return True
-    st.text_input(
-        "Data asset charged in the ledger",
-        value=state.asset,
-        key="asset_name",
-        on_change=keep,
-        args=(state, "asset", "asset_name"),
-        help="All releases from the same people's data share one lifetime budget: use the same "
-        "name for refreshed extracts.",
-    )
-    balance = _balance(state.asset)
-    if balance is None:
-        _new_asset(state)
-    st.text_input(
-        "Purpose, for the ledger",
-        value=state.why,
-        key="asset_why",
-        on_change=keep,
-        args=(state, "why", "asset_why"),
-        placeholder="for example: readmission benchmark for external teams",
-    )
-    if not state.asset.strip():
-        return False
-    if balance is not None:
-        state.lifetime = balance.asset.epsilon
-        st.caption(_left(balance))
-    left = state.lifetime if balance is None else balance.left_epsilon
-    enough = plan.budget.epsilon <= left if balance is None else plan.total <= balance.left_rho
-    if not enough:
-        st.error(
-            f"This release needs epsilon {plan.budget.epsilon:g}, and {left:.3g} of the lifetime "
-            "budget is left. Lower epsilon on the page Budget, or stop here.",
-            icon=":material/block:",
-        )
-    return enough
-
-
-def _new_asset(state: Project) -> None:
-    st.number_input(
-        "Lifetime epsilon of this asset (fixed from its first release on)",
-        min_value=0.01,
-        value=state.lifetime,
-        step=0.5,
-        key="asset_lifetime",
-        on_change=keep,
-        args=(state, "lifetime", "asset_lifetime"),
-    )
-    known = [asset.name for asset in Ledger().assets()]
-    if known and state.asset.strip():
-        st.warning(
-            f"{plain(state.asset)} is a new name in the ledger and starts a new lifetime budget. "
-            "If these people's data were released before, use that asset's name: "
-            f"{plain(', '.join(known))}.",
-            icon=":material/warning:",
-        )
-
-
-def _left(balance: Balance) -> str:
-    return (
-        f"Lifetime epsilon {balance.asset.epsilon:g}: {balance.spent_epsilon:.3g} spent, room for "
-        f"one more release of {balance.left_epsilon:.3g}. Losses of several releases add up to "
-        "less than their sum, so this is more than the difference."
-    )
-
-
-def _balance(asset: str) -> Balance | None:
-    try:
-        return Ledger().balance(asset) if asset.strip() else None
-    except LedgerError:
-        return None
+    return asset.section(plan.spent, plan.total, plan.delta, "This release")
 
 
 def _checklist(state: Project, plan: Plan, *, budget_left: bool) -> None:
@@ -178,7 +104,7 @@ def _checklist(state: Project, plan: Plan, *, budget_left: bool) -> None:
     )
     kept = state.test.rows if state.test is not None else state.holdout_rows
     items = [
-        (True, f"Schema of {len(state.schema.columns)} columns ({state.schema.provenance})"),
+        (True, f"Schema of {len(state.schema.columns)} columns ({provenance_words(state.schema)})"),
         (True, f"People: {unit}"),
         (True, f"Target {plain(plan.task.target)}, {plan.task.regime} regime"),
         (True, f"Budget: epsilon {plan.budget.epsilon:g}, delta {plan.delta:.2g}"),
@@ -212,10 +138,7 @@ def _start(state: Project, plan: Plan) -> None:
         train, holdout = set_aside(table, state.holdout_rows, rng)
     if train.n != plan.n:
         raise PrismError("The number of training rows changed. Open the page Data again.")
-    asset = None
-    if not state.public:
-        asset = AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime, why=state.why)
     state.forget_results()
     state.notice = "" if state.public else _recognised(state, table)
     state.train, state.holdout = train, holdout
-    state.job = worker.start(plan, train, asset, state.seed)
+    state.job = worker.start(plan, train, asset.chosen(), state.seed)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data import schema_io
-from prism_core.data.column import KINDS, equal_edges
+from prism_core.data.column import KINDS, equal_edges, level_text
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -18,16 +18,21 @@ LEVEL_SEPARATOR = "|"
 
 
 class FormRow(TypedDict):
-    """One column in the form; empty texts and None stand for "not given"."""
+    """One column in the form; empty texts and None stand for "not given".
+
+    `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
+    """
 
     name: str
     kind: str
+    learn: bool
     levels: str
     lower: str
     upper: str
     bins: str
     decimals: int | None
     nullable: bool
+    fill: str
     other: str
     description: str
 
@@ -41,8 +46,8 @@ def blank_rows(names: Iterable[str]) -> list[FormRow]:
     """Rows with nothing but a name, to be filled in; refused until they are."""
     return [
         FormRow(
-            name=name, kind="", levels="", lower="", upper="", bins="", decimals=None,
-            nullable=False, other="", description="",
+            name=name, kind="", learn=False, levels="", lower="", upper="", bins="", decimals=None,
+            nullable=False, fill="", other="", description="",
         )
         for name in names
     ]  # fmt: skip
@@ -53,15 +58,23 @@ def _row(column: Column) -> FormRow:
     return FormRow(
         name=column.name,
         kind=column.kind,
+        learn=False,
         levels=f" {LEVEL_SEPARATOR} ".join(str(level) for level in entry.get("levels", ())),
         lower=str(entry.get("lower", "")),
         upper=str(entry.get("upper", "")),
         bins=_bins_text(column, entry),
         decimals=column.decimals if column.kind == "numeric" else None,
         nullable=column.nullable,
-        other="" if column.other is None else str(column.other),
+        fill=_level_text(column, entry.get("fill")),
+        other=_level_text(column, column.other),
         description=column.description,
     )
+
+
+def _level_text(column: Column, value: Any) -> str:  # noqa: ANN401  (a level, number or day)
+    if value is None:
+        return ""
+    return str(value) if column.binned else level_text(value)
 
 
 def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
@@ -85,31 +98,57 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
 
 
 def _column(row: Mapping[str, Any], number: int) -> Column:
+    found = entry(row, number)
+    if row.get("learn") is True:
+        raise SchemaError(
+            f"Column {found['name']!r} is still to be learned. Learn it first, or untick Learn and "
+            "declare it.",
+            field=f"{found['name']}.learn",
+        )
+    return schema_io.column_from_dict(found, number)
+
+
+def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """A row of the form as the plain values of a schema's column.
+
+    Raises:
+        SchemaError: naming the column and the entry to correct.
+    """
     kind = _text(row, "kind")
-    entry: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
-    if not entry["name"]:
+    found: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
+    if not found["name"]:
         raise SchemaError(f"Row {number} of the form has no name.", field="name")
-    _check_kind(row, entry["name"], kind)
+    _check_kind(row, found["name"], kind)
     if kind in ("numeric", "date"):
-        entry |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
+        found |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
         bins = _text(row, "bins") or "8"
         if LEVEL_SEPARATOR in bins:
-            entry["edges"] = _parts(bins)
+            found["edges"] = _parts(bins)
         else:
-            entry["bins"] = bins
+            found["bins"] = bins
         decimals = row.get("decimals")
         if kind == "numeric" and decimals is not None and not math.isnan(decimals):
-            entry["decimals"] = int(decimals)
+            found["decimals"] = int(decimals)
     elif kind != "boolean":
-        entry["levels"] = _typed(_parts(_text(row, "levels")))
+        found["levels"] = _typed(_parts(_text(row, "levels")))
     if row.get("nullable") is True:
-        entry["nullable"] = True
-    other = _text(row, "other")
-    if other and kind in ("categorical", "ordinal"):
-        entry["other"] = other
+        found["nullable"] = True
+    for part in ("fill", "other"):
+        if _text(row, part):
+            found[part] = _meant(_text(row, part), found, part)
     if _text(row, "description"):
-        entry["description"] = _text(row, "description")
-    return schema_io.column_from_dict(entry, number)
+        found["description"] = _text(row, "description")
+    return found
+
+
+def _meant(text: str, found: Mapping[str, Any], part: str) -> Any:  # noqa: ANN401
+    """The level, number or day that is typed for empty or unknown cells."""
+    if found["kind"] == "numeric":
+        return schema_io.number(text, f"{found['name']}.{part}")
+    if found["kind"] == "date":
+        return text
+    levels = (False, True) if found["kind"] == "boolean" else found["levels"]
+    return next((level for level in levels if level_text(level) == text), text)
 
 
 def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:

@@ -126,7 +126,7 @@ def from_dict(document: object) -> Schema:
         provenance=document.get("provenance", "declared"),
         one_row_per_person=_flag(document, "one_row_per_person", "one_row_per_person"),
         person_id=None if document.get("person_id") is None else str(document["person_id"]),
-        persons=None if persons is None else _integer(persons, "persons"),
+        persons=None if persons is None else whole(persons, "persons"),
         prior=None if learned is None else Prior.from_dict(learned),
     )
 
@@ -191,14 +191,14 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
     integer = _flag(entry, "integer", f"{name}.integer") or kind == "date"
     decimals = 0 if integer else entry.get("decimals")
     if decimals is not None:
-        decimals = _integer(decimals, f"{name}.decimals")
+        decimals = whole(decimals, f"{name}.decimals")
     if entry.get("edges") is not None:
         where = f"{name}.edges"
         if not isinstance(entry["edges"], (list, tuple)):
             raise SchemaError(f"{where} must be a list of numbers or dates.", field=where)
         edges = tuple(number(_day(edge, kind, where), where) for edge in entry["edges"])
     else:
-        bins = _integer(entry.get("bins", DEFAULT_BINS), f"{name}.bins")
+        bins = whole(entry.get("bins", DEFAULT_BINS), f"{name}.bins")
         if not 1 <= bins <= 10_000 or not bounds["lower"] < bounds["upper"]:
             raise SchemaError(
                 f"Column {name!r}: bins must be between 1 and 10,000 and lower below upper.",
@@ -238,7 +238,8 @@ def _place(field: str) -> str:
     return f"Column {name!r}: {part}" if dot else field
 
 
-def _integer(value: object, field: str) -> int:
+def whole(value: object, field: str) -> int:
+    """A whole number, or a SchemaError that names the field."""
     found = number(value, field)
     if found != int(found):
         raise SchemaError(f"{_place(field)} must be a whole number.", field=field)
@@ -293,6 +294,11 @@ def dumps(schema: Schema, *, format: str = "yaml") -> str:
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     if format != "yaml":
         raise SchemaError("A schema is written as 'yaml' or 'json'.", field="format")
+    return dump(document)
+
+
+def dump(document: dict[str, Any]) -> str:
+    """Plain values as YAML text that `parse` reads back."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 

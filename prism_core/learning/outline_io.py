@@ -1,4 +1,4 @@
-"""Reading an outline: a schema file in which some columns have an entry `learn`."""
+"""Reading and writing an outline: a schema file in which some columns have an entry `learn`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
+from prism_core.data.column import Column
 from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
 
 if TYPE_CHECKING:
-    from prism_core.data.column import Column
     from prism_core.learning.requests import Request
 
 _NUMERIC = {"bins", "cells", "scale", "unit"}
@@ -36,6 +36,17 @@ def load_outline(path: str | Path) -> Outline:
     return loads_outline(text)
 
 
+def has_requests(text: str) -> bool:
+    """Whether the text of a schema has a column that is to be learned."""
+    document = schema_io.parse(text)
+    entries = document.get("columns") if isinstance(document, dict) else None
+    return isinstance(entries, list) and any(map(_to_learn, entries))
+
+
+def _to_learn(entry: object) -> bool:
+    return isinstance(entry, dict) and entry.get("learn", False) is not False
+
+
 def loads_outline(text: str) -> Outline:
     """The outline written in `text`."""
     document = schema_io.parse(text)
@@ -43,8 +54,8 @@ def loads_outline(text: str) -> Outline:
         raise SchemaError("A schema needs a list named 'columns'.", field="columns")
     entries = document["columns"]
     columns: list[Column | Request] = [
-        _request(entry, number)
-        if isinstance(entry, dict) and entry.get("learn", False) is not False
+        request_from_dict(entry, number)
+        if _to_learn(entry)
         else schema_io.column_from_dict(
             _without_learn(entry) if isinstance(entry, dict) else entry, number
         )
@@ -55,15 +66,55 @@ def loads_outline(text: str) -> Outline:
     people = schema_io.from_dict({**document, "columns": [stand_in]})
     return Outline(
         columns=tuple(columns), one_row_per_person=people.one_row_per_person,
-        person_id=people.person_id, persons=people.persons,
+        person_id=people.person_id, persons=people.persons, provenance=people.provenance,
+        prior=people.prior,
     )  # fmt: skip
+
+
+def dumps_outline(outline: Outline) -> str:
+    """The outline as YAML text that `loads_outline` reads back."""
+    document: dict[str, Any] = {"version": 1, "provenance": outline.provenance}
+    if outline.person_id is not None:
+        document |= {"person_id": outline.person_id, "persons": outline.persons}
+    else:
+        document["one_row_per_person"] = outline.one_row_per_person
+    if outline.prior is not None:
+        document["learned"] = outline.prior.to_dict()
+    document["columns"] = [
+        schema_io.column_dict(column) if isinstance(column, Column) else request_dict(column)
+        for column in outline.columns
+    ]
+    return schema_io.dump(document)
+
+
+def request_dict(request: Request) -> dict[str, Any]:
+    """A request as plain values that `request_from_dict` reads back."""
+    if isinstance(request, CategoryRequest):
+        entry: dict[str, Any] = {
+            "name": request.name, "kind": "categorical", "other": request.other,
+            "learn": {"max_levels": request.max_levels},
+        }  # fmt: skip
+        if request.nullable:
+            entry["nullable"] = True
+        if request.description:
+            entry["description"] = request.description
+        return entry
+    entry = schema_io.column_dict(request.column(request.lower, request.upper, ()))
+    del entry["edges"]
+    names = ("bins", "cells", "scale", "unit")
+    return {**entry, "learn": {name: getattr(request, name) for name in names}}
 
 
 def _without_learn(entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key != "learn"}
 
 
-def _request(entry: dict[str, Any], number: int) -> Request:
+def request_from_dict(entry: dict[str, Any], number: int) -> Request:
+    """A request from plain values: those of a column, with an entry `learn`.
+
+    Raises:
+        SchemaError: when it is not usable; the message names the column.
+    """
     if entry.get("name") is None or "kind" not in entry:
         raise SchemaError(
             f"Entry {number} of the columns needs at least a name and a kind.", field="columns"

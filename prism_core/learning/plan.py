@@ -16,8 +16,9 @@ from prism_core.errors import BudgetError, PrivacyError
 from prism_core.learning.requests import CategoryRequest, NumericRequest
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.checks import delta_value, epsilon_value
+from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent, event_dict
-from prism_core.privacy.prior import Prior
+from prism_core.privacy.prior import LABEL, Prior, amount_left
 from prism_core.privacy.threshold import release_threshold
 
 if TYPE_CHECKING:
@@ -59,12 +60,25 @@ class DomainPlan:
 
     @cached_property
     def spent(self) -> Spent:
-        """What learning costs by itself, stated at delta."""
-        return self.prior().spent
+        """What this step costs by itself, stated at delta."""
+        return accountant("zcdp").spent(self.events, self.delta)
 
     def prior(self, charge: int | None = None) -> Prior:
-        """What a later plan deducts."""
-        return Prior(events=self.events, delta=self.delta, plan=self.hash, charge=charge)
+        """What a later plan deducts: this step, and learning that went before it."""
+        earlier = () if self.outline.prior is None else self.outline.prior.events
+        events = (*earlier, *self.events)
+        return Prior(events=events, delta=self.delta, plan=self.hash, charge=charge)
+
+    @cached_property
+    def left_epsilon(self) -> float:
+        """Epsilon, at delta, of what a release planned with the result may spend by itself.
+
+        It and the epsilon of learning add up to more than the whole: losses compose to less
+        than their sum.
+        """
+        prior = self.prior()
+        rho = amount_left(accountant("zcdp"), self.epsilon, self.delta, prior)
+        return rho_to_epsilon(rho, self.delta) if rho > 0.0 else 0.0
 
     def schema(self, learned: Sequence[Column], prior: Prior) -> Schema:
         """The schema once every request has its column."""
@@ -74,7 +88,8 @@ class DomainPlan:
                 column if isinstance(column, Column) else next(filled)
                 for column in self.outline.columns
             ),
-            provenance="dp",
+            # Learning makes nothing private that was read without noise before.
+            provenance="private rows" if self.outline.provenance == "private rows" else "dp",
             one_row_per_person=self.outline.one_row_per_person,
             person_id=self.outline.person_id,
             persons=self.outline.persons,
@@ -83,7 +98,9 @@ class DomainPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; holds no fact about the rows but their number."""
+        earlier = self.outline.prior
         return {
+            **({} if earlier is None else {"earlier": earlier.to_dict()}),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "n": self.n,
@@ -113,7 +130,8 @@ def design_domain(
     """The plan for learning a domain from n rows. Spends nothing and reads no row.
 
     The delta of the stable histograms is subtracted first; what is left turns epsilon into rho;
-    of that rho, `share` goes in equal parts to the requests. `design` with the schema that comes
+    of that rho (less what learning other columns cost before), `share` goes in equal parts to the
+    requests. `design` with the schema that comes
     out plans with the rest, so that both together never exceed (epsilon, delta).
 
     Args:
@@ -121,7 +139,7 @@ def design_domain(
         epsilon: of the whole release, learning included.
         delta: likewise; 1/n^2 when None.
         n: number of training rows (persons); public.
-        share: of rho, for learning; above 0 and below 1.
+        share: of rho (of what is left of it), for learning; above 0 and below 1.
         delta_share: of delta, for all stable histograms together; above 0 and below 1. Unused
             when no categories are learned.
 
@@ -134,7 +152,13 @@ def design_domain(
     requests = outline.requests
     histograms = sum(isinstance(request, CategoryRequest) for request in requests)
     failing = delta * delta_share * _HEADROOM / histograms if histograms else 0.0
-    total = accountant("zcdp").amount(epsilon, delta - histograms * failing)
+    total = amount_left(accountant("zcdp"), epsilon, delta - histograms * failing, outline.prior)
+    if not total > 0.0:
+        raise BudgetError(
+            "Learning other columns before has used up the declared budget. Raise epsilon, or "
+            "declare the rest.",
+            field="epsilon",
+        )
     amount = total * share * _HEADROOM / len(requests)
     events = tuple(_event(request, amount, failing, n) for request in requests)
     return DomainPlan(
@@ -179,7 +203,7 @@ def _check_people(outline: Outline, n: int) -> None:
 
 
 def _event(request: Request, amount: float, failing: float, n: int) -> DomainEvent:
-    label = f"learning {request.name}"
+    label = f"{LABEL}{request.name}"
     event = accountant("zcdp").gaussian(amount, 0.0, label)
     if isinstance(request, NumericRequest):
         return event

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from prism_core.data.column import Column
 from prism_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Provenance
+    from prism_core.privacy.prior import Prior
 
 Scale: TypeAlias = Literal["equal", "log"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -165,6 +169,8 @@ class Outline:
     Attributes:
         columns: in table order.
         one_row_per_person, person_id, persons: as in `Schema`.
+        provenance: where the declared columns and the outer bounds come from.
+        prior: what learning other columns cost before; the next step does without it.
 
     Raises:
         SchemaError: when names repeat, nothing is to be learned, or nobody says what a row is.
@@ -174,6 +180,8 @@ class Outline:
     one_row_per_person: bool = False
     person_id: str | None = None
     persons: int | None = None
+    provenance: Provenance = "declared"
+    prior: Prior | None = None
 
     def __post_init__(self) -> None:
         if not self.requests:

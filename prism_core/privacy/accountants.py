@@ -5,9 +5,10 @@ An amount is a float: rho for `zcdp` and `pld`, epsilon for `basic`.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 from prism_core.errors import BudgetError
 from prism_core.privacy.conversions import epsilon_to_rho, gaussian_sigma, rho_to_epsilon
@@ -242,6 +243,12 @@ class Pld(Zcdp):
 
 
 ACCOUNTANTS: dict[str, Accountant] = {"zcdp": Zcdp(), "basic": Basic(), "pld": Pld()}
+
+
+def available() -> tuple[AccountantName, ...]:
+    """Names of the accountants that run here; `pld` needs the extra of that name."""
+    has_library = importlib.util.find_spec("dp_accounting") is not None
+    return tuple(name for name in get_args(AccountantName) if name != "pld" or has_library)
 
 
 def accountant(name: str) -> Accountant:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from prism_core.privacy.events import Event
 
 
+LABEL = "learning "
+"""First word of the label of an event that learns a column; its name follows."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Prior:
     """An earlier charge on the same rows; travels with the schema it paid for.
@@ -43,6 +47,11 @@ class Prior:
     def failing(self) -> float:
         """The part of delta that is gone before epsilon becomes rho."""
         return failure(self.events)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What was learned, as the events' labels say: names of columns."""
+        return tuple(event.label.removeprefix(LABEL) for event in self.events)
 
     @property
     def spent(self) -> Spent:

@@ -239,7 +239,79 @@ def test_private_rows_are_never_offered_basic_composition(project):
     project.budget.accountant = "basic"
     test = page("budget", project)
     assert project.budget.accountant == "zcdp"
-    assert "accountant" not in [box.key for box in test.selectbox]
+    options = test.selectbox(key="accountant").options
+    assert len(options) == 2
+    assert not any("Basic" in text for text in options)
+    project.public = True
+    assert len(page("budget", project).selectbox(key="accountant").options) == 3
+
+
+def test_pld_is_offered_only_where_its_library_is(project, monkeypatch):
+    from dashboard.parts import budget_controls
+
+    monkeypatch.setattr(budget_controls, "available", lambda: ("zcdp", "basic"))
+    project.budget.accountant = "pld"
+    test = page("budget", project)
+    assert len(test.selectbox(key="accountant").options) == 2
+    assert project.budget.accountant == "zcdp"
+    project.public = False
+    assert "accountant" not in [box.key for box in page("budget", project).selectbox]
+
+
+def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
+    project.public = False
+    test = page("budget", project)
+    test.selectbox(key="accountant").select("pld").run()
+    assert "needs a plan whose noise is all fixed beforehand" in texts(test)
+    test.selectbox(key="model").select("naive_bayes").run()
+    assert "the ledger charges the zcdp amount" in texts(test).lower()
+    less = project.plan().queries[0].sigma
+    test.switch_page("pages/structure.py").run()
+    test.switch_page("pages/budget.py").run()
+    assert test.selectbox(key="accountant").value == "pld"
+    test.selectbox(key="accountant").select("zcdp").run()
+    assert 0.9 < less / project.plan().queries[0].sigma < 0.97
+    # A lifetime that is the release's own epsilon does not cover its zCDP amount.
+    project.budget.accountant, project.asset, project.lifetime = "pld", "stays", 1.0
+    test = page("release", project)
+    assert "the ledger charges the zCDP amount" in texts(test)
+    test.checkbox(key="release_confirm").check().run()
+    assert test.button(key="release_run").disabled
+    test.number_input(key="asset_lifetime").set_value(1.2).run()
+    assert not test.button(key="release_run").disabled
+
+
+@pytest.mark.parametrize("regime", ["causal", "graphical", "predictive"])
+def test_three_way_marginals_change_the_plan(project, regime):
+    project.regime, project.k = regime, 4
+    project.schema = replace(
+        project.schema,
+        columns=tuple(  # large enough that S and Y are not measured as one joint
+            column if column.name == "Y" else Column(name=column.name, kind="ordinal",
+                                                     levels=tuple(range(30)))
+            for column in project.schema.columns
+        ),
+    )  # fmt: skip
+    test = page("budget", project)
+    assert project.plan().three_way is None
+    assert "choice_share" not in [slider.key for slider in test.slider]
+    for rule in ("cmi", "model_error"):
+        test.selectbox(key="three_way").select(rule).run()
+        assert project.plan().three_way.rule == rule
+    assert any("3-way marginals" in label for label in test.dataframe[0].value["marginal"])
+    before = project.plan().three_way.choice_share
+    test.slider(key="choice_share").set_value(15).run()
+    assert project.budget.choice == 0.15
+    assert project.plan().three_way.choice_share == pytest.approx(3 * before)
+    test.switch_page("pages/structure.py").run()
+    test.switch_page("pages/budget.py").run()
+    assert test.selectbox(key="three_way").value == "model_error"
+    assert test.slider(key="choice_share").value == 15
+
+
+def test_three_way_marginals_need_the_graphical_model(project):
+    project.three_way, project.synthesis = "cmi", replace(project.synthesis, model="naive_bayes")
+    assert "3-way marginals need the graphical model" in texts(page("budget", project))
 
 
 def test_a_release_needs_a_confirmation_and_an_asset(project):
@@ -292,10 +364,9 @@ def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(pro
     def app():
         import streamlit as st
 
-        from dashboard.parts.columns_form import _provenance
-        from dashboard.state import project
+        from dashboard.parts.columns_form import provenance
 
-        st.text(_provenance(project().schema))
+        st.text(provenance())
 
     test = AppTest.from_function(app)
     test.session_state["project"] = project

@@ -187,6 +187,49 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
     inspect(page)
 
 
+OUTLINE = """
+one_row_per_person: true
+columns:
+  - {name: age, kind: numeric, lower: 0, upper: 150, integer: true, learn: {bins: 5, cells: 75}}
+  - {name: ward, kind: categorical, learn: true}
+  - {name: readmitted, kind: boolean}
+"""
+
+
+def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
+    """An uploaded table, two columns nobody knows the domain of, and the ledger afterwards."""
+    lines = [f"{18 + i % 70},{('north', 'south')[i % 2]},{int(i % 70 > 40)}" for i in range(4_000)]
+    (tmp_path / "stays.csv").write_text("age,ward,readmitted\n" + "\n".join(lines) + "\n")
+    (tmp_path / "outline.yaml").write_text(OUTLINE)
+    page.get_by_role("tab", name="Your own file").click()
+    upload(page, "upload_table", tmp_path / "stays.csv")
+    button(page, "Load this file").click()
+    upload(page, "upload_schema", tmp_path / "outline.yaml")
+    button(page, "Use this schema").click()
+    page.get_by_text("To be learned: age, ward").wait_for()
+    name = page.locator(".st-key-asset_name input")
+    name.fill("learned stays")
+    name.press("Enter")
+    page.get_by_text("of “learned stays” on learning 2 columns").click()
+    button(page, "Learn these columns").click()
+    page.get_by_text("Learned with epsilon =").wait_for(timeout=RUN)
+    page.get_by_text("These columns are in use").wait_for()
+    schema = schema_io.load(download(page, "Download the schema (YAML)", tmp_path))
+    assert schema.provenance == "dp"
+    assert schema["ward"].levels == ("north", "south", "other")
+    assert schema.prior is not None
+    assert schema.prior.charge is not None
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted")
+    pick(page, "Predictive")
+    button(page, "Continue to Budget").click()
+    page.get_by_text("learning the columns has spent").wait_for()
+    button(page, "Continue to Release").click()
+    page.get_by_text("of “learned stays”. This cannot be undone").wait_for()
+    page.get_by_text("Ledger: what was spent on whose data").click()
+    page.get_by_text("Charges, newest first").wait_for()
+
+
 def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmission: Path):
     load_own(page, readmission / "train.csv", readmission / "schema.yaml")
     one_row_per_person(page)

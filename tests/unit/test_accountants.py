@@ -247,3 +247,12 @@ def test_events_as_plain_values():
              "epsilon": math.nextafter(0.5, 1.0)},
         ],
     }  # fmt: skip
+
+
+def test_an_accountant_without_its_library_is_not_available(monkeypatch):
+    from prism_core.privacy import accountants
+
+    monkeypatch.setattr(accountants.importlib.util, "find_spec", lambda name: object())
+    assert accountants.available() == ("zcdp", "basic", "pld")
+    monkeypatch.setattr(accountants.importlib.util, "find_spec", lambda name: None)
+    assert accountants.available() == ("zcdp", "basic")

@@ -30,8 +30,14 @@ def columns(draw):
         st.sampled_from(
             [
                 Column(name="x", kind="numeric", lower=float(low), upper=float(high),
-                       edges=edges, decimals=decimals, nullable=draw(st.booleans())),
+                       edges=edges, decimals=decimals, nullable=draw(st.booleans()),
+                       fill=draw(st.sampled_from([None, low, high / 3]))),
                 Column(name="x", kind="categorical", levels=("a b", "c", "1"), other="c"),
+                Column(name="x", kind="categorical", levels=("a", "rest"), other="rest",
+                       fill="rest"),
+                Column(name="x", kind="ordinal", levels=(1, 2, 9), fill=9, other=2),
+                Column(name="x", kind="boolean", fill=True, other=False),
+                Column(name="x", kind="date", lower=0.0, upper=9.0, edges=(), fill=4.0),
                 Column(name="x", kind="ordinal", levels=(-1, 0, 7), nullable=True),
                 Column(name="x", kind="boolean", nullable=True, description="yes or no"),
                 Column(name="x", kind="date", lower=float(low), upper=float(high), decimals=0,

@@ -225,3 +225,11 @@ def test_two_spellings_of_a_name_share_one_budget(tmp_path):
     assert ledger.register("ward 3", epsilon=1.0, delta=1e-9).name == "Ward 3"
     assert len(ledger.assets()) == 1
     assert ledger.balance("WARD 3").asset.name == "Ward 3"
+
+
+def test_a_prospect_is_the_balance_of_an_asset_just_registered(tmp_path):
+    ledger = Ledger(tmp_path)
+    ledger.register("ward", epsilon=1.5, delta=1e-6)
+    assert Ledger.prospect("ward", epsilon=1.5, delta=1e-6) == ledger.balance("ward")
+    with pytest.raises(BudgetError, match="lifetime_epsilon"):
+        Ledger.prospect("ward", epsilon=math.nan, delta=1e-6)

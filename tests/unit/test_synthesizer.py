@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from prism_core.data.schema import Schema
 from prism_core.data.tables import RawTable
-from prism_core.errors import OverspentError, PlanError, PrivacyError, TableError, TaskError
+from prism_core.errors import (
+    BudgetError,
+    OverspentError,
+    PlanError,
+    PrivacyError,
+    TableError,
+    TaskError,
+)
 from prism_core.planning.task import Synthesis
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure.dag import Dag
-from prism_core.synthesizer import PrismSynthesizer
+from prism_core.synthesizer import PrismSynthesizer, SameRowsWarning
 
 DAG = Dag(nodes=("age", "readmitted"), edges=(("age", "readmitted"),))
 
@@ -100,3 +109,53 @@ def test_persons_are_the_unit(make, schema, frame):
     assert "who" not in fitted.sample(5).columns
     with pytest.raises(PrivacyError, match="declares 100 persons"):
         make(schema=people).fit(frame.assign(who=range(300)))
+
+
+def test_the_ways_of_choosing_reach_the_plan(make, frame):
+    wide = {"regime": "predictive", "k": 2, "dag": None}
+    for rule in ("one_shot", "mutual_information"):
+        made = make(**wide, selection=rule).fit(frame).release_
+        assert made.plan.task.selection == rule
+        assert len(made.plan.s) == 2
+    quick = Synthesis(iterations=20, rows=50)
+    found = make(**{**wide, "k": 3}, three_way="cmi", synthesis=quick).fit(frame).release_.plan
+    assert found.task.three_way == "cmi"
+    assert any(query.kind == "three-way" for query in found.queries)
+    with pytest.raises(TaskError, match="selection must be one of"):
+        make(selection="best")
+    with pytest.raises(TaskError, match="three_way must be one of"):
+        make(three_way="all")
+
+
+def test_the_accountant_changes_the_noise(make, frame, tmp_path):
+    pytest.importorskip("dp_accounting")
+    ledger = Ledger(tmp_path)
+    ledger.register("ward 7", epsilon=2.0, delta=1e-5)
+    sigmas = []
+    for name in ("zcdp", "pld"):
+        plan = make(accountant=name, ledger=ledger, asset="ward 7").fit(frame).release_.plan
+        sigmas.append(plan.queries[0].sigma)
+    assert 0.8 < sigmas[1] / sigmas[0] < 0.97
+    charges = ledger.charges()
+    assert charges[1].rho > charges[0].rho  # the ledger is charged what composes
+    with pytest.raises(BudgetError, match="charged under zCDP"):
+        make(accountant="basic", ledger=ledger, asset="ward 7").fit(frame)
+
+
+@pytest.mark.privacy
+def test_the_same_rows_under_a_second_name_are_told(make, frame, tmp_path):
+    ledger = Ledger(tmp_path)
+    for name in ("ward 7", "ward seven"):
+        ledger.register(name, epsilon=1.0, delta=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first = make(ledger=ledger, asset="ward 7", epsilon=0.2).fit(frame)
+        assert first.notice_ == ""
+        make(ledger=None).fit(frame)  # nothing is remembered without a ledger
+    second = make(ledger=ledger, asset="ward seven", epsilon=0.2)
+    with pytest.warns(SameRowsWarning, match="already charged under .*ward 7"):
+        second.fit(frame)
+    assert "ward 7" in second.notice_
+    assert second.release_.stamp == "release"  # told, not refused
+    second.fit(frame.iloc[:250])
+    assert second.notice_ == ""

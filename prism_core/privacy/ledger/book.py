@@ -108,6 +108,20 @@ class Ledger:
             )
         return known[1]
 
+    @staticmethod
+    def prospect(name: str, *, epsilon: float, delta: float) -> Balance:
+        """The balance that an asset registered like this would start with; writes nothing.
+
+        Raises:
+            BudgetError: when epsilon or delta is not usable.
+        """
+        asset = Asset(
+            name=name.strip(),
+            epsilon=epsilon_value(epsilon, "lifetime_epsilon"),
+            delta=delta_value(delta, "lifetime_delta"),
+        )
+        return composition.compose(asset, ())
+
     def charge(
         self,
         asset: str,

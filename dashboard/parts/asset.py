@@ -1,0 +1,126 @@
+"""Which data asset is charged, and whether its lifetime budget covers a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.keep import keep
+from dashboard.state import project
+from dashboard.widgets import plain
+from prism_core.config import AssetConfig
+from prism_core.errors import LedgerError, PrismError
+from prism_core.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.ledger import Balance
+
+
+def seed(key: str) -> None:
+    """The seed of a rehearsal on public rows, which charges nobody."""
+    state = project()
+    st.number_input(
+        "Seed of the rehearsal", 0, 2**31 - 1, state.seed, key=key,
+        on_change=keep, args=(state, "seed", key),
+        help="The same seed gives the same noise. Only public rows have one.",
+    )  # fmt: skip
+
+
+def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
+    """Entries of the ledger; True when the asset is named and its lifetime budget covers it.
+
+    Args:
+        spent: what the step costs.
+        rho: what will be charged.
+        delta: at which a new asset's lifetime is stated.
+        what: the step, as the first words of a sentence.
+    """
+    state = project()
+    _text("Data asset charged in the ledger", "asset", help="All releases from the same people's "
+          "data share one lifetime budget: use the same name for refreshed extracts.")  # fmt: skip
+    balance = _balance(state.asset)
+    if balance is None:
+        _new_asset()
+    _text(
+        "Purpose, for the ledger", "why",
+        placeholder="for example: readmission benchmark for external teams",
+    )  # fmt: skip
+    if not state.asset.strip():
+        return False
+    if balance is not None:
+        state.lifetime = balance.asset.epsilon
+        st.caption(_left(balance))
+    try:
+        whole = balance or Ledger.prospect(state.asset, epsilon=state.lifetime, delta=delta)
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return False
+    if rho <= whole.left_rho:
+        return True
+    st.error(
+        f"{what} needs epsilon {spent.epsilon:.3g}, and {whole.left_epsilon:.3g} of the lifetime "
+        f"budget is left. {_pld_hint(spent, whole)}Lower epsilon on the page Budget, or stop here.",
+        icon=":material/block:",
+    )
+    return False
+
+
+def chosen() -> AssetConfig | None:
+    """The asset that is charged; None for public rows."""
+    state = project()
+    if state.public:
+        return None
+    return AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime, why=state.why)
+
+
+def _text(
+    label: str, attribute: str, *, help: str | None = None, placeholder: str | None = None
+) -> None:
+    state, key = project(), f"asset_{'name' if attribute == 'asset' else attribute}"
+    st.text_input(
+        label, value=getattr(state, attribute), key=key, help=help, placeholder=placeholder,
+        on_change=keep, args=(state, attribute, key),
+    )  # fmt: skip
+
+
+def _pld_hint(spent: Spent, whole: Balance) -> str:
+    if spent.epsilon > whole.left_epsilon:
+        return ""
+    return (
+        "Under the accountant pld the ledger charges the zCDP amount of the noise, which is more "
+        "than the release's own epsilon. "
+    )
+
+
+def _new_asset() -> None:
+    state = project()
+    st.number_input(
+        "Lifetime epsilon of this asset (fixed from its first charge on)",
+        min_value=0.01, value=state.lifetime, step=0.5, key="asset_lifetime",
+        on_change=keep, args=(state, "lifetime", "asset_lifetime"),
+    )  # fmt: skip
+    known = [asset.name for asset in Ledger().assets()]
+    if known and state.asset.strip():
+        st.warning(
+            f"{plain(state.asset)} is a new name in the ledger and starts a new lifetime budget. "
+            "If these people's data were released before, use that asset's name: "
+            f"{plain(', '.join(known))}.",
+            icon=":material/warning:",
+        )
+
+
+def _left(balance: Balance) -> str:
+    return (
+        f"Lifetime epsilon {balance.asset.epsilon:g}: {balance.spent_epsilon:.3g} spent, room for "
+        f"one more release of {balance.left_epsilon:.3g}. Losses of several releases add up to "
+        "less than their sum, so this is more than the difference."
+    )
+
+
+def _balance(asset: str) -> Balance | None:
+    try:
+        return Ledger().balance(asset) if asset.strip() else None
+    except LedgerError:
+        return None

@@ -1,0 +1,212 @@
+"""Learning the open columns with a part of the budget: what it costs, and its start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import worker
+from dashboard.keep import from_percent, keep
+from dashboard.parts import asset, columns_form, learn_run
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.errors import PrismError
+from prism_core.learning import form
+from prism_core.learning.requests import SCALES, CategoryRequest
+
+if TYPE_CHECKING:
+    from prism_core.learning.plan import DomainPlan
+
+_DETAILS = {
+    "column": st.column_config.TextColumn("Column", disabled=True),
+    "cells": st.column_config.NumberColumn(
+        "Cells counted", min_value=2, step=1,
+        help="Numbers and dates: between the lower and upper bound so many equal cells are "
+        "counted. More cells give finer edges and more noise.",
+    ),
+    "scale": st.column_config.SelectboxColumn(
+        "Scale", options=list(SCALES),
+        help="Log for quantities of many magnitudes, such as incomes.",
+    ),
+    "unit": st.column_config.NumberColumn(
+        "Unit of log", help="Log scale only: the smallest magnitude that matters."
+    ),
+    "max_levels": st.column_config.NumberColumn(
+        "Most names", min_value=1, step=1,
+        help="Categories: the names that most people share become levels, at most so many.",
+    ),
+}  # fmt: skip
+
+
+def section() -> None:
+    """The fourth section of the page Data, where a column is ticked to be learned."""
+    state = project()
+    if state.learning.job is None and not state.to_learn:
+        return
+    st.header("4 · Learn what the codebook does not say")
+    if state.learning.job is not None:
+        learn_run.section()
+        return
+    st.markdown(
+        "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
+        "that come out are protected like the release itself: they may be shown to everybody. "
+        "This spends a part of the privacy budget now; the release uses the rest. Categories that "
+        "few people share become *other*."
+    )
+    if state.learning.message:
+        st.error(plain(state.learning.message), icon=":material/error:")
+    entries, cost = st.columns([1, 1.5], gap="large")
+    charged, details = st.columns([1, 1.5], gap="large")
+    # What is entered comes first, so that the cost shown is that of the entries shown.
+    with entries:
+        _entries()
+    with details, st.expander("How finely it is counted"):
+        _details()
+    plan = None
+    with cost:
+        try:
+            plan = state.domain_plan(columns_form.provenance())
+        except PrismError as error:
+            st.info(plain(str(error)), icon=":material/info:")
+        else:
+            _cost(plan)
+    if plan is None:
+        return
+    with charged:
+        covered = _charged(plan)
+    _button(plan, covered=covered)
+
+
+def _entries() -> None:
+    state = project()
+    st.number_input(
+        "Epsilon of learning and release together", value=state.budget.epsilon, step=0.1,
+        format="%.4g", key="learn_epsilon",
+        on_change=keep, args=(state.budget, "epsilon", "learn_epsilon"),
+        help="The same entry as on the page Budget.",
+    )  # fmt: skip
+    _share("Part of the budget for learning", "share", 50, "The rest is for the release.")
+    if any(_kind(row) == "categorical" for row in _ticked()):
+        _share(
+            "Part of delta for names of levels", "delta_share", 50,
+            "With this small probability a name that a single person has could come out.",
+        )  # fmt: skip
+
+
+def _share(label: str, attribute: str, most: int, text: str) -> None:
+    learning, key = project().learning, f"learn_{attribute}"
+    st.slider(
+        label, 1, most, round(getattr(learning, attribute) * 100), format="%d %%", key=key,
+        help=text, on_change=keep, args=(learning, attribute, key, from_percent),
+    )  # fmt: skip
+
+
+def _cost(plan: DomainPlan) -> None:
+    first, second, third = st.columns(3)
+    first.metric(
+        "Learning spends, ε",
+        f"{plan.spent.epsilon:.3g}",
+        border=True,
+        help=f"By itself, at delta {plan.delta:.2g}.",
+    )
+    second.metric(
+        "Left for the release, ε",
+        f"{plan.left_epsilon:.3g}",
+        border=True,
+        help="Both together stay within the whole epsilon: losses add up to less than their sum.",
+    )
+    third.metric("Whole, ε", f"{plan.epsilon:g}", border=True)
+    rows = []
+    for request, event in zip(plan.outline.requests, plan.events, strict=True):
+        if isinstance(request, CategoryRequest):
+            least = getattr(event, "threshold", 0)
+            what = f"names of more than about {least:,} people, at most {request.max_levels:,}"
+        else:
+            what = f"bounds, and at most {request.bins} bins"
+        rows.append((request.name, what, event.sigma))
+    st.dataframe(
+        pd.DataFrame(rows, columns=["column", "what comes out", "noise, σ in rows"]),
+        hide_index=True, width="stretch",
+        column_config={"noise, σ in rows": st.column_config.NumberColumn(format="%.1f")},
+    )  # fmt: skip
+    for warning in plan.warnings:
+        st.warning(plain(warning), icon=":material/warning:")
+    st.caption(
+        f"Computed from what is declared and the {plan.n:,} "
+        f"{'persons' if plan.outline.person_id else 'rows'} alone; no row is read before you press "
+        "the button. Rows kept aside for evaluation are counted, too."
+    )
+
+
+def _ticked() -> list[dict[str, Any]]:
+    return [row for row in project().rows_of_form if row.get("learn") is True and row.get("name")]
+
+
+def _kind(row: dict[str, Any]) -> str:
+    return str(row.get("kind") or "")
+
+
+def _details() -> None:
+    """A grid of what the form has no place for; kept by the column's name."""
+    learning = project().learning
+    ticked = _ticked()
+    key = f"learn_details_{hash(tuple((row['name'], _kind(row)) for row in ticked))}"
+    base = f"{key}_base"
+    if key not in st.session_state or base not in st.session_state:
+        st.session_state[base] = pd.DataFrame(
+            [_detail_row(row) for row in ticked], columns=list(_DETAILS)
+        ).astype({"cells": "Int64", "max_levels": "Int64"})
+    edited = st.data_editor(
+        st.session_state[base], column_config=_DETAILS, hide_index=True, width="stretch", key=key,
+        disabled=["column"], placeholder="",
+    )  # fmt: skip
+    found = edited.astype(object).where(edited.notna(), None)
+    for row in found.to_dict("records"):
+        learning.details[str(row["column"])] = {name: row[name] for name in form.DEFAULTS}
+
+
+def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
+    known = {**form.DEFAULTS, **project().learning.details.get(row["name"], {})}
+    usable = ("cells", "scale", "unit") if _kind(row) in form.BINNED else ("max_levels",)
+    return {"column": row["name"], **{k: v for k, v in known.items() if k in usable}}
+
+
+def _charged(plan: DomainPlan) -> bool:
+    """Entries of the ledger, or the seed; True when learning may be started."""
+    if project().public:
+        asset.seed("learn_seed")
+        return True
+    return asset.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
+
+
+def _button(plan: DomainPlan, *, covered: bool) -> None:
+    state = project()
+    agreed = st.checkbox(_promise(plan), key=f"learn_confirm_{state.learning.attempt}")
+    label = "Learn these columns (rehearsal)" if state.public else "Learn these columns"
+    if st.button(
+        label, type="primary", icon=":material/school:", key="learn_run",
+        disabled=not (agreed and covered),
+    ):  # fmt: skip
+        with mistakes():
+            assert state.raw is not None
+            state.learning.attempt += 1
+            state.learning.message = ""
+            state.learning.job = worker.learn(
+                plan, state.raw, asset.chosen(), state.seed,
+                delta_share=state.learning.delta_share, public=state.public,
+            )  # fmt: skip
+            st.rerun()
+
+
+def _promise(plan: DomainPlan) -> str:
+    state = project()
+    columns = len(plan.outline.requests)
+    what = "1 column" if columns == 1 else f"{columns} columns"
+    if state.public:
+        return f"These rows are public: learn {what} with known noise. Nothing is charged."
+    return (
+        f"Spend epsilon {plan.spent.epsilon:.3g} of “{plain(state.asset or 'the asset')}” on "
+        f"learning {what}. This cannot be undone, even if it fails once counting has begun."
+    )
