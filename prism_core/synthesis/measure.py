@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import Query
     from prism_core.privacy.noise import NoiseSource
 
@@ -41,7 +41,7 @@ class Measurement:
 
 
 def measure(
-    table: EncodedTable,
+    table: Rows,
     queries: Sequence[Query],
     noise: NoiseSource,
     step: Callable[[], None] = lambda: None,
