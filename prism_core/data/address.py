@@ -40,7 +40,7 @@ class Address:
 
     place: Place
     _text: str = field(repr=False)
-    _folder: Path = field(default_factory=Path, repr=False)
+    _folder: Path = field(default_factory=Path, repr=False, compare=False)
 
     @property
     def is_url(self) -> bool:
@@ -88,13 +88,9 @@ class Address:
         if self.place == "file":
             found = [path] if path.is_file() else []
         else:
-            root = Path(path.anchor)
-            found = sorted(
-                p for p in root.glob(str(path.absolute().relative_to(path.absolute().anchor)))
-                if p.is_file()
-            ) if path.is_absolute() else sorted(
-                p for p in self._folder.glob(self._text) if p.is_file()
-            )  # fmt: skip
+            whole = path.absolute()
+            pattern = str(whole.relative_to(whole.anchor))
+            found = sorted(p for p in Path(whole.anchor).glob(pattern) if p.is_file())
         if not found:
             raise TableError(
                 f"No file matches {self.title!r}. Check the path and your permissions."
@@ -143,7 +139,7 @@ def parse(text: str, folder: Path | None = None) -> Address:
     here = folder or Path()
     text = text.strip()
     if not _URL.match(text):
-        pattern = _PATTERN.search(text) and not (here / text).exists()
+        pattern = _PATTERN.search(text) and not _exists(here / text)
         return Address("files" if pattern else "file", text, here)
     forms = ", ".join(URL_FORMS.values())
     try:
@@ -157,6 +153,13 @@ def parse(text: str, folder: Path | None = None) -> Address:
     if place != "spark" and not found.entry("table"):
         raise TableError(f"The address names no table. Write {URL_FORMS[place]}.")
     return found
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long, or a null character: no name of a file
+        return False
 
 
 def _masked(secret: str) -> str:

@@ -235,7 +235,7 @@ def _csv(files: list[Path], listed: str, name: str, separator: str, encoding: st
     columns = ", ".join(f"{_quoted(title)}: 'VARCHAR'" for title in header)
     return (
         f"read_csv([{listed}], columns = {{{columns}}}, header = true, auto_detect = false, "
-        f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', null_padding = true, "
+        f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', "
         f"encoding = {_quoted(_ENCODINGS[encoding.lower()])})"
     )
 

@@ -137,6 +137,10 @@ def _integers(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
     column = rule.column
     if column.kind == "date":
         return None, HOME  # 2020 is a year, 20200101 a day
+    if cell.type().is_unsigned_integer():
+        if cell.type().nbytes == 8:
+            return None, HOME
+        cell = cell.cast("int64")
     if column.binned:
         if any(abs(edge) >= _EXACT for edge in column.edges):
             return None, HOME
