@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from prism_core import config as configs
 from prism_core.bundle import writer
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.stored import from_dict
 from prism_core.errors import CancelledError, PrismError
 from prism_core.pipeline import design, release
 from prism_core.privacy.ledger import Ledger
@@ -27,7 +28,12 @@ from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.structure import formats
 from prism_core.workspace import fresh_rng
 
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.data.source import Rows
+
 CODES = "codes.npy"
+STORED = "stored.json"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
@@ -66,9 +72,7 @@ def _run(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_io.load(config.table.schema)
     dag = None if config.table.dag is None else formats.read(config.table.dag)
-    codes = np.load(folder / CODES, allow_pickle=False)
-    (folder / CODES).unlink()
-    table = EncodedTable(schema=schema, codes=codes, public=config.table.public)
+    table = _rows(folder, schema, public=config.table.public)
     plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
     seed = folder / SEED
     rng = np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
@@ -92,6 +96,16 @@ def _run(folder: Path) -> dict[str, Any]:
     )  # fmt: skip
     writer.write(made, folder / RESULT)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
+
+
+def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
+    """The training rows: their codes, or where these stand while the dashboard keeps them."""
+    stored = folder / STORED
+    if stored.is_file():
+        return from_dict(json.loads(stored.read_text(encoding="utf-8")), schema, public=public)
+    codes = np.load(folder / CODES, allow_pickle=False)
+    (folder / CODES).unlink()
+    return EncodedTable(schema=schema, codes=codes, public=public)
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

@@ -19,10 +19,12 @@ from dashboard import job as child
 from prism_core import config as configs
 from prism_core.config import AssetConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
+from prism_core.data.encoding import EncodedTable
+from prism_core.data.stored import StoredTable, to_dict
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
 
 _PATIENCE = 4.0  # seconds between asking a run to stop and ending it
@@ -100,7 +102,7 @@ class Job:
         (self.folder / child.CODES).unlink(missing_ok=True)
 
 
-def start(plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int) -> Job:
+def start(plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> Job:
     """Start a run. The folder and everything in it is readable by this user only."""
     folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
     _describe(folder, plan, table, asset, seed)
@@ -113,9 +115,7 @@ def start(plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int)
     return Job(folder=folder, process=process, started=time.monotonic(), plan=plan)
 
 
-def _describe(
-    folder: Path, plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int
-) -> None:
+def _describe(folder: Path, plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> None:
     schema_io.save(plan.schema, folder / child.SCHEMA)
     if plan.dag is not None:
         (folder / child.GRAPH).write_text(formats.write(plan.dag, "node-link"), encoding="utf-8")
@@ -132,6 +132,10 @@ def _describe(
     (folder / child.CONFIG).write_text(configs.dumps(config), encoding="utf-8")
     if table.public:
         (folder / child.SEED).write_text(str(seed))
+    if isinstance(table, StoredTable):
+        child.write_json(folder / child.STORED, to_dict(table))
+        return
+    assert isinstance(table, EncodedTable), "there are two kinds of tables"
     handle = os.open(folder / child.CODES, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
         np.save(file, table.codes, allow_pickle=False)

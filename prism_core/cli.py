@@ -80,7 +80,12 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
     sample.set_defaults(run=_sample)
-    for command in (plan, learn, release, evaluate, sample):
+    bench = commands.add_parser("bench", help="measure speed and memory on this machine")
+    kinds = bench.add_subparsers(required=True, metavar="WHAT")
+    count = kinds.add_parser("count", help="counting a large file, against DuckDB")
+    count.add_argument("--rows", type=int, default=20_000_000, metavar="N")
+    count.set_defaults(run=_bench_count)
+    for command in (plan, learn, release, evaluate, sample, count):
         command.add_argument("--json", action="store_true", help="print JSON")
     ledger_cli.add(commands)
     return parser
@@ -344,6 +349,13 @@ def _sample(arguments: argparse.Namespace) -> None:
         arguments, {"out": str(arguments.out), "files": names},
         f"wrote {', '.join(names)} to {arguments.out}",
     )  # fmt: skip
+
+
+def _bench_count(arguments: argparse.Namespace) -> None:
+    from prism_core.experiments.bench import count
+
+    found = count.measure(arguments.rows)
+    _emit(arguments, found, count.text(found))
 
 
 if __name__ == "__main__":

@@ -12,14 +12,16 @@ import numpy as np
 from prism_core.data import schema_io
 from prism_core.data.address import Address, parse
 from prism_core.data.encoding import EncodedTable, encode
+from prism_core.data.split import set_aside
+from prism_core.data.stored import StoredTable
 from prism_core.data.tables import RawTable, read_table
 from prism_core.errors import PrivacyError, TableError
 from prism_core.planning.design import design
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
-    from prism_core.data.big import BigTable
     from prism_core.config import RunConfig
+    from prism_core.data.big import BigTable
     from prism_core.data.schema import Schema
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
@@ -65,8 +67,7 @@ def gather(config: RunConfig, workspace: Path | None = None) -> Inputs:
         config.table.train, workspace, separator=config.table.separator,
         encoding=config.table.encoding,
     )  # fmt: skip
-    n = schema.persons or (raw.rows if isinstance(raw, RawTable) else raw.rows())
-    return Inputs(schema=schema, dag=dag, raw=raw, n=n)
+    return Inputs(schema=schema, dag=dag, raw=raw, n=schema.persons or raw.rows)
 
 
 def read_rows(config: RunConfig, path: Path | Address) -> RawTable:
@@ -92,7 +93,8 @@ def open_rows(
     Args:
         place: a file, or the address of a table.
         workspace: where temporary files may stand; by default the ledger's folder.
-        separator, encoding: how a CSV is written.
+        separator: the separator of a CSV.
+        encoding: its text encoding.
 
     Raises:
         TableError: when it cannot be read.
@@ -124,6 +126,43 @@ def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
         inputs.schema, config.task, config.budget, inputs.n,
         dag=inputs.dag, synthesis=config.synthesis,
     )  # fmt: skip
+
+
+def some_rows(raw: RawTable | BigTable, rows: int = 100_000) -> RawTable:
+    """Rows as text for what the curator asks for on screen; of a large table the first ones.
+
+    Spends nothing: the rows are private.
+    """
+    return raw if isinstance(raw, RawTable) else raw.some(rows)
+
+
+def people(raw: RawTable | BigTable, person_id: str) -> int:
+    """Number of different IDs of a person-ID column; public, like the number of rows."""
+    if isinstance(raw, RawTable):
+        return int(raw.column(person_id).nunique())
+    return raw.people(person_id)
+
+
+def split(table: Rows, rows: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Training and holdout rows, in memory or in files; see `data.split.set_aside`.
+
+    Spends nothing: both parts are as private as the table.
+    """
+    if isinstance(table, EncodedTable):
+        return set_aside(table, rows, rng)
+    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    return table.set_aside(rows, rng)
+
+
+def in_memory(table: Rows, rng: np.random.Generator) -> EncodedTable:
+    """The rows for an evaluation; of a stored table at most `EVALUATED`, drawn uniformly.
+
+    Spends nothing: the codes are as private as the rows.
+    """
+    if isinstance(table, EncodedTable):
+        return table
+    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    return table.sample(EVALUATED, rng)
 
 
 def ready(

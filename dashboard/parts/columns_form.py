@@ -15,6 +15,7 @@ from prism_core.data.draft import draft_from_rows
 from prism_core.data.schema import Provenance, Schema
 from prism_core.data.tables import read_table
 from prism_core.errors import SchemaError
+from prism_core.workspace import some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +116,7 @@ def _from_rows() -> None:
     if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
         with mistakes():
             assert state.raw is not None
-            schema, left = draft_from_rows(state.raw, provenance)
+            schema, left = draft_from_rows(some_rows(state.raw), provenance)
             state.checked = state.checked or provenance == "private rows"
             _start(form.to_rows(schema.columns), provenance, left)
 

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.encoding import rows_outside
+from prism_core.workspace import people, some_rows
 
 
 def section() -> None:
@@ -52,7 +53,7 @@ def _people() -> None:
         key="people_column",
         index=strangers.index(schema.person_id) if schema.person_id in strangers else 0,
     )
-    persons = state.raw.column(chosen).nunique()
+    persons = people(state.raw, chosen)
     st.caption(
         f"{persons:,} different IDs. The number of persons is public, like the number of rows; one "
         "row per person is kept at random and the ID is never synthesised."
@@ -91,12 +92,14 @@ def _check() -> None:
             "Counts cells that the declaration does not cover. The numbers read the rows: they "
             "are shown here once, not stored, and not part of any report. If you change the "
             "declaration of a private table because of them, its provenance becomes *private "
-            "rows* unless the codebook says the same."
+            "rows* unless the codebook says the same. Of a table that is not in memory the first "
+            "100,000 rows are looked at."
         )
         if not st.button("Count the cells outside", key="check_columns"):
             return
         assert state.schema is not None and state.raw is not None
-        cells = {name: state.raw.column(name) for name in state.schema.names}
+        raw = some_rows(state.raw)
+        cells = {name: raw.column(name) for name in state.schema.names}
         rows = [
             {
                 "column": column.name,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from prism_core.data.engines import Engine, open_engine
 from prism_core.data.pushdown import HOME, push
 from prism_core.data.scratch import Scratch, make
 from prism_core.data.stored import StoredTable, code_type, file_name
-from prism_core.data.tables import from_frame
+from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import PrivacyError, TableError
 
 if TYPE_CHECKING:
@@ -59,9 +60,19 @@ class BigTable:
         """Column names."""
         return tuple(name.strip() for name in self.engine.table.columns)
 
+    @cached_property
     def rows(self) -> int:
-        """Number of rows; a public fact."""
+        """Number of rows; a public fact, counted once."""
         return self.engine.number(self.engine.table.count())
+
+    def some(self, rows: int) -> RawTable:
+        """Some rows as text, for a draft or a check that the curator asks for.
+
+        Spends nothing: the rows are private, and not a random sample.
+        """
+        batches = list(self.engine.batches(self.engine.table.limit(rows)))
+        frame = _joined(batches).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+        return from_frame(frame, self.name)
 
     def people(self, person_id: str) -> int:
         """Number of different IDs; a public fact where one row per person is kept."""
@@ -174,10 +185,8 @@ class BigTable:
         if schema.person_id is None:
             return table.select(**outputs), homes
         person = _person(table, titles[schema.person_id], self.name)
-        drawn = table.select(**outputs, person=person)
-        drawn = drawn.mutate(
-            turn=ibis.row_number().over(group_by="person", order_by=ibis.random())
-        )
+        drawn = table.select(**outputs, person=person, lot=ibis.random())
+        drawn = drawn.mutate(turn=ibis.row_number().over(group_by="person", order_by="lot"))
         return drawn.filter(drawn.turn == 0).select(*outputs), homes
 
 
@@ -189,7 +198,8 @@ def open_table(
     Args:
         address: where it stands.
         workspace: temporary files stand in a private folder under it.
-        separator, encoding: how a CSV is written.
+        separator: the separator of a CSV.
+        encoding: its text encoding.
 
     Raises:
         TableError: when it cannot be opened.
@@ -201,6 +211,15 @@ def open_table(
         scratch.close()
         raise
     return BigTable(address=address, engine=engine, scratch=scratch)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.Table:
+    """Batches as one Arrow table."""
+    import pyarrow as pa
+
+    if not batches:
+        raise TableError("The table has columns but no rows.")
+    return pa.Table.from_batches(batches)
 
 
 def _person(table: Any, title: str, name: str) -> Any:  # noqa: ANN401
@@ -229,9 +248,7 @@ def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[int | None]) -
     return found
 
 
-def _at_home(
-    column: Column, cells: pa.Array, places: NDArray[np.intp]
-) -> NDArray[np.int32]:
+def _at_home(column: Column, cells: pa.Array, places: NDArray[np.intp]) -> NDArray[np.int32]:
     """The codes of cells that came home, each different one encoded once."""
     import pyarrow as pa
 

@@ -9,7 +9,6 @@ import csv
 import os
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from prism_core.data.address import URL_FORMS
@@ -18,6 +17,7 @@ from prism_core.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import pyarrow as pa
 
@@ -158,7 +158,8 @@ def open_engine(
     Args:
         address: where the table stands.
         spill: a private folder for what does not fit the memory.
-        separator, encoding: how a CSV is written.
+        separator: the separator of a CSV.
+        encoding: its text encoding.
 
     Raises:
         TableError: when it cannot be opened, or a package for it is missing; without the
@@ -285,10 +286,7 @@ def _view(connection: Any, source: str, name: str) -> Engine:  # noqa: ANN401
 
 
 def _open_server(address: Address) -> Engine:
-    try:
-        backend, table = guarded(lambda: _reach(address), address.title)
-    except ModuleNotFoundError:  # pragma: no cover
-        backend = table = None
+    backend, table = guarded(lambda: _reach(address), address.title)
     check_header(table.columns, address.title)
     return IbisEngine(backend, table, address.title)
 
@@ -312,7 +310,7 @@ def _reach(address: Address) -> tuple[Any, Any]:
 
 def _spark(address: Address) -> tuple[Any, Any]:
     import ibis
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
     builder: Any = SparkSession.builder
     master = address.entry("master")

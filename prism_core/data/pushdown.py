@@ -23,7 +23,7 @@ from prism_core.data.dates import day_text
 from prism_core.data.encoding import MISSING_TEXTS, encode_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 # Ibis makes its classes at run time; to a type checker an expression is anything.
 Expression: TypeAlias = Any
@@ -84,13 +84,16 @@ def push(column: Column, cell: Expression) -> Pushed:
 
 
 class _Rule:
-    """The code of a text, by the one rule there is."""
+    """The codes of texts, by the one rule there is."""
 
     def __init__(self, column: Column) -> None:
         self.column = column
 
     def __call__(self, text: str) -> int:
-        return int(encode_column(self.column, pd.Series([text], dtype=object))[0])
+        return self.codes([text])[0]
+
+    def codes(self, texts: Sequence[str]) -> list[int]:
+        return encode_column(self.column, pd.Series(list(texts), dtype=object)).tolist()
 
 
 _Branches: TypeAlias = "tuple[list[Any] | None, int]"
@@ -123,7 +126,7 @@ def _cases(branches: list[Any], rest: int) -> Expression:
     return ibis.cases(*branches, else_=rest)
 
 
-def _cuts(rule: _Rule, below: Callable[[float], Expression]) -> _Branches:
+def _cuts(rule: _Rule, below: Callable[[float], Expression]) -> tuple[list[Any], int]:
     """One case an edge; a value above all edges is the rest.
 
     Clipping needs no case of its own: all edges lie in [lower, upper), so a value outside the
@@ -152,14 +155,16 @@ def _integers(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
 def _whole(rule: _Rule, cell: Expression, null: list[Any], *, far: bool) -> _Branches:
     """Levels met by integers: an integer's text is met by a level's text or by no level."""
     column = rule.column
-    known = {text for text in map(level_text, column.levels) if _INTEGER.match(text)}
-    known |= {"0", "1"} if column.kind == "boolean" else set()
-    if len(known) > _MOST_SPELLINGS:
+    texts = {text for text in map(level_text, column.levels) if _INTEGER.match(text)}
+    texts |= {"0", "1"} if column.kind == "boolean" else set()
+    if len(texts) > _MOST_SPELLINGS:
         return None, HOME
-    values = sorted(map(int, known))
+    values = sorted(map(int, texts))
     other = rule(str(next(value for value in range(len(values) + 1) if value not in values)))
     beyond = [((cell <= -_SAFE) | (cell >= _SAFE), HOME)] if far else []
-    return [*null, *beyond, *[(cell == value, rule(str(value))) for value in values]], other
+    codes = rule.codes([str(value) for value in values])
+    known = [(cell == value, code) for value, code in zip(values, codes, strict=True)]
+    return [*null, *beyond, *known], other
 
 
 def _floats(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
@@ -208,7 +213,7 @@ def _numbers(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
 
     plain = cell.re_search(_NUMBER) & (cell.length() <= 15)
     # The cast stands for itself: no database may try it on another text, in whatever order.
-    value = ibis.ifelse(plain, cell, "0").cast("float64")
+    value: Expression = ibis.ifelse(plain, cell, "0").cast("float64")
     cases, rest = _cuts(rule, lambda edge: value <= float(edge))
     return [*null, *_empty(rule, cell), (~plain, HOME), *cases], rest
 
@@ -223,8 +228,13 @@ def _levels(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
     if len(texts) > _MOST_SPELLINGS:
         return [*null, *_empty(rule, cell)], HOME
     # One comparison a spelling: databases search a list of them more slowly.
-    known = [(cell == text, rule(text)) for text in texts]
-    empty = _by_code((text, rule(text)) for text in _EMPTY if text not in texts)
+    codes = rule.codes(texts)
+    known = [(cell == text, code) for text, code in zip(texts, codes, strict=True)]
+    empty = _by_code(
+        (text, code)
+        for text, code in zip(_EMPTY, rule.codes(_EMPTY), strict=True)
+        if text not in texts
+    )
     missing = [(cell.isin(same), code) for code, same in empty]
     return [*null, *known, *missing, *_unknown(rule, cell)], HOME
 

@@ -93,7 +93,7 @@ def sweep(root: Path) -> None:
             os.close(handle)
 
 
-def _end(path: Path, handle: int, process: int, owner: bool) -> None:  # noqa: FBT001
+def _end(path: Path, handle: int, process: int, owner: bool) -> None:
     if os.getpid() != process:
         return  # a fork must not remove its parent's files
     if owner:

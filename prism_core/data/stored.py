@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prism_core.data.counts import count_chunks
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.scratch import Scratch, join
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.schema import Schema
-    from prism_core.data.scratch import Scratch
 
 STEP = 1_048_576
 """Rows read at a time."""
@@ -118,6 +118,25 @@ class StoredTable:
             yield {name: values[marks] for name, values in codes.items()}, int(marks.sum())
 
 
+def to_dict(table: StoredTable) -> dict[str, Any]:
+    """Where a table's files stand, for another process of this user; no code is in it."""
+    return {
+        "folder": str(table.folder.path), "n": table.n, "total": table.total, "side": table.side,
+    }  # fmt: skip
+
+
+def from_dict(document: dict[str, Any], schema: Schema, *, public: bool) -> StoredTable:
+    """The table that another process described with `to_dict`, and keeps meanwhile.
+
+    Raises:
+        TableError: when its files are gone.
+    """
+    return StoredTable(
+        schema=schema, n=document["n"], total=document["total"], side=document["side"],
+        public=public, folder=join(Path(document["folder"])),
+    )  # fmt: skip
+
+
 def code_type(size: int) -> np.dtype:
     """The narrowest type for codes of a column of that size."""
     return np.dtype(np.uint8 if size <= 256 else np.uint16)
@@ -143,7 +162,7 @@ def draw_marks(total: int, rows: int, rng: np.random.Generator) -> Iterator[NDAr
         yield marks
 
 
-def _read(path: Path, kind: np.dtype, start: int, count: int) -> NDArray[np.generic]:
+def _read(path: Path, kind: np.dtype, start: int, count: int) -> NDArray[Any]:
     try:
         found = np.fromfile(path, dtype=kind, count=count, offset=start * kind.itemsize)
     except OSError:

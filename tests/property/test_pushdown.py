@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -19,26 +20,30 @@ from prism_core.data import address, big
 from prism_core.data.column import Column, level_text
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.schema import Schema
-from prism_core.data.tables import from_frame, read_table
+from prism_core.data.tables import read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HOSTILE = (
     "", " ", "nan", "NaN", "NA", "n/a", "nUlL", "None", "<NA>", "?", ".", "inf", "-inf", "Infinity",
-    "1e999", "9" * 40, "0x10", "1_000", "1,5", "1.5", "1.50", "01", "1.0", "+1", "-0", "-0.0", "--1",
-    "1e", "5.", ".5", "true", "TRUE", "True", " yes ", "No", "T", "0", "1", "2", "1.000",
-    "2020-01-01", "2020-02-29", "2021-02-29", "2020-13-45", "0000-01-01", "0001-01-01", "9999-12-31",
-    "2020-04-31", "2020", "202001", "20200101", "2020-01-01T23:59:59", "2020-1-1", "2020-02-30 x",
+    "1e999", "9" * 40, "0x10", "1_000", "1,5", "1.5", "1.50", "01", "1.0", "+1", "-0", "-0.0",
+    "--1", "1e", "5.", ".5", "true", "TRUE", "True", " yes ", "No", "T", "0", "1", "2", "1.000",
+    "2020-01-01", "2020-02-29", "2021-02-29", "2020-13-45", "0000-01-01", "0001-01-01",
+    "9999-12-31", "2020-04-31", "2020", "202001", "20200101", "2020-01-01T23:59:59", "2020-1-1",
+    "2020-02-30 x",
     "18446744073709551615", "9007199254740993", "123456789012345", "1234567890123456", "\u0663",
-    "\uff11", "\u00a0x", "x ", "\tx", "e5", "zq0", "zq1", "other", "a\nb", "a,b", 'a"b', "\u00c5ngstr",
+    "\uff11", "\u00a0x", "x ", "\tx", "e5", "zq0", "zq1", "other", "a\nb", "a,b", 'a"b',
+    "\u00c5ngstr",
 )  # fmt: skip
 
 
 def spelled(column: Column) -> list[str]:
     """Texts near the declaration: levels, edges, and both with white space or another case."""
     exact = [level_text(level) for level in column.levels]
-    exact += [repr(float(edge)) for edge in (*column.edges, *(column.bounds if column.binned else ()))]
+    exact += [
+        repr(float(edge)) for edge in (*column.edges, *(column.bounds if column.binned else ()))
+    ]
     exact += [str(int(edge)) for edge in column.edges]
     return exact + [f" {text}\t" for text in exact] + [text.upper() for text in exact]
 
@@ -99,7 +104,7 @@ def assert_same(schema: Schema, path: Path, workspace: Path) -> None:
     memory = encode(schema, read_table(path))
     table = big.open_table(address.parse(str(path)), workspace)
     try:
-        assert table.rows() == memory.n
+        assert table.rows == memory.n
         cliques = [c for k in (1, 2, 3) for c in itertools.combinations(schema.names, k)]
         expected = memory.counts(cliques)
         stored = table.store(schema, public=False)
@@ -124,9 +129,22 @@ def assert_rows(found: EncodedTable, wanted: EncodedTable) -> None:
     assert sorted(map(tuple, found.codes)) == sorted(map(tuple, wanted.codes))
 
 
-from hypothesis import Phase
+SLOW = settings(
+    max_examples=10,  # each opens two databases
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 
-SLOW = settings(max_examples=25, phases=[Phase.explicit, Phase.generate], suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+
+@pytest.mark.privacy
+def test_every_hostile_cell_in_every_kind_of_column(tmp_path, schema):
+    """Levels as texts, numbers and flags, bins, dates; nullable or not; with `other` or not."""
+    kinds = [*schema.columns]
+    kinds += [replace(c, name=f"{c.name}_2", nullable=not c.nullable) for c in schema.columns]
+    kinds += [Column(name="mixed", kind="categorical", levels=("x", 1, 2.5, True, "01"))]
+    everything = [*HOSTILE, *(text for column in kinds for text in spelled(column))]
+    frame = pd.DataFrame({column.name: everything for column in kinds}, dtype=object)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert_same(Schema(columns=tuple(kinds)), tmp_path / "t.csv", tmp_path / "ws")
 
 
 @pytest.mark.privacy

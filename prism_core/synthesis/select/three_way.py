@@ -68,9 +68,7 @@ def choose_three_way(
     return tuple(chosen)
 
 
-def _scores(
-    table: Rows, plan: Plan, choice: ThreeWayChoice, model: Model
-) -> dict[Clique, float]:
+def _scores(table: Rows, plan: Plan, choice: ThreeWayChoice, model: Model) -> dict[Clique, float]:
     """The score of every candidate. Reads private rows: for `private_choice` only."""
     cliques = [(*pair, plan.task.target) for pair in choice.candidates]
     found = zip(choice.candidates, cliques, table.counts(cliques), strict=True)
