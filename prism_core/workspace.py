@@ -137,7 +137,10 @@ def some_rows(raw: RawTable | BigTable, rows: int = 100_000) -> RawTable:
 
 
 def people(raw: RawTable | BigTable, person_id: str) -> int:
-    """Number of different IDs of a person-ID column; public, like the number of rows."""
+    """Number of different IDs of a person-ID column; public, like the number of rows.
+
+    Spends nothing.
+    """
     if isinstance(raw, RawTable):
         return int(raw.column(person_id).nunique())
     return raw.people(person_id)

@@ -119,7 +119,10 @@ class StoredTable:
 
 
 def to_dict(table: StoredTable) -> dict[str, Any]:
-    """Where a table's files stand, for another process of this user; no code is in it."""
+    """Where a table's files stand, for another process of this user.
+
+    No code is in it; spends nothing.
+    """
     return {
         "folder": str(table.folder.path), "n": table.n, "total": table.total, "side": table.side,
     }  # fmt: skip

@@ -23,8 +23,29 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # pyspark's own
 ]
 
-ODD = ("", " 20 ", "nan", "inf", "1e1", "999", "-5", "20.0", "yes", "NO", " t", "north ", "East",
-       "unknown", "2020-02-30", "2020-06-01T10:00:00", "2020", "2020-12-31", "3", "03", "1.00")
+ODD = (
+    "",
+    " 20 ",
+    "nan",
+    "inf",
+    "1e1",
+    "999",
+    "-5",
+    "20.0",
+    "yes",
+    "NO",
+    " t",
+    "north ",
+    "East",
+    "unknown",
+    "2020-02-30",
+    "2020-06-01T10:00:00",
+    "2020",
+    "2020-12-31",
+    "3",
+    "03",
+    "1.00",
+)
 
 
 def test_spark_counts_are_those_of_memory(tmp_path, frame, schema, monkeypatch):
@@ -38,9 +59,7 @@ def test_spark_counts_are_those_of_memory(tmp_path, frame, schema, monkeypatch):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table(columns), path)
     memory = encode(schema, read_table(path))
-    table = big.open_table(
-        address.parse(f"spark://{path}?master=local[1]"), tmp_path / "workspace"
-    )
+    table = big.open_table(address.parse(f"spark://{path}?master=local[1]"), tmp_path / "workspace")
     try:
         assert table.rows == memory.n
         cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def needs_rows(table: Rows) -> EncodedTable:
     """The table, when it is in memory: a regression goes through the rows many times.
 
+    Spends nothing.
+
     Raises:
         PlanError: when it is not; nothing is charged or measured.
     """
