@@ -249,3 +249,12 @@ def test_files_with_different_headers_are_no_table(opened, tmp_path):
     (tmp_path / "h2.csv").write_text("b,a\n1,2\n")
     with pytest.raises(TableError, match="different headers"):
         opened("h?.csv")
+
+
+@pytest.mark.privacy
+def test_a_server_that_cannot_be_reached_is_an_error_without_the_password(opened):
+    secret = "".join(["s3", "cr3t"])  # the traceback below shows this file's lines, too
+    with pytest.raises(TableError, match=r"pip install|could not read 't'") as caught:
+        opened(f"postgres://me:{secret}@127.0.0.1:1/db?table=t")
+    assert secret not in "".join(traceback.format_exception(caught.value))
+    assert not caught.value.__cause__  # and the fixture checks that no folder is left

@@ -454,3 +454,25 @@ def test_numbers_in_json_are_numbers(prism, make_run):
     sigmas = [query["sigma"] for query in plan["queries"]]
     assert np.isfinite(sigmas).all()
     assert min(sigmas) > 0
+
+
+def test_a_pattern_of_files_is_planned_released_and_evaluated(make_run, tmp_path, capsys):
+    config = make_run(table={"train": "part-*.csv", "separator": ","})
+    rows = small_frame()
+    for number in range(2):
+        rows[number::2].to_csv(config.parent / f"part-{number}.csv", index=False)
+    assert prism("plan", config) == 0
+    assert "n = 300" in capsys.readouterr().out
+    out, space = tmp_path / "out", tmp_path / "space"
+    assert prism("release", config, "--out", out, "--seed", 1, "--workspace", space) == 0
+    assert json.loads((out / "local.json").read_text())["train"] == "part-*.csv"
+    assert prism("evaluate", out, "--holdout", config.parent / "part-?.csv", "--json") == 0
+
+
+def test_counting_is_compared_with_grouping_sets(capsys):
+    assert prism("bench", "count", "--rows", 3_000, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["equal"] is True
+    assert (found["rows"], found["columns"], found["marginals"]) == (3_000, 31, 44)
+    assert 0 < found["peak_mb"]
+    assert prism("bench", "count", "--rows", 0) == 2
