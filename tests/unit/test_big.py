@@ -17,7 +17,7 @@ from prism_core.data.column import Column
 from prism_core.data.encoding import encode
 from prism_core.data.schema import Schema
 from prism_core.data.stored import STEP, StoredTable, draw_marks
-from prism_core.data.tables import from_frame
+from prism_core.data.tables import from_frame, read_table
 from prism_core.errors import PlanError, PrivacyError, TableError
 from prism_core.pipeline import design, release
 from prism_core.planning.task import Budget, Synthesis, Task
@@ -258,3 +258,19 @@ def test_a_server_that_cannot_be_reached_is_an_error_without_the_password(opened
         opened(f"postgres://me:{secret}@127.0.0.1:1/db?table=t")
     assert secret not in "".join(traceback.format_exception(caught.value))
     assert not caught.value.__cause__  # and the fixture checks that no folder is left
+
+
+@pytest.mark.parametrize("content", [
+    b"a,b\r\nx,1\r\ny,5\r\n", b"a,b\nx,1\n\ny,5\n\n", b"\xef\xbb\xbfa,b\nx,1\n", b"a,b\nx,1",
+    b'"a","b"\n"x","1"\n', b" a , b \nx,1\n", b'a,b\n"x\n",1\ny,4\n', b'a,b\n"",""\n,\n',
+    b'a,b\n"x""y",1\n', b'a,b\nx"y,1\n',
+])  # fmt: skip
+def test_files_are_cut_into_cells_as_in_memory(opened, tmp_path, content):
+    """Line ends, blank lines, byte order mark, quotation marks."""
+    path = tmp_path / "cells.csv"
+    path.write_bytes(content)
+    a = Column(name="a", kind="categorical", levels=("x", "y"), nullable=True)
+    b = Column(name="b", kind="numeric", lower=0, upper=9, edges=(3.0,), nullable=True)
+    schema = Schema(columns=(a, b), one_row_per_person=True)
+    (wanted,) = encode(schema, read_table(path)).counts([("a", "b")])
+    assert (opened("cells.csv").counts(schema, [("a", "b")])[0] == wanted).all()
