@@ -21,6 +21,7 @@ from prism_core import config as configs
 from prism_core.bundle import writer
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.stored import from_dict
 from prism_core.data.tables import read_table
 from prism_core.errors import CancelledError, PrismError
 from prism_core.learning.learn import learn_domain
@@ -34,8 +35,11 @@ from prism_core.workspace import fresh_rng
 
 if TYPE_CHECKING:
     from prism_core.config import RunConfig
+    from prism_core.data.schema import Schema
+    from prism_core.data.source import Rows
 
 CODES = "codes.npy"
+STORED = "stored.json"
 ROWS = "rows.parquet"
 OUTLINE = "outline.yaml"
 CONFIG = "config.toml"
@@ -82,9 +86,7 @@ def _release(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_io.load(config.table.schema)
     dag = None if config.table.dag is None else formats.read(config.table.dag)
-    codes = np.load(folder / CODES, allow_pickle=False)
-    forget(folder)
-    table = EncodedTable(schema=schema, codes=codes, public=config.table.public)
+    table = _rows(folder, schema, public=config.table.public)
     plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
     rng = _rng(folder)
     ledger, asset = _charged(config, plan.delta)
@@ -139,6 +141,16 @@ def _charged(config: RunConfig, delta: float) -> tuple[Ledger | None, str]:
         delta=config.asset.lifetime_delta or delta,
     )  # fmt: skip
     return ledger, asset.name
+
+
+def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
+    """The training rows: their codes, or where these stand while the dashboard keeps them."""
+    stored = folder / STORED
+    if stored.is_file():
+        return from_dict(json.loads(stored.read_text(encoding="utf-8")), schema, public=public)
+    codes = np.load(folder / CODES, allow_pickle=False)
+    forget(folder)
+    return EncodedTable(schema=schema, codes=codes, public=public)
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

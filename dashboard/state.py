@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboard.worker import Job
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.big import BigTable
     from prism_core.data.schema import Provenance, Schema
+    from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.evaluation import Evaluation
     from prism_core.learning.plan import DomainPlan
@@ -161,7 +162,7 @@ class Project:
     key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     name: str = ""
     sample: str | None = None
-    raw: RawTable | None = None
+    raw: RawTable | BigTable | None = None
     test: RawTable | None = None
     public: bool = False
     holdout_share: float = 0.2
@@ -186,8 +187,8 @@ class Project:
     why: str = ""
     notice: str = ""
     job: Job[Plan] | None = None
-    train: EncodedTable | None = None
-    holdout: EncodedTable | None = None
+    train: Rows | None = None
+    holdout: Rows | None = None
     folder: Path | None = None
     evaluation: Evaluation | None = None
 

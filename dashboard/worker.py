@@ -20,6 +20,8 @@ from dashboard import job as child
 from prism_core import config as configs
 from prism_core.config import AssetConfig, DomainConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
+from prism_core.data.encoding import EncodedTable
+from prism_core.data.stored import StoredTable, to_dict
 from prism_core.learning.outline_io import dumps_outline
 from prism_core.planning.task import Budget, Task
 from prism_core.structure import formats
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
@@ -117,7 +119,7 @@ class Job(Generic[AnyPlan]):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start(plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int) -> Job[Plan]:
+def start(plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> Job[Plan]:
     """Start a run. The folder and everything in it is readable by this user only."""
     folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
     schema_io.save(plan.schema, folder / child.SCHEMA)
@@ -134,7 +136,12 @@ def start(plan: Plan, table: EncodedTable, asset: AssetConfig | None, seed: int)
         asset=asset,
     )  # fmt: skip
     _describe(folder, config, seed)
-    _private(folder / child.CODES, lambda file: np.save(file, table.codes, allow_pickle=False))
+    if isinstance(table, StoredTable):
+        child.write_json(folder / child.STORED, to_dict(table))
+    else:
+        assert isinstance(table, EncodedTable), "there are two kinds of tables"
+        codes = table.codes
+        _private(folder / child.CODES, lambda file: np.save(file, codes, allow_pickle=False))
     return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
 
 

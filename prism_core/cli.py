@@ -71,16 +71,21 @@ def _parser() -> argparse.ArgumentParser:
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
     )
     evaluate.add_argument("dir", type=Path, metavar="DIR")
-    evaluate.add_argument("--holdout", type=Path, required=True, metavar="FILE")
+    evaluate.add_argument("--holdout", required=True, metavar="TABLE")
     evaluate.add_argument(
-        "--train", type=Path, metavar="FILE", help="real training rows (default: the run's own)"
+        "--train", metavar="TABLE", help="real training rows (default: the run's own)"
     )
     evaluate.set_defaults(run=_evaluate)
     sample = commands.add_parser("sample-data", help="write one of the packaged samples")
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
     sample.set_defaults(run=_sample)
-    for command in (plan, learn, release, evaluate, sample):
+    bench = commands.add_parser("bench", help="measure speed and memory on this machine")
+    kinds = bench.add_subparsers(required=True, metavar="WHAT")
+    count = kinds.add_parser("count", help="counting a large file, against DuckDB")
+    count.add_argument("--rows", type=int, default=20_000_000, metavar="N")
+    count.set_defaults(run=_bench_count)
+    for command in (plan, learn, release, evaluate, sample, count):
         command.add_argument("--json", action="store_true", help="print JSON")
     ledger_cli.add(commands)
     return parser
@@ -217,17 +222,17 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.pipeline import release
     from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.workspace import encode_rows, fresh_rng, gather, plan_for, recognise
+    from prism_core.workspace import fresh_rng, gather, plan_for, ready, recognise
 
     config = configs.load(arguments.config)
     seed = arguments.seed
     _check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out)
-    inputs = gather(config)
+    inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = _ledger(config, plan.delta, arguments.workspace)
-    table = encode_rows(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+    table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
     if twin:  # for the curator's eyes; the run goes on as it is
         print(f"prism: note: {twin}", file=sys.stderr)
@@ -239,7 +244,7 @@ def _release(arguments: argparse.Namespace) -> None:
     writer.write(
         made, arguments.out,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
-               "train": str(config.table.train.resolve()), "encoding": config.table.encoding},
+               "train": _place(config), "encoding": config.table.encoding},
     )  # fmt: skip
     document = {
         "out": str(arguments.out),
@@ -254,6 +259,12 @@ def _release(arguments: argparse.Namespace) -> None:
         f"{made.plan.budget.epsilon:g}, delta {made.plan.delta:.3g})"
     )
     _emit(arguments, document, text)
+
+
+def _place(config: RunConfig) -> str:
+    """Where the training rows stand, for this machine; without a password."""
+    train = config.table.train
+    return str(train.resolve()) if isinstance(train, Path) else str(train)
 
 
 def _check_seed(seed: int | None, *, public: bool) -> None:
@@ -290,17 +301,23 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.data.tables import read_table
     from prism_core.pipeline import evaluate
-    from prism_core.workspace import encode_holdout, encode_synthetic, fresh_rng
+    from prism_core.workspace import (
+        address,
+        encode_holdout,
+        encode_synthetic,
+        fresh_rng,
+        open_rows,
+    )
 
     folder = writer.read(arguments.dir)
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
 
-    def real(path: Path) -> Any:  # noqa: ANN401
-        return encode_holdout(folder.schema, read_table(path, **style), rng=fresh_rng())
+    def real(place: str) -> Any:  # noqa: ANN401
+        return encode_holdout(folder.schema, open_rows(address(place), **style), rng=fresh_rng())
 
     train = arguments.train
     if train is None and "train" in folder.local and Path(folder.local["train"]).is_file():
-        train = Path(folder.local["train"])
+        train = folder.local["train"]
     task = folder.certificate["task"]
     found = evaluate(
         encode_synthetic(folder.schema, read_table(folder.synthetic)),
@@ -332,6 +349,13 @@ def _sample(arguments: argparse.Namespace) -> None:
         arguments, {"out": str(arguments.out), "files": names},
         f"wrote {', '.join(names)} to {arguments.out}",
     )  # fmt: skip
+
+
+def _bench_count(arguments: argparse.Namespace) -> None:
+    from prism_core.experiments.bench import count
+
+    found = count.measure(arguments.rows)
+    _emit(arguments, found, count.text(found))
 
 
 if __name__ == "__main__":

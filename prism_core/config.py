@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import tomli_w
 
+from prism_core.data.address import Address, parse
 from prism_core.errors import ConfigError
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 
@@ -56,7 +57,8 @@ class TableConfig:
     """Where the rows and their public description stand.
 
     Attributes:
-        train: CSV or Parquet file of the training rows.
+        train: CSV or Parquet file of the training rows; or the address of a table that is not
+            read into memory: a pattern of files or a database URL.
         holdout: rows kept aside for evaluation, if any.
         schema: YAML or JSON schema.
         dag: graph file, if any.
@@ -65,9 +67,9 @@ class TableConfig:
         separator, encoding: how a CSV is written.
     """
 
-    train: Path
+    train: Path | Address
     schema: Path
-    holdout: Path | None = None
+    holdout: Path | Address | None = None
     dag: Path | None = None
     public: bool = False
     separator: str = ","
@@ -184,9 +186,11 @@ def _known(part: dict[str, Any], keys: Iterable[str], where: str) -> None:
 
 
 def _table(part: dict[str, Any], folder: Path) -> TableConfig:
-    paths = {
-        key: folder / part[key] for key in ("train", "schema", "holdout", "dag") if key in part
-    }
+    paths: dict[str, Any] = {key: folder / part[key] for key in ("schema", "dag") if key in part}
+    for key in ("train", "holdout"):
+        if key in part:
+            found = parse(part[key], folder)
+            paths[key] = folder / part[key] if found.place == "file" else found
     rest = {key: part[key] for key in ("public", "separator", "encoding") if key in part}
     return TableConfig(**paths, **rest)
 
@@ -196,7 +200,7 @@ def dumps(config: RunConfig) -> str:
     table = config.table
     document: dict[str, Any] = {
         "table": {
-            key: str(value) if isinstance(value, Path) else value
+            key: str(value) if isinstance(value, (Path, Address)) else value  # no password
             for key in ("train", "holdout", "schema", "dag", "public", "separator", "encoding")
             if (value := getattr(table, key)) is not None
         },

@@ -19,13 +19,14 @@ from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.select import choose_features, choose_forest, choose_three_way
+from prism_core.synthesis.select.logistic import needs_rows
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan, Query
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
@@ -86,7 +87,7 @@ class Release:
 
 def release(
     plan: Plan,
-    table: EncodedTable,
+    table: Rows,
     *,
     ledger: Ledger | None,
     asset: str = "",
@@ -102,7 +103,7 @@ def release(
 
     Args:
         plan: from `design`.
-        table: the training rows, encoded in the plan's schema.
+        table: the training rows, encoded in the plan's schema, in memory or behind their counts.
         ledger: the workspace's ledger. None has to be written out and is stamped on the result.
         asset: the data asset's name in the ledger.
         why: purpose, for the ledger.
@@ -155,7 +156,7 @@ def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> Stamp:
     return "release without a ledger" if ledger is None else "release"
 
 
-def _check(plan: Plan, table: EncodedTable, noise: NoiseSource) -> None:
+def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
     guard(table, noise)
     if table.schema != plan.schema:
         raise PlanError("The table is encoded in another schema than the plan's.", field="schema")
@@ -171,6 +172,8 @@ def _check(plan: Plan, table: EncodedTable, noise: NoiseSource) -> None:
             "person-ID column.",
             field="one_row_per_person",
         )
+    if plan.selection is not None and plan.selection.rule == "logistic":
+        needs_rows(table)
     _check_spend(plan)
 
 
@@ -222,7 +225,7 @@ class _Charged:
 @dataclass
 class _Run:
     plan: Plan
-    table: EncodedTable
+    table: Rows
     noise: NoiseSource
     progress: Progress
     state: _Charged

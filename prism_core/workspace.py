@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prism_core.data import schema_io
+from prism_core.data.address import Address, parse
 from prism_core.data.encoding import EncodedTable, encode
+from prism_core.data.split import set_aside
+from prism_core.data.stored import StoredTable
 from prism_core.data.tables import RawTable, read_table
-from prism_core.errors import PrivacyError
+from prism_core.errors import PrivacyError, TableError
 from prism_core.planning.design import design
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prism_core.config import RunConfig
+    from prism_core.data.big import BigTable
     from prism_core.data.schema import Schema
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
     from prism_core.privacy.ledger import Ledger
     from prism_core.structure.dag import Dag
+
+
+IN_MEMORY = 256 * 2**20
+"""Files of more bytes than this are not read into memory."""
+
+EVALUATED = 1_000_000
+"""Most rows of a large table that an evaluation draws into memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,27 +42,82 @@ class Inputs:
 
     Attributes:
         schema, dag: public.
-        raw: the private rows as text.
+        raw: the private rows: as text, or behind a database.
         n: number of training rows or declared persons; public.
     """
 
     schema: Schema
     dag: Dag | None
-    raw: RawTable = field(repr=False)
+    raw: RawTable | BigTable = field(repr=False)
     n: int
 
 
-def gather(config: RunConfig) -> Inputs:
-    """Read the files that a configuration names. Spends nothing."""
+def gather(config: RunConfig, workspace: Path | None = None) -> Inputs:
+    """Read the files that a configuration names. Spends nothing.
+
+    A table that is not read into memory is opened and its rows are counted; n is public.
+
+    Args:
+        config: the configuration.
+        workspace: where temporary files may stand; by default the ledger's folder.
+    """
     schema = schema_io.load(config.table.schema)
     dag = None if config.table.dag is None else formats.read(config.table.dag)
-    raw = read_rows(config, config.table.train)
+    raw = open_rows(
+        config.table.train, workspace, separator=config.table.separator,
+        encoding=config.table.encoding,
+    )  # fmt: skip
     return Inputs(schema=schema, dag=dag, raw=raw, n=schema.persons or raw.rows)
 
 
-def read_rows(config: RunConfig, path: Path) -> RawTable:
-    """Rows of one of the configuration's files."""
+def read_rows(config: RunConfig, path: Path | Address) -> RawTable:
+    """Rows of one of the configuration's files, in memory.
+
+    Raises:
+        TableError: for a table that is not a file.
+    """
+    if isinstance(path, Address):
+        raise TableError(
+            "This step reads its table into memory and takes a single CSV or Parquet file.",
+            field="train",
+        )
     return read_table(path, separator=config.table.separator, encoding=config.table.encoding)
+
+
+def open_rows(
+    place: Path | Address, workspace: Path | None = None, *, separator: str = ",",
+    encoding: str = "utf-8",
+) -> RawTable | BigTable:  # fmt: skip
+    """Open a table: a file of moderate size in memory, all else behind a database.
+
+    Args:
+        place: a file, or the address of a table.
+        workspace: where temporary files may stand; by default the ledger's folder.
+        separator: the separator of a CSV.
+        encoding: its text encoding.
+
+    Raises:
+        TableError: when it cannot be read.
+    """
+    if isinstance(place, Path):
+        if not place.is_file() or place.stat().st_size <= IN_MEMORY:
+            return read_table(place, separator=separator, encoding=encoding)
+        place = Address("file", str(place))
+    from prism_core.data.big import open_table
+    from prism_core.privacy.ledger.book import default_workspace
+
+    folder = default_workspace() if workspace is None else workspace
+    return open_table(place, folder, separator=separator, encoding=encoding)
+
+
+def address(text: str) -> Path | Address:
+    """A path, or the address of a table that is no single file.
+
+    Raises:
+        TableError: for a URL that is not one of a table.
+    """
+    found = parse(text)
+    return Path(text) if found.place == "file" else found
 
 
 def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
@@ -60,6 +126,55 @@ def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
         inputs.schema, config.task, config.budget, inputs.n,
         dag=inputs.dag, synthesis=config.synthesis,
     )  # fmt: skip
+
+
+def some_rows(raw: RawTable | BigTable, rows: int = 100_000) -> RawTable:
+    """Rows as text for what the curator asks for on screen; of a large table the first ones.
+
+    Spends nothing: the rows are private.
+    """
+    return raw if isinstance(raw, RawTable) else raw.some(rows)
+
+
+def people(raw: RawTable | BigTable, person_id: str) -> int:
+    """Number of different IDs of a person-ID column; public, like the number of rows.
+
+    Spends nothing.
+    """
+    if isinstance(raw, RawTable):
+        return int(raw.column(person_id).nunique())
+    return raw.people(person_id)
+
+
+def split(table: Rows, rows: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Training and holdout rows, in memory or in files; see `data.split.set_aside`.
+
+    Spends nothing: both parts are as private as the table.
+    """
+    if isinstance(table, EncodedTable):
+        return set_aside(table, rows, rng)
+    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    return table.set_aside(rows, rng)
+
+
+def in_memory(table: Rows, rng: np.random.Generator) -> EncodedTable:
+    """The rows for an evaluation; of a stored table at most `EVALUATED`, drawn uniformly.
+
+    Spends nothing: the codes are as private as the rows.
+    """
+    if isinstance(table, EncodedTable):
+        return table
+    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    return table.sample(EVALUATED, rng)
+
+
+def ready(
+    schema: Schema, raw: RawTable | BigTable, *, public: bool, rng: np.random.Generator
+) -> Rows:
+    """The rows as codes, in memory or in private files, ready to be measured. Spends nothing."""
+    if isinstance(raw, RawTable):
+        return encode_rows(schema, raw, public=public, rng=rng)
+    return raw.store(schema, public=public)
 
 
 def encode_rows(
@@ -77,11 +192,12 @@ def encode_rows(
 
 
 def recognise(
-    ledger: Ledger, asset: str, schema: Schema, raw: RawTable, table: EncodedTable
+    ledger: Ledger, asset: str, schema: Schema, raw: RawTable | BigTable, table: Rows
 ) -> str:
     """A warning for the curator's screen when these rows were charged under another name, or "".
 
-    Spends nothing: what is remembered of the rows stays in the workspace. Show the warning to
+    Tables that are not in memory are not remembered. Spends nothing: what is remembered of the
+    rows stays in the workspace. Show the warning to
     the curator, and let nothing else depend on it.
 
     Args:
@@ -91,16 +207,27 @@ def recognise(
         raw: all rows of the file.
         table: the same, encoded; with a person-ID column one random row per person.
     """
+    if not (isinstance(raw, RawTable) and isinstance(table, EncodedTable)):
+        return ""
     if schema.person_id is not None:  # the draw would make the same file look new every time
         table = encode(replace(schema, person_id=None, persons=None, one_row_per_person=True), raw)
     return ledger.recognise(asset, table)
 
 
-def encode_holdout(schema: Schema, raw: RawTable, *, rng: np.random.Generator) -> EncodedTable:
+def encode_holdout(
+    schema: Schema, raw: RawTable | BigTable, *, rng: np.random.Generator
+) -> EncodedTable:
     """Real rows for evaluation; there may be fewer persons than the schema declares.
 
-    Spends nothing: the codes are as private as the rows.
+    Of a large table at most `EVALUATED` rows, drawn uniformly. Spends nothing: the codes are as
+    private as the rows.
     """
+    if not isinstance(raw, RawTable):
+        persons = None if schema.person_id is None else raw.people(schema.person_id)
+        stored = raw.store(replace(schema, persons=persons), public=False)
+        drawn = stored.sample(EVALUATED, rng)
+        stored.folder.close()
+        return replace(drawn, schema=schema)
     return encode(schema, raw, public=False, rng=rng)
 
 

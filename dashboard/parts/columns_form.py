@@ -17,6 +17,7 @@ from prism_core.data.tables import read_table
 from prism_core.errors import SchemaError
 from prism_core.learning import form as learning_form
 from prism_core.learning.outline_io import has_requests, loads_outline
+from prism_core.workspace import some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +133,7 @@ def _from_rows() -> None:
     if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
         with mistakes():
             assert state.raw is not None
-            schema, left = draft_from_rows(state.raw, provenance)
+            schema, left = draft_from_rows(some_rows(state.raw), provenance)
             state.checked = state.checked or provenance == "private rows"
             _start(form.to_rows(schema.columns), provenance, left)
 

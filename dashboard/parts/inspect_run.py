@@ -9,7 +9,7 @@ from dashboard.widgets import mistakes
 from prism_core.bundle import writer
 from prism_core.data.tables import read_table
 from prism_core.pipeline import evaluate
-from prism_core.workspace import encode_synthetic
+from prism_core.workspace import encode_synthetic, fresh_rng, in_memory
 
 
 def section() -> None:
@@ -33,11 +33,12 @@ def section() -> None:
 
     with mistakes():
         folder = writer.read(state.folder)
+        rng = fresh_rng()
         state.evaluation = evaluate(
             encode_synthetic(folder.schema, read_table(folder.synthetic)),
-            state.holdout,
+            in_memory(state.holdout, rng),
             target=folder.certificate["task"]["target"],
-            train=state.train,
+            train=None if state.train is None else in_memory(state.train, rng),
             s=tuple(folder.certificate["task"]["s"]),
             progress=tell,
         )

@@ -12,6 +12,7 @@ from dashboard.keep import from_percent, keep
 from dashboard.parts import asset, columns_form, learn_run
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
+from prism_core.data.tables import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning import form
 from prism_core.learning.requests import SCALES, CategoryRequest
@@ -48,6 +49,13 @@ def section() -> None:
     st.header("4 · Learn what the codebook does not say")
     if state.learning.job is not None:
         learn_run.section()
+        return
+    if not isinstance(state.raw, RawTable):
+        st.warning(
+            "Learning with budget reads a file in memory, not a database or a pattern of files. "
+            "Declare these columns, or load the table as one file of at most 256 MiB.",
+            icon=":material/database:",
+        )
         return
     st.markdown(
         "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
@@ -190,7 +198,7 @@ def _button(plan: DomainPlan, *, covered: bool) -> None:
         disabled=not (agreed and covered),
     ):  # fmt: skip
         with mistakes():
-            assert state.raw is not None
+            assert isinstance(state.raw, RawTable)  # see `section`
             state.learning.attempt += 1
             state.learning.message = ""
             state.learning.job = worker.learn(

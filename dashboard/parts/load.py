@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.state import Graph, Project, project, replace_project
-from dashboard.widgets import plain
+from dashboard.widgets import mistakes, plain
+from prism_core.data.address import URL_FORMS
 from prism_core.data.tables import LATIN1, SEPARATORS, read_table
 from prism_core.errors import TableError
 from prism_core.experiments import samples
 from prism_core.planning.task import Synthesis
 from prism_core.structure import formats
+from prism_core.workspace import address, open_rows
 
 if TYPE_CHECKING:
     from prism_core.experiments.samples import Sample
@@ -23,14 +25,20 @@ _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 def section() -> None:
     """The first section of the page Data."""
     st.header("1 · Table")
-    own, sample = st.tabs(
-        [":material/upload_file: Your own file", ":material/science: Samples"],
+    own, place, sample = st.tabs(
+        [
+            ":material/upload_file: Your own file",
+            ":material/database: A path or database",
+            ":material/science: Samples",
+        ],
         default=":material/science: Samples" if project().raw is None or project().sample else None,
     )
     with sample:
         _samples()
     with own:
         _upload()
+    with place:
+        _address()
 
 
 @st.cache_resource(show_spinner="Generating the sample …")  # public rows, the same for everybody
@@ -110,6 +118,38 @@ def _upload() -> None:
                 raw=raw,
                 public=public,
                 asset="" if public else file.name,
+                synthesis=Synthesis(),
+                budget=kept.budget,
+            )
+        )
+        st.rerun()
+
+
+def _address() -> None:
+    """A table that stays where it is: it may be larger than memory."""
+    st.caption(
+        "Large files are counted where they stand, and are not loaded: Parquet or CSV on this "
+        "machine, one file or a pattern such as `/data/stays-*.parquet`, or a database table: "
+        + ", ".join(f"`{form}`" for form in URL_FORMS.values())
+        + ". Name a password by a variable of the environment (`${PGPASSWORD}`): it is not stored."
+    )
+    text = st.text_input("Path, pattern or address", key="place_text")
+    public = st.checkbox(
+        "These rows are public: runs are rehearsals and are not charged", key="place_public"
+    )
+    if not st.button("Open this table", type="primary", key="place_open") or not text.strip():
+        return
+    style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
+    with mistakes(), st.spinner("Counting the rows …"):
+        raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})
+        assert raw.rows > 0, "a table without rows is refused when it is read"
+        kept = project()
+        replace_project(
+            Project(
+                name=raw.name,
+                raw=raw,
+                public=public,
+                asset="" if public else raw.name,
                 synthesis=Synthesis(),
                 budget=kept.budget,
             )

@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.encoding import rows_outside
+from prism_core.workspace import people, some_rows
 
 
 def section() -> None:
@@ -24,13 +25,13 @@ def section() -> None:
 
 def _people() -> None:
     state = project()
-    people = state.people
+    declared = state.people
     assert state.raw is not None
     ways = {
         "row": "Every person has exactly one row",
         "id": "A column names the person (one row per person is kept)",
     }
-    now = "id" if people.person_id else "row" if people.one_row_per_person else None
+    now = "id" if declared.person_id else "row" if declared.one_row_per_person else None
     way = st.radio(
         "The guarantee protects a person. How do rows and people relate?", list(ways),
         format_func=lambda key: ways[key], key="people_way",
@@ -50,14 +51,14 @@ def _people() -> None:
         "Person-ID column",
         strangers,
         key="people_column",
-        index=strangers.index(people.person_id) if people.person_id in strangers else 0,
+        index=strangers.index(declared.person_id) if declared.person_id in strangers else 0,
     )
-    persons = state.raw.column(chosen).nunique()
+    persons = people(state.raw, chosen)
     st.caption(
         f"{persons:,} different IDs. The number of persons is public, like the number of rows; one "
         "row per person is kept at random and the ID is never synthesised."
     )
-    if (chosen, persons) != (people.person_id, people.persons):
+    if (chosen, persons) != (declared.person_id, declared.persons):
         with mistakes():
             state.declare_people(People(person_id=chosen, persons=persons))
             st.rerun()
@@ -97,12 +98,14 @@ def _check() -> None:
             "Counts cells that the declaration does not cover. The numbers read the rows: they "
             "are shown here once, not stored, and not part of any report. If you change the "
             "declaration of a private table because of them, its provenance becomes *private "
-            "rows* unless the codebook says the same."
+            "rows* unless the codebook says the same. Of a table that is not in memory the first "
+            "100,000 rows are looked at."
         )
         if not st.button("Count the cells outside", key="check_columns"):
             return
         assert state.schema is not None and state.raw is not None
-        cells = {name: state.raw.column(name) for name in state.schema.names}
+        raw = some_rows(state.raw)
+        cells = {name: raw.column(name) for name in state.schema.names}
         rows = [
             {
                 "column": column.name,

@@ -10,14 +10,13 @@ from dashboard import worker
 from dashboard.parts import asset
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain, provenance_words
-from prism_core.data.split import set_aside
 from prism_core.errors import PrismError
 from prism_core.privacy.ledger import Ledger
-from prism_core.workspace import encode_holdout, encode_rows, fresh_rng, recognise
+from prism_core.workspace import encode_holdout, fresh_rng, ready, recognise, split
 
 if TYPE_CHECKING:
     from dashboard.state import Project
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
 
 
@@ -122,7 +121,7 @@ def _checklist(state: Project, plan: Plan, *, budget_left: bool) -> None:
         st.markdown(f"{mark} {text}")
 
 
-def _recognised(state: Project, table: EncodedTable) -> str:
+def _recognised(state: Project, table: Rows) -> str:
     """A notice for this screen when the same rows were charged under another name."""
     assert state.raw is not None and state.schema is not None
     return recognise(Ledger(), state.asset, state.schema, state.raw, table)
@@ -131,11 +130,11 @@ def _recognised(state: Project, table: EncodedTable) -> str:
 def _start(state: Project, plan: Plan) -> None:
     assert state.raw is not None and state.schema is not None
     rng = fresh_rng()
-    table = encode_rows(state.schema, state.raw, public=state.public, rng=rng)
+    table = ready(state.schema, state.raw, public=state.public, rng=rng)
     if state.test is not None:
         train, holdout = table, encode_holdout(state.schema, state.test, rng=rng)
     else:
-        train, holdout = set_aside(table, state.holdout_rows, rng)
+        train, holdout = split(table, state.holdout_rows, rng)
     if train.n != plan.n:
         raise PrismError("The number of training rows changed. Open the page Data again.")
     state.forget_results()

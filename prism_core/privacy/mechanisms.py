@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.privacy.noise import NoiseSource
 
 
-def guard(table: EncodedTable, noise: NoiseSource) -> None:
+def guard(table: Rows, noise: NoiseSource) -> None:
     """Refuse to measure a private table with noise that somebody could know. Spends nothing.
 
     Raises:
@@ -37,7 +37,7 @@ def guard(table: EncodedTable, noise: NoiseSource) -> None:
 
 
 def noisy_marginal(
-    table: EncodedTable, clique: Sequence[str], sigma: float, noise: NoiseSource
+    table: Rows, clique: Sequence[str], sigma: float, noise: NoiseSource
 ) -> NDArray[np.int64]:
     """Integer noisy counts of one marginal, in the shape of the declared domain.
 
@@ -58,8 +58,8 @@ def noisy_marginal(
 
 
 def private_choice(
-    table: EncodedTable,
-    scores: Callable[[EncodedTable], Sequence[float]],
+    table: Rows,
+    scores: Callable[[Rows], Sequence[float]],
     *,
     sensitivity: float,
     epsilon: float,
@@ -90,8 +90,8 @@ def private_choice(
 
 
 def private_top_k(
-    table: EncodedTable,
-    scores: Callable[[EncodedTable], Sequence[float]],
+    table: Rows,
+    scores: Callable[[Rows], Sequence[float]],
     k: int,
     *,
     sensitivity: float,
@@ -130,8 +130,8 @@ def private_top_k(
 
 
 def _scores(
-    table: EncodedTable,
-    scores: Callable[[EncodedTable], Sequence[float]],
+    table: Rows,
+    scores: Callable[[Rows], Sequence[float]],
     sensitivity: float,
     epsilon: float,
     noise: NoiseSource,

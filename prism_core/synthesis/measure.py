@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.data.batch import Batch
 from prism_core.privacy.checks import positive
 from prism_core.privacy.mechanisms import noisy_marginal
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import Query
     from prism_core.privacy.noise import NoiseSource
 
@@ -41,12 +42,12 @@ class Measurement:
 
 
 def measure(
-    table: EncodedTable,
+    table: Rows,
     queries: Sequence[Query],
     noise: NoiseSource,
     step: Callable[[], None] = lambda: None,
 ) -> list[Measurement]:
-    """Measure marginals in order.
+    """Measure marginals in order; their exact counts are taken in one pass.
 
     Spends: the event of every query (see `privacy.mechanisms.noisy_marginal`).
 
@@ -56,9 +57,10 @@ def measure(
         noise: where the noise comes from.
         step: called before each measurement; may raise to stop.
     """
+    rows = Batch(rows=table, planned=[query.clique for query in queries])
     found: list[Measurement] = []
     for query in queries:
         step()
-        values = noisy_marginal(table, query.clique, query.sigma, noise)
+        values = noisy_marginal(rows, query.clique, query.sigma, noise)
         found.append(Measurement(clique=query.clique, values=values, sigma=query.sigma))
     return found

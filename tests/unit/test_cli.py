@@ -21,7 +21,7 @@ from prism_core.privacy.ledger import Ledger
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEAVY = ("jax", "mbi", "sklearn", "plotly", "streamlit", "pyvis")
+HEAVY = ("jax", "mbi", "duckdb", "ibis", "sklearn", "plotly", "streamlit", "pyvis")
 
 
 @pytest.fixture
@@ -454,3 +454,27 @@ def test_numbers_in_json_are_numbers(prism, make_run):
     sigmas = [query["sigma"] for query in plan["queries"]]
     assert np.isfinite(sigmas).all()
     assert min(sigmas) > 0
+
+
+def test_a_pattern_of_files_is_planned_released_and_evaluated(prism, make_run, tmp_path, frame):
+    config = make_run(table={"train": "part-*.csv"})
+    for number in range(2):
+        frame[number::2].to_csv(config.parent / f"part-{number}.csv", index=False)
+    status, out, _ = prism("plan", config)
+    assert (status, "n = 300" in out) == (0, True)
+    assert prism("release", config, "--out", tmp_path / "out", "--seed", 1)[0] == 0
+    assert json.loads((tmp_path / "out" / "local.json").read_text())["train"] == "part-*.csv"
+    status, out, err = prism(
+        "evaluate", tmp_path / "out", "--holdout", config.parent / "part-?.csv"
+    )
+    assert (status, err) == (0, "")
+    assert files(tmp_path / "workspace" / "scratch") == []
+
+
+def test_counting_is_compared_with_grouping_sets(prism):
+    status, out, _ = prism("bench", "count", "--rows", 3_000, "--json")
+    found = json.loads(out)
+    assert (status, found["equal"]) == (0, True)
+    assert (found["rows"], found["columns"], found["marginals"]) == (3_000, 31, 44)
+    assert found["peak_mb"] > 0
+    assert prism("bench", "count", "--rows", 0)[0] == 2

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prism_core import config as configs
 from prism_core.config import AssetConfig, RunConfig, TableConfig
+from prism_core.data.address import parse
 from prism_core.errors import BudgetError, ConfigError, PrismError, TaskError
 from prism_core.planning.task import (
     ALLOCATIONS,
@@ -30,6 +31,9 @@ POSITIVE = st.floats(1e-9, 1e6)
 PATHS = TEXT.filter(lambda text: "\x00" not in text and "/" not in text).map(
     lambda text: Path("/data") / (text + "x.csv")
 )
+ROWS = PATHS.filter(lambda path: not set("*?[") & set(str(path))) | st.sampled_from(
+    ["part-*.csv", "duckdb:///x.db?table=t", "postgres://me:${SECRET}@host/db?table=t&schema=s"]
+).map(parse)
 SHARES = st.tuples(*[st.integers(0, 10)] * 3, st.integers(1, 10)).map(
     lambda parts: Shares(
         **dict(
@@ -44,7 +48,7 @@ SHARES = st.tuples(*[st.integers(0, 10)] * 3, st.integers(1, 10)).map(
 CONFIGS = st.builds(
     RunConfig,
     table=st.builds(
-        TableConfig, train=PATHS, schema=PATHS, holdout=st.none() | PATHS, dag=st.none() | PATHS,
+        TableConfig, train=ROWS, schema=PATHS, holdout=st.none() | ROWS, dag=st.none() | PATHS,
         public=st.booleans(), separator=st.sampled_from(",;\t|"), encoding=TEXT,
     ),
     task=st.builds(

@@ -8,8 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from prism_core.data.batch import Batch
 from prism_core.data.column import Column
-from prism_core.data.counts import marginal_counts
+from prism_core.data.counts import covering, marginal_counts
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
 
@@ -94,3 +95,59 @@ def test_a_wide_marginal_does_not_overflow_its_index():
     counts = marginal_counts(encoded(schema, rows), names)
     assert counts[59, 59, 59, 59] == counts[0, 0, 0, 0] == 1
     assert counts.sum() == 2
+
+
+class Spy:
+    """A table that remembers what was asked of it."""
+
+    def __init__(self, table: EncodedTable) -> None:
+        self.schema, self.public, self.n = table.schema, table.public, table.n
+        self.table, self.asked = table, []
+
+    def counts(self, cliques):
+        self.asked.append([tuple(clique) for clique in cliques])
+        return self.table.counts(cliques)
+
+
+@pytest.mark.privacy
+def test_a_batch_reads_nothing_before_it_is_asked_and_then_once():
+    table = encoded(TWO_BY_THREE, [[0, 1], [1, 2], [1, 1]])
+    spy = Spy(table)
+    batch = Batch(rows=spy, planned=[("a",), ("a", "b")])
+    assert (batch.n, batch.schema, batch.public, spy.asked) == (3, TWO_BY_THREE, False, [])
+    first = marginal_counts(batch, ("a",))
+    first[:] = 99  # whoever adds to it changes nothing for the next
+    assert (marginal_counts(batch, ("a", "b")) == marginal_counts(table, ("a", "b"))).all()
+    assert marginal_counts(batch, ("a",)).tolist() == [1, 2]
+    assert spy.asked == [[("a",), ("a", "b")]]
+    assert marginal_counts(batch, ("b",)).tolist() == [0, 2, 1]
+    assert spy.asked[1:] == [[("b",)]]
+
+
+def test_wide_tables_are_summed_out_to_the_same_counts():
+    rng = np.random.default_rng(4)
+    sizes = (2, 3, 70, 5, 60, 4)
+    schema = Schema(
+        columns=tuple(
+            Column(name=name, kind="ordinal", levels=tuple(range(size)))
+            for name, size in zip("abcdef", sizes, strict=True)
+        )
+    )
+    codes = np.column_stack([rng.integers(0, size, 150_000) for size in sizes])
+    table = EncodedTable(schema=schema, codes=codes)
+    pairs = [(x, y) for x in "fedcba" for y in "abcdef" if x != y]
+    cliques = [*pairs, ("c",), ("c", "e", "b"), ("d", "a", "f"), ("a", "b", "c", "d", "e", "f")]
+    wide = covering(schema, [schema.canonical(clique) for clique in cliques[:-1]])
+    assert len(wide) < len(pairs) // 2
+    for clique, counts in zip(cliques, table.counts(cliques), strict=True):
+        places = tuple(codes[:, "abcdef".index(name)] for name in clique)
+        by_hand = np.zeros(schema.shape(clique), dtype=np.int64)
+        np.add.at(by_hand, places, 1)
+        assert counts.dtype == np.int64
+        assert (counts == by_hand).all()
+
+
+@pytest.mark.parametrize("clique", [("a", "a"), ("b", "a", "b")])
+def test_a_column_twice_is_no_clique(clique):
+    with pytest.raises(ValueError, match="each of its columns once"):
+        marginal_counts(encoded(TWO_BY_THREE, [[0, 0]]), clique)

@@ -10,7 +10,7 @@ import pytest
 
 import prism_core
 
-ROWS = ("EncodedTable", "RawTable")
+ROWS = ("EncodedTable", "RawTable", "StoredTable", "BigTable", "Rows")
 RELATED = ("Inputs",)  # carries rows
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prism_core.data.counts import marginal_counts
 from prism_core.privacy.information import mutual_information
 from prism_core.privacy.mechanisms import private_choice, private_top_k
 from prism_core.privacy.scores import association
@@ -13,13 +12,13 @@ from prism_core.synthesis.select.logistic import choose_by_regression
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan, SelectionChoice
     from prism_core.privacy.noise import NoiseSource
 
 
 def choose_features(
-    table: EncodedTable,
+    table: Rows,
     plan: Plan,
     noise: NoiseSource,
     step: Callable[[], None] = lambda: None,
@@ -52,7 +51,7 @@ def choose_features(
 
 
 def _greedy(
-    table: EncodedTable, choice: SelectionChoice, target: str, noise: NoiseSource,
+    table: Rows, choice: SelectionChoice, target: str, noise: NoiseSource,
     step: Callable[[], None],
 ) -> list[str]:  # fmt: skip
     left = list(choice.candidates)
@@ -68,7 +67,7 @@ def _greedy(
 
 
 def _one_shot(
-    table: EncodedTable, choice: SelectionChoice, target: str, noise: NoiseSource,
+    table: Rows, choice: SelectionChoice, target: str, noise: NoiseSource,
     step: Callable[[], None],
 ) -> list[str]:  # fmt: skip
     step()
@@ -81,8 +80,8 @@ def _one_shot(
 
 def _scores(
     names: Sequence[str], target: str, choice: SelectionChoice
-) -> Callable[[EncodedTable], list[float]]:
+) -> Callable[[Rows], list[float]]:
     """The score of every name on a table. Reads private rows: for the mechanisms only."""
     score = mutual_information if choice.rule == "mutual_information" else association
     kept = tuple(names)
-    return lambda rows: [score(marginal_counts(rows, (name, target))) for name in kept]
+    return lambda rows: list(map(score, rows.counts([(name, target) for name in kept])))

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from prism_core.data.counts import marginal_counts
 from prism_core.privacy.mechanisms import guard, private_choice
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.junction_tree import Clique
     from prism_core.planning.plan import Plan
     from prism_core.privacy.noise import NoiseSource
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def choose_forest(
-    table: EncodedTable,
+    table: Rows,
     plan: Plan,
     model: Model,
     noise: NoiseSource,
@@ -73,10 +72,11 @@ def choose_forest(
     return tuple(chosen)
 
 
-def _pair_errors(table: EncodedTable, plan: Plan, model: Model) -> dict[Clique, float]:
+def _pair_errors(table: Rows, plan: Plan, model: Model) -> dict[Clique, float]:
     """The score of every candidate. Reads private rows: for `private_choice` only."""
     assert plan.tree is not None
+    pairs = plan.tree.candidates
     return {
-        pair: model_error(marginal_counts(table, pair), model.marginal(pair))
-        for pair in plan.tree.candidates
+        pair: model_error(counts, model.marginal(pair))
+        for pair, counts in zip(pairs, table.counts(pairs), strict=True)
     }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.errors import PrivacyError
+from prism_core.data.encoding import EncodedTable
+from prism_core.errors import PlanError, PrivacyError
 from prism_core.privacy.events import ApproximateEvent
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.regression import calibrate, private_coefficients
@@ -18,13 +19,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.plan import SelectionChoice
     from prism_core.privacy.noise import NoiseSource
 
 
+def needs_rows(table: Rows) -> EncodedTable:
+    """The table, when it is in memory: a regression goes through the rows many times.
+
+    Spends nothing.
+
+    Raises:
+        PlanError: when it is not; nothing is charged or measured.
+    """
+    if not isinstance(table, EncodedTable):
+        raise PlanError(
+            "A private regression needs the rows in memory, and this table is too large for that. "
+            "Choose the features in another way: greedy, one_shot or mutual_information.",
+            field="selection",
+        )
+    return table
+
+
 def choose_by_regression(
-    table: EncodedTable,
+    table: Rows,
     choice: SelectionChoice,
     target: str,
     noise: NoiseSource,
@@ -46,6 +64,7 @@ def choose_by_regression(
         step: called before each regression; may raise to stop.
     """
     guard(table, noise)
+    held = needs_rows(table)
     event = choice.event
     if not isinstance(event, ApproximateEvent):
         raise PrivacyError(
@@ -61,8 +80,8 @@ def choose_by_regression(
     rows: csr_matrix | None = None
     for level in positives:
         step()
-        rows = _one_hot(table, choice.candidates, sizes) if rows is None else rows
-        labels = (table.column(target) == level).astype(np.float64)
+        rows = _one_hot(held, choice.candidates, sizes) if rows is None else rows
+        labels = (held.column(target) == level).astype(np.float64)
         squared += _block_norms(private_coefficients(rows, labels, calibration, noise), sizes)
     order = np.argsort(-squared, kind="stable")
     return [choice.candidates[index] for index in order[: choice.k]]

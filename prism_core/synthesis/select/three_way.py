@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from prism_core.data.counts import marginal_counts
 from prism_core.privacy.information import conditional_information
 from prism_core.privacy.mechanisms import guard, private_choice
 from prism_core.privacy.scores import model_error
@@ -15,7 +14,7 @@ from prism_core.privacy.scores import model_error
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.source import Rows
     from prism_core.planning.junction_tree import Clique
     from prism_core.planning.plan import Plan, ThreeWayChoice
     from prism_core.privacy.noise import NoiseSource
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def choose_three_way(
-    table: EncodedTable,
+    table: Rows,
     plan: Plan,
     model: Model,
     noise: NoiseSource,
@@ -69,20 +68,14 @@ def choose_three_way(
     return tuple(chosen)
 
 
-def _scores(
-    table: EncodedTable, plan: Plan, choice: ThreeWayChoice, model: Model
-) -> dict[Clique, float]:
+def _scores(table: Rows, plan: Plan, choice: ThreeWayChoice, model: Model) -> dict[Clique, float]:
     """The score of every candidate. Reads private rows: for `private_choice` only."""
-    target = plan.task.target
+    cliques = [(*pair, plan.task.target) for pair in choice.candidates]
+    found = zip(choice.candidates, cliques, table.counts(cliques), strict=True)
     if choice.rule == "cmi":
-        return {
-            pair: conditional_information(marginal_counts(table, (*pair, target)))
-            for pair in choice.candidates
-        }
+        return {pair: conditional_information(counts) for pair, _, counts in found}
     penalty = math.sqrt(2.0 / math.pi) * choice.sigma
     return {
-        pair: model_error(marginal_counts(table, clique), model.marginal(clique))
-        - penalty * plan.schema.cells(clique)
-        for pair in choice.candidates
-        for clique in [(*pair, target)]
+        pair: model_error(counts, model.marginal(clique)) - penalty * plan.schema.cells(clique)
+        for pair, clique, counts in found
     }

@@ -1,0 +1,101 @@
+"""Private folders for files that must not outlive a run: codes, and what a database spills.
+
+A folder has mode 0700, and holds a lock as long as a process uses it. A folder that nobody holds
+was left by a crash; it is removed the next time somebody makes one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+
+from prism_core.errors import TableError
+
+FOLDER = "scratch"
+_LOCK = "in-use"
+
+
+class Scratch:
+    """A private folder; `close` (or the end of the process) removes it.
+
+    Attributes:
+        path: the folder.
+    """
+
+    def __init__(self, path: Path, handle: int, *, owner: bool) -> None:
+        self.path = path
+        self._end = weakref.finalize(self, _end, path, handle, os.getpid(), owner)
+
+    def close(self) -> None:
+        """Remove the folder (its owner), or let go of it (others)."""
+        self._end()
+
+    def write_new(self, name: str) -> int:
+        """A handle of a new file in the folder that only this user can read."""
+        return os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def make(workspace: Path) -> Scratch:
+    """A new private folder under the workspace, after sweeping what crashes left there.
+
+    Raises:
+        TableError: when the workspace cannot be written.
+    """
+    root = workspace / FOLDER
+    try:
+        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        root.mkdir(mode=0o700, exist_ok=True)
+        root.chmod(0o700)
+        sweep(root)
+        path = Path(tempfile.mkdtemp(prefix="run-", dir=root))  # mode 0700
+        handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+    except OSError:
+        raise TableError(
+            "The workspace has no room for temporary files, or cannot be written. Check its "
+            "folder; nothing was run.",
+            field="workspace",
+        ) from None
+    return Scratch(path, handle, owner=True)
+
+
+def join(path: Path) -> Scratch:
+    """Hold a folder that another process made, so that it is not swept meanwhile.
+
+    Raises:
+        TableError: when it is gone.
+    """
+    try:
+        handle = os.open(path / _LOCK, os.O_RDWR)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+    except OSError:
+        raise TableError("The run's temporary files are gone. Load the table again.") from None
+    return Scratch(path, handle, owner=False)
+
+
+def sweep(root: Path) -> None:
+    """Remove the folders that no living process holds."""
+    for path in root.glob("run-*"):
+        try:
+            handle = os.open(path / _LOCK, os.O_RDWR)
+        except OSError:
+            continue  # being made or being removed
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(handle)
+
+
+def _end(path: Path, handle: int, process: int, owner: bool) -> None:
+    if os.getpid() != process:
+        return  # a fork must not remove its parent's files
+    if owner:
+        shutil.rmtree(path, ignore_errors=True)
+    os.close(handle)
