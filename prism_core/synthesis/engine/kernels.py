@@ -2,7 +2,8 @@
 
 Arguments are one-dimensional arrays of fixed types (bundled as a `Layout` or an `Overlap`), the
 signatures are written out, and the machine code is kept on disk: a new graph compiles nothing.
-The kernels hold no lock of the interpreter, so threads may run them side by side.
+(What only other kernels call has no signature of its own, so that it is not loaded twice.) The
+kernels hold no lock of the interpreter, so threads may run them side by side.
 
 Potentials and messages are logarithms, scaled by their greatest entry before they are
 exponentiated; a probability may underflow to 0, a normaliser never does.
@@ -28,7 +29,7 @@ _OVERLAP = numba.types.NamedTuple((_I64, _I64, _I64, _I64, _I64, _I32, _F64, _F6
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 
 
-@numba.njit(numba.void(_LAYOUT, numba.int64, _F64, _F64, _F64), **_OPTIONS)
+@numba.njit(**_OPTIONS)
 def _gather(tree, c, asked, message, found):
     """Sum up what a clique's measured cells and the separators below it hold, cell by cell."""
     a, b = tree.cells[c], tree.cells[c + 1]
@@ -43,7 +44,7 @@ def _gather(tree, c, asked, message, found):
             found[i] += message[tree.hung_map[at + i]]
 
 
-@numba.njit(numba.void(_LAYOUT, numba.int64, _F64, _F64, _F64), **_OPTIONS)
+@numba.njit(**_OPTIONS)
 def _scatter(tree, c, value, message, asked):
     """Sum a clique's cells into the separators below it (anew) and its measured cells (on top)."""
     a, b = tree.cells[c], tree.cells[c + 1]
@@ -105,7 +106,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
     return log_z
 
 
-@numba.njit(numba.void(_LAYOUT, _F64, _F64, _F64, _F64, _F64, _F64, _F64), **_OPTIONS)
+@numba.njit(**_OPTIONS)
 def differentiate(tree, move, given, belief, change, message, mine, mean):
     """How the measured probabilities move when the potentials do: covariance times `move`.
 

@@ -10,6 +10,13 @@ Every step is the proximal step of the quadratic model
 so d solves (C + tau / W) d = wanted - mean, by conjugate gradients. tau falls as the model proves
 right. Mirror descent is the same step without the second term, and needs thousands of them where
 this needs some twenty.
+
+Where sigmas differ by orders of magnitude the loss is a narrow bent valley in the potentials, and
+straight steps must be short. Then the whole proximal problem is solved instead,
+
+    min L(P) + tau KL(P || P_now),    by its dual, convex and smooth in the move of the potentials,
+
+which may go round any bend and never raises the loss.
 """
 
 from __future__ import annotations
@@ -32,6 +39,8 @@ _GROWTH = 3.0  # no measured probability may grow by more than this share in the
 _SHRINK = 20.0  # ... or shrink: e^-20 is as good as 0, and near enough to come back from
 _NEGLIGIBLE = 1e-9  # share of the loss below which a cell that shrinks does not hold up the rest
 _LINE = 8  # tries of the line search, each 0.4 of the one before
+_BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
+_INNER = 40  # Newton steps in one proximal problem
 _FINEST = 1e-9  # relative residual of the conjugate gradients where rounding takes over
 
 
@@ -82,36 +91,67 @@ def solve(
     """
     state = _State(flat, overlap, wanted, precision)
     floor = min(1e-3, 1e-6 * state.loss)
-    tau, finesse, quiet = 0.1 * float(precision.max()), 0.01, 0
-    steps, stopped = 0, "iterations"
-    while steps < iterations:
+    rule = _Rule(tau=0.1 * float(precision.max()))
+    stopped = "iterations"
+    while rule.steps < iterations:
+        progress(min(0.99, rule.steps / 25.0))  # 15 to 30 are usual
         scale = max(state.whole, floor)
-        progress(min(0.99, steps / 25.0))  # 15 to 30 are usual
         if state.gap() <= tolerance * scale:
             stopped = "gap"
             break
-        steps += 1
-        step = state.newton(tau, finesse)
-        if not step.slope < 0.0:
-            if finesse <= _FINEST:
-                stopped = "rounding"
-                break
-            finesse *= 0.01
-            continue
-        limit = state.limit(step, _NEGLIGIBLE * scale)
-        taken = state.search(step, limit)
-        if taken.share < limit:
-            finesse = max(0.1 * finesse, _FINEST)
-        small = max(taken.predicted, taken.gained) <= 0.1 * tolerance * scale
-        quiet = quiet + 1 if limit > 0.9 and taken.share > 0.0 and small else 0
-        if quiet == 2:
-            stopped = "gain"
+        reason = rule.advance(state, _NEGLIGIBLE * scale, 0.1 * tolerance * scale, progress)
+        if reason:
+            stopped = reason
             break
-        tau *= _change(taken)
     return Solved(
         potential=state.potential, belief=state.belief, loss=state.whole, gap=state.gap(),
-        steps=steps, stopped=stopped,
+        steps=rule.steps, stopped=stopped,
     )  # fmt: skip
+
+
+@dataclass
+class _Rule:
+    """How far to go next: the proximal weight, the precision of the inner solves, and patience."""
+
+    tau: float
+    finesse: float = 0.01
+    steps: int = 0
+    quiet: int = 0
+    bent: int = 0
+
+    def advance(
+        self, state: _State, negligible: float, little: float, progress: Callable[[float], None]
+    ) -> str:
+        """One step; returns why to stop, or ""."""
+        if self.bent >= _BENT:
+            return self._whole(state, little, progress)
+        self.steps += 1
+        step = state.newton(self.tau, self.finesse)
+        if not step.slope < 0.0:
+            if self.finesse <= _FINEST:
+                return "rounding"
+            self.finesse *= 0.01
+            return ""
+        limit = state.limit(step.moved, negligible)
+        taken = state.search(step, limit)
+        if taken.share < limit:
+            self.finesse = max(0.1 * self.finesse, _FINEST)
+        self.bent += taken.share < 0.3 * limit
+        small = max(taken.predicted, taken.gained) <= little
+        self.quiet = self.quiet + 1 if limit > 0.9 and taken.share > 0.0 and small else 0
+        self.tau *= _change(taken)
+        return "gain" if self.quiet == 2 else ""
+
+    def _whole(self, state: _State, little: float, progress: Callable[[float], None]) -> str:
+        before = state.loss
+        inner = state.proximal(
+            self.tau, self.finesse, lambda: progress(min(0.99, self.steps / 25.0))
+        )
+        self.steps += max(1, inner)
+        gained = before - state.loss
+        self.quiet = self.quiet + 1 if gained <= little else 0
+        self.tau *= 0.2 if inner <= 8 else 1.0 if inner < _INNER else 4.0
+        return "gain" if self.quiet == 2 else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,29 +232,29 @@ class _State:
 
     def newton(self, tau: float, finesse: float) -> _Step:
         """The proximal Newton step, by conjugate gradients to a relative residual `finesse`."""
-        move, moved = np.empty_like(self._mean), np.empty_like(self._mean)
-        self._kernels.direction(
-            self._tree, self._overlap, self._precision, self._mean, self._wanted - self._mean,
-            self._given, self.belief, tau, finesse, _CONJUGATE_STEPS, move, moved,
-            self._room, self._message, self._top, self._shared, self._own,
-        )  # fmt: skip
+        move, moved = self._direction(self._mean, self._wanted - self._mean, tau, finesse)
         gradient = self._precision * (self._mean - self._wanted)
         return _Step(
             move=move, moved=moved, slope=float(gradient @ moved),
             bend=float(self._precision @ moved**2),
         )  # fmt: skip
 
-    def limit(self, step: _Step, negligible: float) -> float:
+    def limit(self, moved: NDArray[np.float64], negligible: float) -> float:
         """The largest share of a step that the linear model can be trusted with.
 
         A cell that may become 0 must not get there at once: nothing brings it back.
         """
-        known = self._mean > 0.0
-        mean = self._mean[known]
-        ratio = step.moved[known] / mean
-        weighty = mean * self._precision[known] * np.abs(mean - self._wanted[known]) > negligible
+        weight = self._mean * self._precision * np.abs(self._mean - self._wanted)
+        return self._trusted(moved, self._mean, weight > negligible)
+
+    @staticmethod
+    def _trusted(
+        moved: NDArray[np.float64], mean: NDArray[np.float64], weighty: NDArray[np.bool_]
+    ) -> float:
+        known = mean > 0.0
+        ratio = moved[known] / mean[known]
         grows = float(ratio.max(initial=0.0))
-        shrinks = float(-ratio[weighty].min(initial=0.0))
+        shrinks = float(-ratio[weighty[known]].min(initial=0.0))
         return 1.0 / max(1.0, grows / _GROWTH, shrinks / _SHRINK)
 
     def search(self, step: _Step, share: float) -> _Taken:
@@ -232,9 +272,60 @@ class _State:
         self._infer(self.potential)
         return _Taken(share=0.0, predicted=0.0, gained=0.0)
 
+    def proximal(self, tau: float, finesse: float, step: Callable[[], None]) -> int:
+        """Minimise L(P) + tau KL(P || P_now); returns the number of Newton steps.
+
+        Its dual, in the move d of the potentials, is log Z(now + d) - <d, wanted> +
+        tau ||d||^2 / 2 in the metric of 1 / precision. `step` is called before every step.
+        """
+        ridge = tau / self._precision
+        center, best = self.potential, self.loss
+        move, mean = np.zeros_like(center), self._mean
+        self._infer(center)
+        value = self._log_z
+        count = 0
+        for count in range(_INNER):  # noqa: B007  (its last value is returned)
+            step()
+            residual = self._wanted - mean - ridge * move
+            if float(self._precision @ residual**2) <= 1e-4 * max(best - self._loss(mean), 0.0):
+                break
+            onward, moved = self._direction(mean, residual.copy(), tau, finesse)
+            slope = float(residual @ onward)
+            if not slope > 0.0:
+                break
+            share = self._trusted(moved, mean, mean > 0.0)
+            for _ in range(2 * _LINE):
+                there = move + share * onward
+                mean = self._infer(center + there)
+                found = self._log_z - float(there @ self._wanted)
+                found += 0.5 * float(ridge @ there**2)
+                if found <= value - 1e-4 * share * slope + 1e-13 * abs(value):
+                    break
+                share *= 0.5
+            move, value = there, found
+        else:
+            count = _INNER
+        loss = self._loss(mean)
+        if not loss < best:
+            self._infer(center)
+            return _INNER
+        self.potential, self._mean, self.loss = center + move, mean, loss
+        return count
+
+    def _direction(
+        self, mean: NDArray[np.float64], residual: NDArray[np.float64], tau: float, finesse: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        move, moved = np.empty_like(mean), np.empty_like(mean)
+        self._kernels.direction(
+            self._tree, self._overlap, self._precision, mean, residual, self._given,
+            self.belief, tau, finesse, _CONJUGATE_STEPS, move, moved, self._room,
+            self._message, self._top, self._shared, self._own,
+        )  # fmt: skip
+        return move, moved
+
     def _infer(self, potential: NDArray[np.float64]) -> NDArray[np.float64]:
         mean = np.empty(len(potential))
-        self._kernels.infer(
+        self._log_z = self._kernels.infer(
             self._tree, potential, self._given, self.belief, self._message, self._top,
             self._total, mean,
         )  # fmt: skip
