@@ -32,9 +32,7 @@ class Elimination:
         late: columns that `degree` eliminates last.
     """
 
-    def __init__(
-        self, sizes: list[int], near: list[int], rule: Rule, late: frozenset[int]
-    ) -> None:
+    def __init__(self, sizes: list[int], near: list[int], rule: Rule, late: frozenset[int]) -> None:
         self._sizes = sizes
         self._near = near
         self._rule = rule

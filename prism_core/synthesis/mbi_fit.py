@@ -92,8 +92,7 @@ def fit_mbi(
         for clique in tree.cliques
     )
     potentials = {
-        clique: np.asarray(fitted.potentials[clique].values, dtype=np.float64)
-        for clique in cliques
+        clique: np.asarray(fitted.potentials[clique].values, dtype=np.float64) for clique in cliques
     }
     return MbiFit(
         tree=tree, tables=tables, potentials=potentials, loss=float(loss(fitted.marginals))

@@ -116,9 +116,7 @@ def fit_pgm(
             sizes=sizes, n=n, tree=found.tree, tables=found.tables, loss=found.loss,
             engine="mbi", potentials=found.potentials,
         )  # fmt: skip
-    made = fit(
-        sizes, n, measurements, last=(target,), iterations=iterations, progress=progress
-    )
+    made = fit(sizes, n, measurements, last=(target,), iterations=iterations, progress=progress)
     return Pgm(
         sizes=sizes, n=n, tree=made.tree, tables=made.tables, loss=made.loss, gap=made.gap,
         engine="fast", potentials=made.potentials,

@@ -101,9 +101,7 @@ def _product(
     return names, _spread(left, names) * _spread(right, names)
 
 
-def _spread(
-    factor: tuple[Clique, NDArray[np.float64]], names: Clique
-) -> NDArray[np.float64]:
+def _spread(factor: tuple[Clique, NDArray[np.float64]], names: Clique) -> NDArray[np.float64]:
     held, table = factor
     ordered = np.transpose(table, [held.index(name) for name in names if name in held])
     return ordered[tuple(slice(None) if name in held else None for name in names)]

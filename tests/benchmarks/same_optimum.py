@@ -17,8 +17,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from prism_core.synthesis.pgm import fit_pgm
 from unit.workloads import SHAPES, workload
+
+from prism_core.synthesis.pgm import fit_pgm
 
 
 def main() -> None:

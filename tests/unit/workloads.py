@@ -31,9 +31,7 @@ def _pairs(shape: str, names: list[str], rng: np.random.Generator) -> list[tuple
     return [(names[int(rng.integers(0, i))], names[i]) for i in range(1, len(names))]
 
 
-def workload(
-    shape: str, seed: int
-) -> tuple[dict[str, int], int, list[Measurement]]:
+def workload(shape: str, seed: int) -> tuple[dict[str, int], int, list[Measurement]]:
     """Sizes, n and noisy marginals of rows drawn from a random joint distribution."""
     rng = np.random.default_rng(seed)
     count = 1 if shape == "single" else int(rng.integers(4, 7))
@@ -48,7 +46,7 @@ def workload(
         cliques = [(names[0],)]
     found = []
     for clique in cliques:
-        base = {"huge": 50.0 * n, "tiny": 1e-3}.get(shape, float(rng.uniform(2.0, 20.0)))
+        base = {"huge": 50.0 * n, "tiny": 0.3}.get(shape, float(rng.uniform(2.0, 20.0)))
         sigma = float(base * 10 ** rng.uniform(-3, 3)) if shape == "mixed" else base
         drop = tuple(i for i, name in enumerate(names) if name not in clique)
         kept = [name for name in names if name in clique]

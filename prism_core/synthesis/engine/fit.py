@@ -86,7 +86,9 @@ class Structure:
             tuple(sorted(range(len(clique)), key=lambda i, c=clique: place[c[i]]))
             for clique in cliques
         ]
-        sets = [tuple(clique[i] for i in axes) for clique, axes in zip(cliques, self._axes, strict=True)]
+        sets = [
+            tuple(clique[i] for i in axes) for clique, axes in zip(cliques, self._axes, strict=True)
+        ]
         index: dict[Clique, int] = {}
         self._set_of = [index.setdefault(names, len(index)) for names in sets]
         self.asked = tuple(index)
@@ -228,9 +230,7 @@ def _solve(
     )  # fmt: skip
 
 
-def _closed(
-    potential: NDArray[np.float64], belief: NDArray[np.float64], loss: float
-) -> Solved:
+def _closed(potential: NDArray[np.float64], belief: NDArray[np.float64], loss: float) -> Solved:
     return Solved(
         potential=potential, belief=belief, loss=loss, gap=0.0, steps=0, stopped="closed form"
     )

@@ -75,9 +75,7 @@ class FlatTree:
     layout: Layout
 
 
-def flatten(
-    sizes: Mapping[str, int], tree: JunctionTree, asked: Sequence[Clique]
-) -> FlatTree:
+def flatten(sizes: Mapping[str, int], tree: JunctionTree, asked: Sequence[Clique]) -> FlatTree:
     """Lay a tree out; every measured set goes to the smallest clique that holds it.
 
     Args:
@@ -123,9 +121,7 @@ def flatten(
     return FlatTree(tree=tree, shapes=shapes, asked=tuple(asked), starts=starts, layout=layout)
 
 
-def positions(
-    clique: Clique, sizes: Mapping[str, int], names: Sequence[str]
-) -> NDArray[np.int32]:
+def positions(clique: Clique, sizes: Mapping[str, int], names: Sequence[str]) -> NDArray[np.int32]:
     """For every cell of a clique, its position in the marginal over `names` (in their order)."""
     strides = dict.fromkeys(clique, 0)
     step = 1
@@ -166,6 +162,7 @@ def _separators(tree: JunctionTree) -> tuple[list[int], list[tuple[Clique, int |
 
 
 def starts_of(lengths: Iterable[int]) -> NDArray[np.int64]:
+    """Where each of consecutive pieces starts, and where the last one ends."""
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 

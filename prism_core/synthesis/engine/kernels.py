@@ -10,7 +10,7 @@ exponentiated; a probability may underflow to 0, a normaliser never does.
 """
 
 # The signatures of the decorators are the types; Python's annotations could not say more.
-# ruff: noqa: ANN001, ANN201
+# ruff: noqa: ANN001, ANN201, ANN202, D417
 from __future__ import annotations
 
 import numba
@@ -59,9 +59,7 @@ def _scatter(tree, c, value, message, asked):
             asked[tree.asked_map[at + i]] += value[i]
 
 
-@numba.njit(
-    numba.float64(_LAYOUT, _F64, _F64, _F64, _F64, _F64, _F64, _F64), **_OPTIONS
-)
+@numba.njit(numba.float64(_LAYOUT, _F64, _F64, _F64, _F64, _F64, _F64, _F64), **_OPTIONS)
 def infer(tree, potential, given, belief, message, top, total, mean):
     """Belief propagation, leaves to roots and back; returns log Z.
 
@@ -166,6 +164,28 @@ def lowest(tree, cost, value, message, least):
     return sum_of_roots
 
 
+@numba.njit(**_OPTIONS)
+def _center(tables, values):
+    """Shift every table so that it sums to 0."""
+    for q in range(len(tables) - 1):
+        a, b = tables[q], tables[q + 1]
+        total = 0.0
+        for i in range(a, b):
+            total += values[i]
+        total /= b - a
+        for i in range(a, b):
+            values[i] -= total
+
+
+@numba.njit(**_OPTIONS)
+def _sum_up(overlap, k, weight, values, found):
+    """Add a holder's cells, times a weight, to those of the set that it shares."""
+    q = overlap.holder[k]
+    at = overlap.map_at[k] - overlap.tables[q]
+    for i in range(overlap.tables[q], overlap.tables[q + 1]):
+        found[overlap.map[at + i]] += weight * values[i]
+
+
 @numba.njit(numba.void(_OVERLAP, _F64, _F64, _F64), **_OPTIONS)
 def agree(overlap, values, mean, own):
     """Project tables, in place, onto those that agree where they overlap and sum to 0.
@@ -179,30 +199,19 @@ def agree(overlap, values, mean, own):
         values: the cells of all tables.
         mean, own: scratch, one entry for every cell of the largest shared set.
     """
-    for q in range(len(overlap.tables) - 1):
-        a, b = overlap.tables[q], overlap.tables[q + 1]
-        total = 0.0
-        for i in range(a, b):
-            total += values[i]
-        total /= b - a
-        for i in range(a, b):
-            values[i] -= total
+    _center(overlap.tables, values)
     for s in range(len(overlap.sets) - 1):
         size = overlap.sizes[s]
         mean[:size] = 0.0
         for k in range(overlap.sets[s], overlap.sets[s + 1]):
-            q = overlap.holder[k]
-            at = overlap.map_at[k] - overlap.tables[q]
-            for i in range(overlap.tables[q], overlap.tables[q + 1]):
-                mean[overlap.map[at + i]] += overlap.weight[k] * values[i]
+            _sum_up(overlap, k, overlap.weight[k], values, mean)
         for k in range(overlap.sets[s], overlap.sets[s + 1]):
-            q = overlap.holder[k]
-            at = overlap.map_at[k] - overlap.tables[q]
             own[:size] = 0.0
-            for i in range(overlap.tables[q], overlap.tables[q + 1]):
-                own[overlap.map[at + i]] += values[i]
+            _sum_up(overlap, k, 1.0, values, own)
             for j in range(size):
                 own[j] = (mean[j] - own[j]) * overlap.spread[k]
+            q = overlap.holder[k]
+            at = overlap.map_at[k] - overlap.tables[q]
             for i in range(overlap.tables[q], overlap.tables[q + 1]):
                 values[i] += own[overlap.map[at + i]]
 

@@ -110,7 +110,5 @@ def _parts(clique: Clique, asked: Sequence[Clique]) -> set[Clique]:
     for other in asked:
         if other is not clique:
             met = set(clique).intersection(other)
-            found |= {
-                tuple(name for name in names if name in met) for names in list(found)
-            }
+            found |= {tuple(name for name in names if name in met) for names in list(found)}
     return found - {()}

@@ -39,6 +39,7 @@ _GROWTH = 3.0  # no measured probability may grow by more than this share in the
 _SHRINK = 20.0  # ... or shrink: e^-20 is as good as 0, and near enough to come back from
 _NEGLIGIBLE = 1e-9  # share of the loss below which a cell that shrinks does not hold up the rest
 _LINE = 8  # tries of the line search, each 0.4 of the one before
+_CLEAR = 1e-3  # share of the loss below which the gap leaves no doubt about a stop for little gain
 _BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
 _INNER = 40  # Newton steps in one proximal problem
 _FINEST = 1e-9  # relative residual of the conjugate gradients where rounding takes over
@@ -86,7 +87,7 @@ def solve(
         iterations: at most so many Newton steps.
         tolerance: stop when the duality gap is below this share of the loss, or when two
             undamped steps in a row lower it, by prediction and in fact, by less than a tenth of
-            that.
+            that (five, while the gap is large: a cell near 0 may yet have to come back).
         progress: called before every step with the share done; may raise to stop.
     """
     state = _State(flat, overlap, wanted, precision)
@@ -96,9 +97,11 @@ def solve(
     while rule.steps < iterations:
         progress(min(0.99, rule.steps / 25.0))  # 15 to 30 are usual
         scale = max(state.whole, floor)
-        if state.gap() <= tolerance * scale:
+        gap = state.gap()
+        if gap <= tolerance * scale:
             stopped = "gap"
             break
+        rule.patience = 2 if gap <= _CLEAR * scale else 5
         reason = rule.advance(state, _NEGLIGIBLE * scale, 0.1 * tolerance * scale, progress)
         if reason:
             stopped = reason
@@ -118,6 +121,7 @@ class _Rule:
     steps: int = 0
     quiet: int = 0
     bent: int = 0
+    patience: int = 2
 
     def advance(
         self, state: _State, negligible: float, little: float, progress: Callable[[float], None]
@@ -140,7 +144,7 @@ class _Rule:
         small = max(taken.predicted, taken.gained) <= little
         self.quiet = self.quiet + 1 if limit > 0.9 and taken.share > 0.0 and small else 0
         self.tau *= _change(taken)
-        return "gain" if self.quiet == 2 else ""
+        return "gain" if self.quiet >= self.patience else ""
 
     def _whole(self, state: _State, little: float, progress: Callable[[float], None]) -> str:
         before = state.loss
@@ -151,7 +155,7 @@ class _Rule:
         gained = before - state.loss
         self.quiet = self.quiet + 1 if gained <= little else 0
         self.tau *= 0.2 if inner <= 8 else 1.0 if inner < _INNER else 4.0
-        return "gain" if self.quiet == 2 else ""
+        return "gain" if self.quiet >= self.patience else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,9 +229,7 @@ class _State:
     def gap(self) -> float:
         """<g, P> less the least <g, row>: the Frank-Wolfe gap, which is the duality gap here."""
         gradient = self._precision * (self._mean - self._wanted)
-        least = self._kernels.lowest(
-            self._tree, gradient, self._room, self._message, self._top
-        )
+        least = self._kernels.lowest(self._tree, gradient, self._room, self._message, self._top)
         return max(0.0, float(gradient @ self._mean) - least)
 
     def newton(self, tau: float, finesse: float) -> _Step:
