@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import ledger_cli
+from prism_core import bench_cli, ledger_cli
 from prism_core.errors import ConfigError, PrismError, PrivacyError
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
     ledger_cli.add(commands)
+    bench_cli.add(commands)
     return parser
 
 

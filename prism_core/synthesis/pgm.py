@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from prism_core.planning.junction_tree import Clique, JunctionTree
     from prism_core.planning.task import EngineName, SamplingRule
+    from prism_core.synthesis.engine.fit import Fitted
     from prism_core.synthesis.measure import Measurement
 
 LARGE_CLIQUE = 4_000_000
@@ -56,6 +57,14 @@ class Pgm:
     gap: float | None = None
     engine: EngineName = "fast"
     potentials: Mapping[Clique, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, sizes: Mapping[str, int], n: int, made: Fitted) -> Pgm:
+        """The model that our own engine fitted."""
+        return cls(
+            sizes=sizes, n=n, tree=made.tree, tables=made.tables, loss=made.loss, gap=made.gap,
+            engine="fast", potentials=made.potentials,
+        )  # fmt: skip
 
     def marginal(self, clique: Sequence[str]) -> NDArray[np.float64]:
         """Expected counts over `clique`, in its order.
@@ -106,7 +115,9 @@ def fit_pgm(
         PlanError: for an unknown engine, or nothing to fit to.
         PrivacyError: when a noisy marginal is not finite.
     """
-    _check(sizes, n, measurements, engine)
+    if engine not in ENGINES:
+        raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
+    check_measurements(sizes, n, measurements)
     if engine == "auto":
         size = forecast(sizes, [m.clique for m in measurements], last=(target,))
         engine = "mbi" if size.largest_clique >= LARGE_CLIQUE else "fast"
@@ -117,17 +128,18 @@ def fit_pgm(
             engine="mbi", potentials=found.potentials,
         )  # fmt: skip
     made = fit(sizes, n, measurements, last=(target,), iterations=iterations, progress=progress)
-    return Pgm(
-        sizes=sizes, n=n, tree=made.tree, tables=made.tables, loss=made.loss, gap=made.gap,
-        engine="fast", potentials=made.potentials,
-    )  # fmt: skip
+    return Pgm.of(sizes, n, made)
 
 
-def _check(
-    sizes: Mapping[str, int], n: int, measurements: Sequence[Measurement], engine: EngineName
+def check_measurements(
+    sizes: Mapping[str, int], n: int, measurements: Sequence[Measurement]
 ) -> None:
-    if engine not in ENGINES:
-        raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
+    """Refuse what cannot be fitted, before anything is computed.
+
+    Raises:
+        PlanError: when n is not above 0 or a marginal has another shape than the domain.
+        PrivacyError: when a noisy marginal or its sigma is not finite.
+    """
     if not n > 0:
         raise PlanError("n must be a whole number above 0.", field="n")
     for m in measurements:

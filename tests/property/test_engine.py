@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 from unit.workloads import SHAPES, workload
 
+from prism_core.errors import PlanError
 from prism_core.planning.junction_tree import junction_tree, maximal_cliques
 from prism_core.synthesis.engine import kernels
 from prism_core.synthesis.engine.fit import Structure, fit
 from prism_core.synthesis.engine.flat import flatten
 from prism_core.synthesis.engine.overlap import overlap
+from prism_core.synthesis.many import fit_many
 from prism_core.synthesis.measure import Measurement
+from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.uncovered import marginal_of
 
 
@@ -210,6 +213,36 @@ def test_a_fit_is_deterministic_and_a_structure_serves_many():
         assert other.loss == first.loss
         for mine, theirs in zip(first.tables, other.tables, strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_many_fits_are_the_single_ones(jobs):
+    sizes, n, measurements = workload("nested", 7)
+    rng = np.random.default_rng(0)
+    draws = [
+        [
+            Measurement(clique=m.clique, sigma=m.sigma,
+                        values=m.values + rng.integers(-5, 6, m.values.shape))
+            for m in measurements
+        ]
+        for _ in range(5)
+    ]  # fmt: skip
+    target = list(sizes)[-1]
+    for many, draw in zip(fit_many(sizes, target, n, draws, jobs=jobs), draws, strict=True):
+        alone = fit_pgm(sizes, target, n, draw)
+        assert many.loss == alone.loss
+        for mine, theirs in zip(many.tables, alone.tables, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_many_fits_of_different_graphs_are_refused():
+    sizes, n, measurements = workload("tree", 7)
+    assert fit_many(sizes, "v0", n, []) == []
+    with pytest.raises(PlanError, match="different cliques"):
+        fit_many(sizes, "v0", n, [measurements, measurements[:-1]])
+    for jobs in (0, -1):
+        with pytest.raises(PlanError, match="jobs must be"):
+            fit_many(sizes, "v0", n, [measurements], jobs=jobs)
 
 
 def test_a_new_graph_compiles_nothing():

@@ -296,6 +296,7 @@ class _State:
             if not slope > 0.0:
                 break
             share = self._trusted(moved, mean, mean > 0.0)
+            there, found = move, value
             for _ in range(2 * _LINE):
                 there = move + share * onward
                 mean = self._infer(center + there)
