@@ -45,7 +45,10 @@ def compile_kernels() -> None:
 
 
 def warm() -> subprocess.Popen[bytes]:
-    """Fill the cache in a process of its own; nobody has to wait for it."""
+    """Fill the cache in a process of its own; nobody has to wait for it.
+
+    Where it is full already this loads it and ends, after about a second.
+    """
     return subprocess.Popen(
         [sys.executable, "-m", "prism_core.synthesis.engine.cache"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -54,4 +57,5 @@ def warm() -> subprocess.Popen[bytes]:
 
 
 if __name__ == "__main__":
+    os.nice(10)  # pages come first
     compile_kernels()
