@@ -56,6 +56,7 @@ def test_release_prints_its_figures(capsys, monkeypatch):
 
     monkeypatch.setattr(release, "child", child)
     monkeypatch.setattr(release, "compile_kernels", lambda: None)
+    monkeypatch.setattr("prism_core.experiments.samples.write", lambda name, folder: None)
     monkeypatch.delenv("PRISM_ADULT_CSV", raising=False)
     assert main(["bench", "release", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
