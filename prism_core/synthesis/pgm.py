@@ -34,9 +34,9 @@ LARGE_CLIQUE = 4_000_000
 """Cells of a clique from which on `auto` takes mbi.
 
 Measured on two cores, processor seconds of one fit with three pairs on a clique of 64,000 cells:
-ours 1.0 (loss 1046.42), mbi 5.2 (loss 1048.01 after 1,000 iterations, with compilation). No size was
-found where mbi is ahead at the same loss; this bound, above every plan's, keeps the memory of the
-index maps (4 bytes for each cell and measured marginal) from growing without one.
+ours 1.0 (loss 1046.42), mbi 5.2 (loss 1048.01 after 1,000 iterations, with compilation). No size
+was found where mbi is ahead at the same loss; this bound, above every plan's, keeps the memory of
+the index maps (4 bytes for each cell and measured marginal) from growing without one.
 """
 
 
