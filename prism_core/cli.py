@@ -66,6 +66,10 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    release.add_argument(
+        "--engine", choices=("auto", "fast", "mbi"),
+        help="what fits the model, instead of the configuration's; same optimum",
+    )  # fmt: skip
     release.set_defaults(run=_release)
     evaluate = commands.add_parser(
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
@@ -221,6 +225,8 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.workspace import encode_rows, fresh_rng, gather, plan_for, recognise
 
     config = configs.load(arguments.config)
+    if arguments.engine is not None:
+        config = replace(config, synthesis=replace(config.synthesis, engine=arguments.engine))
     seed = arguments.seed
     _check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out)
