@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prism_core.synthesis.engine.cache import warm
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -40,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--port", type=int, default=8501, help="port on 127.0.0.1 (default 8501)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     arguments = parser.parse_args(argv)
+    warm()  # in the background: the first fit must not wait for a compiler
     command = [sys.executable, "-m", "streamlit", "run", str(_HERE / "app.py")]
     command += options(arguments.port, headless=arguments.no_browser)
     os.execv(sys.executable, command)

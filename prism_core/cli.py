@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import ledger_cli
+from prism_core import bench_cli, ledger_cli
 from prism_core.errors import ConfigError, PrismError, PrivacyError
 
 if TYPE_CHECKING:
@@ -66,6 +66,10 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    release.add_argument(
+        "--engine", choices=("auto", "fast", "mbi"),
+        help="what fits the model, instead of the configuration's; same optimum",
+    )  # fmt: skip
     release.set_defaults(run=_release)
     evaluate = commands.add_parser(
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
@@ -80,14 +84,10 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
     sample.set_defaults(run=_sample)
-    bench = commands.add_parser("bench", help="measure speed and memory on this machine")
-    kinds = bench.add_subparsers(required=True, metavar="WHAT")
-    count = kinds.add_parser("count", help="counting a large file, against DuckDB")
-    count.add_argument("--rows", type=int, default=20_000_000, metavar="N")
-    count.set_defaults(run=_bench_count)
-    for command in (plan, learn, release, evaluate, sample, count):
+    for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
     ledger_cli.add(commands)
+    bench_cli.add(commands)
     return parser
 
 
@@ -225,6 +225,8 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.workspace import fresh_rng, gather, plan_for, ready, recognise
 
     config = configs.load(arguments.config)
+    if arguments.engine is not None:
+        config = replace(config, synthesis=replace(config.synthesis, engine=arguments.engine))
     seed = arguments.seed
     _check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out)
@@ -349,13 +351,6 @@ def _sample(arguments: argparse.Namespace) -> None:
         arguments, {"out": str(arguments.out), "files": names},
         f"wrote {', '.join(names)} to {arguments.out}",
     )  # fmt: skip
-
-
-def _bench_count(arguments: argparse.Namespace) -> None:
-    from prism_core.experiments.bench import count
-
-    found = count.measure(arguments.rows)
-    _emit(arguments, found, count.text(found))
 
 
 if __name__ == "__main__":

@@ -42,7 +42,10 @@ _KEYS: dict[str, dict[str, _Kind]] = {
         "selection": "number", "choice": "number", "task": "number", "background": "number",
     },
     "domain": {"share": "number", "delta_share": "number"},
-    "synthesis": {"model": "text", "sampling": "text", "rows": "whole", "iterations": "whole"},
+    "synthesis": {
+        "model": "text", "sampling": "text", "rows": "whole", "iterations": "whole",
+        "engine": "text",
+    },
     "asset": {
         "name": "text", "lifetime_epsilon": "number", "lifetime_delta": "number", "why": "text",
     },
@@ -209,7 +212,9 @@ def dumps(config: RunConfig) -> str:
             ("target", "regime", "k", "max_joint_cells", "selection", "three_way", "max_three_way"),
         ),
         "budget": _plain(config.budget, ("epsilon", "delta", "accountant", "allocation")),
-        "synthesis": _plain(config.synthesis, ("model", "sampling", "rows", "iterations")),
+        "synthesis": _plain(
+            config.synthesis, ("model", "sampling", "rows", "iterations", "engine")
+        ),
     }
     if config.task.weights:
         document["task"]["weights"] = dict(config.task.weights)

@@ -280,7 +280,7 @@ class _Run:
             return self._naive_bayes()
         return fit_pgm(
             self.plan.sizes, self.plan.task.target, self.plan.n, self.measurements,
-            iterations=self.plan.synthesis.iterations,
+            iterations=self.plan.synthesis.iterations, engine=self.plan.synthesis.engine,
             progress=lambda share: self.progress("fit", share),
         )  # fmt: skip
 

@@ -1,4 +1,8 @@
-"""Triangulation and junction trees, with their size known before a cell is allocated."""
+"""Triangulation and junction trees, with their size known before a cell is allocated.
+
+Planning runs on every move of a slider, so sets of columns are the bits of whole numbers, scores
+are kept up to date instead of computed anew, and a heap finds the least one.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import networkx as nx
+import numpy as np
+
+from prism_core.planning.elimination import Elimination, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import networkx as nx
+    from numpy.typing import NDArray
 
 Clique = tuple[str, ...]
 
@@ -55,6 +64,8 @@ class JunctionTree:
 
 def interaction_graph(names: Iterable[str], cliques: Iterable[Sequence[str]]) -> nx.Graph:
     """Columns joined when they stand in one clique."""
+    import networkx as nx
+
     graph = nx.Graph()
     graph.add_nodes_from(names)
     for clique in cliques:
@@ -71,14 +82,24 @@ def maximal_cliques(
     the fewest cells wins. The third never makes a clique beyond {y, u, v} for the edges (u, v)
     of a forest when y = last joins some of its nodes, which bounds every plan of this product.
     """
-    graph = interaction_graph(sizes, cliques)
-    order = {name: position for position, name in enumerate(sizes)}
-    keys: list[Callable[[nx.Graph, str], tuple[float, ...]]] = [
-        lambda g, v: (_fill(g, v), _weight(g, v, sizes)),
-        lambda g, v: (_weight(g, v, sizes), _fill(g, v)),
-        lambda g, v: (v in last, g.degree(v), _weight(g, v, sizes)),
-    ]
-    found = [_eliminate(graph, key, order) for key in keys]
+    names = tuple(sizes)
+    place = {name: position for position, name in enumerate(names)}
+    near = [0] * len(names)
+    for clique in cliques:
+        members = 0
+        for name in clique:
+            members |= 1 << place[name]
+        for name in clique:
+            near[place[name]] |= members
+    for position in range(len(names)):
+        near[position] &= ~(1 << position)
+    late = frozenset(place[name] for name in last)
+    rules: tuple[Rule, ...] = ("fill", "weight", "degree")
+    found = []
+    for rule in rules:
+        run = Elimination(list(sizes.values()), list(near), rule, late)
+        members = sorted(run.maximal())
+        found.append(tuple(tuple(names[i] for i in clique) for clique in members))
     return min(found, key=lambda cs: (total_cells(sizes, cs), cs))
 
 
@@ -87,74 +108,43 @@ def total_cells(sizes: Mapping[str, int], cliques: Iterable[Sequence[str]]) -> i
     return sum(math.prod(sizes[name] for name in clique) for clique in cliques)
 
 
-def _fill(graph: nx.Graph, node: str) -> int:
-    near = list(graph.neighbors(node))
-    return sum(not graph.has_edge(u, v) for u, v in itertools.combinations(near, 2))
-
-
-def _weight(graph: nx.Graph, node: str, sizes: Mapping[str, int]) -> float:
-    return math.log(sizes[node]) + sum(math.log(sizes[other]) for other in graph.neighbors(node))
-
-
-def _eliminate(
-    graph: nx.Graph, key: Callable[[nx.Graph, str], tuple[float, ...]], order: Mapping[str, int]
-) -> tuple[Clique, ...]:
-    work = graph.copy()
-    scores = {node: (*key(work, node), order[node]) for node in work}
-    cliques: list[frozenset[str]] = []
-    while scores:
-        node = min(scores, key=scores.__getitem__)
-        near = list(work.neighbors(node))
-        cliques.append(frozenset([node, *near]))
-        work.add_edges_from(itertools.combinations(near, 2))
-        work.remove_node(node)
-        del scores[node]
-        # Fill-in can change the score of anything within two steps.
-        touched = set(near).union(*(work.neighbors(other) for other in near))
-        for other in touched:
-            scores[other] = (*key(work, other), order[other])
-    kept: list[frozenset[str]] = []
-    for clique in cliques:  # a later clique never contains an earlier one's node
-        if not any(clique <= other for other in kept):
-            kept.append(clique)
-    ordered = [tuple(sorted(clique, key=order.__getitem__)) for clique in kept]
-    return tuple(sorted(ordered, key=lambda clique: [order[name] for name in clique]))
-
-
 def junction_tree(cliques: Sequence[Clique]) -> JunctionTree:
-    """A maximum-weight spanning tree of separators over maximal cliques, rooted and ordered."""
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(cliques)))
-    sets = [set(clique) for clique in cliques]
-    for i, j in itertools.combinations(range(len(cliques)), 2):
-        shared = len(sets[i] & sets[j])
-        if shared:
-            graph.add_edge(i, j, weight=shared)
-    tree = nx.maximum_spanning_tree(graph)
-    order: list[int] = []
-    parents: dict[int, int | None] = {}
-    for start in sorted(tree):
-        if start in parents:
-            continue
-        parents[start] = None
-        order.append(start)
-        for parent, child in nx.bfs_edges(tree, start, sort_neighbors=sorted):
-            parents[child] = parent
-            order.append(child)
-    place = {clique: position for position, clique in enumerate(order)}
+    """A maximum-weight spanning tree of separators over maximal cliques, rooted and ordered.
+
+    Prim's algorithm; among equally good parents the one that came first, which keeps trees flat.
+    """
+    holders = _holders(cliques)
+    sets = [frozenset(clique) for clique in cliques]
+    best = np.zeros(len(cliques), dtype=np.int64)  # columns shared with the tree so far
+    parent = np.full(len(cliques), -1, dtype=np.int64)
+    place: dict[int, int] = {}
     separators: list[Clique] = []
-    for index in order:
-        parent = parents[index]
-        shared = set() if parent is None else sets[parent]
+    for _ in cliques:
+        index = int(np.argmax(best))
+        above = int(parent[index])
+        shared = sets[above] if above >= 0 else frozenset()
         separators.append(tuple(name for name in cliques[index] if name in shared))
+        place[index] = len(place)
+        best[index] = -1
+        overlap = np.zeros(len(cliques), dtype=np.int64)
+        for name in cliques[index]:
+            overlap[holders[name]] += 1
+        better = (overlap > best) & (best >= 0)
+        best[better] = overlap[better]
+        parent[better] = index
     return JunctionTree(
-        cliques=tuple(cliques[index] for index in order),
-        parents=tuple(
-            None if parents[index] is None else place[parents[index]]  # type: ignore[index]
-            for index in order
-        ),
+        cliques=tuple(cliques[index] for index in place),
+        parents=tuple(place.get(int(parent[index])) for index in place),
         separators=tuple(separators),
     )
+
+
+def _holders(cliques: Sequence[Clique]) -> dict[str, NDArray[np.int64]]:
+    found: dict[str, list[int]] = {}
+    for index, clique in enumerate(cliques):
+        for name in clique:
+            found.setdefault(name, []).append(index)
+    return {name: np.array(held, dtype=np.int64) for name, held in found.items()}
 
 
 def forecast(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Regime: TypeAlias = Literal["causal", "graphical", "predictive"]
 AllocationRule: TypeAlias = Literal["closed_form", "uniform"]
 ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
+EngineName: TypeAlias = Literal["auto", "fast", "mbi"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error"]
@@ -24,6 +25,7 @@ ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error"]
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 SAMPLINGS: tuple[SamplingRule, ...] = get_args(SamplingRule)
 SELECTIONS: tuple[SelectionRule, ...] = get_args(SelectionRule)
 THREE_WAYS: tuple[ThreeWayRule, ...] = get_args(ThreeWayRule)
@@ -149,18 +151,23 @@ class Synthesis:
         sampling: `rounded` (less variance) or `iid` (as the ERM bound assumes).
         rows: number of synthetic rows; as many as training rows when None.
         iterations: of the fit.
+        engine: what fits `pgm`: `fast`, `mbi` (the reference, compiles for each graph), or
+            `auto`: fast unless a clique is so large that mbi is quicker. Same optimum.
     """
 
     model: ModelName = "pgm"
     sampling: SamplingRule = "rounded"
     rows: int | None = None
     iterations: int = 1_000
+    engine: EngineName = "auto"
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise PlanError(f"model must be one of {', '.join(MODELS)}.", field="model")
         if self.sampling not in SAMPLINGS:
             raise PlanError(f"sampling must be one of {', '.join(SAMPLINGS)}.", field="sampling")
+        if self.engine not in ENGINES:
+            raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
         if self.rows is not None and not 1 <= self.rows <= 100_000_000:
             raise PlanError("rows must be between 1 and 100,000,000.", field="rows")
         if not 1 <= self.iterations <= 100_000:

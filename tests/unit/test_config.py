@@ -14,6 +14,7 @@ from prism_core.data.address import parse
 from prism_core.errors import BudgetError, ConfigError, PrismError, TaskError
 from prism_core.planning.task import (
     ALLOCATIONS,
+    ENGINES,
     MODELS,
     REGIMES,
     SAMPLINGS,
@@ -62,6 +63,7 @@ CONFIGS = st.builds(
     synthesis=st.builds(
         Synthesis, model=st.sampled_from(MODELS), sampling=st.sampled_from(SAMPLINGS),
         rows=st.none() | st.integers(1, 10**8), iterations=st.integers(1, 10**5),
+        engine=st.sampled_from(ENGINES),
     ),
     asset=st.none()
     | st.builds(
@@ -126,8 +128,9 @@ WRONG = [
     ("[synthesis]\nrows = 0", PrismError, "rows", "between 1 and"),
     ("[synthesis]\niterations = 0", PrismError, "iterations", "between 1 and"),
     ("[synthesis]\nmodel = 5", ConfigError, "synthesis.model", "must be a text"),
+    ("[synthesis]\nengine = 'gpu'", PrismError, "engine", "auto, fast, mbi"),
     ("[synthesis]\nmodel = 'gan'", PrismError, "model", "pgm, naive_bayes"),
-    ("[synthesis]\nmodal = 'pgm'", ConfigError, "modal", "Allowed: iterations, model"),
+    ("[synthesis]\nmodal = 'pgm'", ConfigError, "modal", "Allowed: engine, iterations, model"),
     ("[asset]\nname = 7\nlifetime_epsilon = 1", ConfigError, "asset.name", "must be a text"),
     ("[asset]\nname = 'a'", ConfigError, "asset.lifetime_epsilon", "needs the entry"),
     ("[asset]\nlifetime_epsilon = 1", ConfigError, "asset.name", "needs the entry name"),

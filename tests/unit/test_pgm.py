@@ -1,4 +1,4 @@
-"""Private-PGM against the conditions that define its optimum. One fit is shared: mbi compiles."""
+"""Private-PGM, by both engines, against the conditions that define its optimum."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from prism_core.errors import CancelledError
+from prism_core.errors import CancelledError, PlanError, PrivacyError
 from prism_core.planning.junction_tree import junction_tree
+from prism_core.synthesis import pgm
+from prism_core.synthesis.mbi_fit import _lipschitz
 from prism_core.synthesis.measure import Measurement
-from prism_core.synthesis.pgm import Pgm, _lipschitz, fit_pgm
+from prism_core.synthesis.pgm import Pgm, fit_pgm
 
 SIZES = {"a": 2, "b": 3, "y": 2, "c": 2, "d": 2}
 N = 400
@@ -41,9 +43,9 @@ def project(joint: np.ndarray, clique: tuple[str, ...]) -> np.ndarray:
     return np.transpose(joint.sum(axis=drop), [kept.index(name) for name in clique])
 
 
-@pytest.fixture(scope="module")
-def fitted() -> Pgm:
-    return fit_pgm(SIZES, "y", N, MEASURED, iterations=5_000)
+@pytest.fixture(scope="module", params=["fast", pytest.param("mbi", marks=pytest.mark.slow)])
+def fitted(request) -> Pgm:
+    return fit_pgm(SIZES, "y", N, MEASURED, iterations=5_000, engine=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,6 @@ def joint(fitted) -> np.ndarray:
     return np.exp(log) * N
 
 
-@pytest.mark.slow
 def test_the_fit_is_the_optimum_and_its_loss_is_reported(fitted, joint):
     """Frank-Wolfe gap: bounds how far the loss is from the least one over all distributions."""
     assert joint.sum() == pytest.approx(N, rel=1e-6)
@@ -84,7 +85,6 @@ def test_the_fit_is_the_optimum_and_its_loss_is_reported(fitted, joint):
     assert np.abs(rest).max() < 1e-5
 
 
-@pytest.mark.slow
 @pytest.mark.privacy
 def test_regime_guard_and_marginals_of_the_fitted_model(fitted, joint):
     """I(Y; X_outside | X_S) is 0 to solver precision, though a fill edge may join Y and c."""
@@ -101,7 +101,7 @@ def test_regime_guard_and_marginals_of_the_fitted_model(fitted, joint):
         clique for size in (1, 2, 3) for clique in itertools.permutations(SIZES, size)
         if any(set(clique) <= set(other) for other in fitted.tree.cliques)
     ]  # fmt: skip
-    for clique in [*covered, ("d", "a")]:  # the last is in no clique; mbi compiles for it
+    for clique in [*covered, ("d", "a")]:  # the last is in no clique
         np.testing.assert_allclose(fitted.marginal(clique), project(joint, clique), atol=1e-3 * N)
     assert ("a", "d") not in covered
     assert len(covered) > 20
@@ -110,8 +110,8 @@ def test_regime_guard_and_marginals_of_the_fitted_model(fitted, joint):
     assert fitted.sample(0, np.random.default_rng(0)).shape == (0, 5)
 
 
-@pytest.mark.slow
-def test_a_cancelled_fit_stops():
+@pytest.mark.parametrize("engine", ["fast", pytest.param("mbi", marks=pytest.mark.slow)])
+def test_a_cancelled_fit_stops(engine):
     shares = []
 
     def stop(share: float) -> None:
@@ -120,10 +120,11 @@ def test_a_cancelled_fit_stops():
 
     with pytest.raises(CancelledError):
         fit_pgm({"a": 2, "y": 2}, "y", 10,
-                [Measurement(clique=("a", "y"), values=np.array([[4, 1], [2, 3]]), sigma=1.0)],
-                progress=stop)  # fmt: skip
+                [Measurement(clique=("a", "y"), values=np.array([[4, 1], [2, 3]]), sigma=1.0),
+                 Measurement(clique=("y",), values=np.array([9, 3]), sigma=1.0)],
+                progress=stop, engine=engine)  # fmt: skip
     assert len(shares) == 1
-    assert 0.0 < shares[0] <= 1.0
+    assert 0.0 <= shares[0] <= 1.0
 
 
 def test_covered_marginals_need_no_engine():
@@ -131,7 +132,7 @@ def test_covered_marginals_need_no_engine():
     rng = np.random.default_rng(0)
     cube = rng.dirichlet(np.ones(12)).reshape(2, 3, 2) * 50
     model = Pgm(sizes={"a": 2, "b": 3, "y": 2}, n=50, tree=junction_tree((("a", "b", "y"),)),
-                tables=(cube,), field_=None, loss=0.0)  # fmt: skip
+                tables=(cube,), loss=0.0)  # fmt: skip
     np.testing.assert_allclose(model.marginal(("y", "a")), cube.sum(axis=1).T)
     np.testing.assert_allclose(model.marginal(("b",)), cube.sum(axis=(0, 2)))
     np.testing.assert_allclose(model.marginal(("y", "b", "a")), cube.transpose(2, 1, 0))
@@ -154,3 +155,57 @@ def test_the_step_size_bounds_the_curvature():
         worst = max(worst, float(np.linalg.eigvalsh(hessian).max()))
     assert worst <= bound * (1 + 1e-9)
     assert bound <= 3 * worst
+
+
+@pytest.mark.slow
+def test_the_model_can_be_handed_to_mbi():
+    """mbi's own inference from our potentials gives our marginals, and its sampler takes it."""
+    made = fit_pgm(SIZES, "y", N, MEASURED, engine="fast")
+    field = made.markov_random_field()
+    for clique in [("a", "y"), ("c",), ("a", "b", "y", "d")]:
+        theirs = np.asarray(field.project(clique).values)
+        np.testing.assert_allclose(made.marginal(clique), theirs, atol=1e-6 * N)
+    again = type(field)(potentials=field.potentials, marginals=field.marginals, total=field.total)
+    assert len(again.synthetic_data(50).to_dict()["a"]) == 50
+
+
+def test_auto_takes_mbi_for_a_large_clique_only(monkeypatch):
+    called = []
+
+    def fit_mbi(*arguments, **options):
+        called.append("mbi")
+        raise CancelledError("stop")
+
+    monkeypatch.setattr(pgm, "fit_mbi", fit_mbi)
+    assert fit_pgm(SIZES, "y", N, MEASURED).engine == "fast"
+    monkeypatch.setattr(pgm, "LARGE_CLIQUE", 4)
+    with pytest.raises(CancelledError):
+        fit_pgm(SIZES, "y", N, MEASURED)
+    assert called == ["mbi"]
+
+
+def test_what_cannot_be_fitted_is_refused_before_the_fit(monkeypatch):
+    good = MEASURED[0]
+    for change, error in [
+        ({"sigma": float("nan")}, PrivacyError), ({"sigma": 0.0}, PrivacyError),
+        ({"values": np.full((2, 2), np.nan)}, PrivacyError),
+        ({"values": np.full((2, 2), np.inf)}, PrivacyError),
+        ({"values": np.zeros((2, 3), dtype=np.int64)}, PlanError),
+    ]:  # fmt: skip
+        bad = Measurement(clique=good.clique, values=good.values, sigma=good.sigma)
+        for name, value in change.items():
+            object.__setattr__(bad, name, value)
+        for engine in ("auto", "fast", "mbi"):
+            with pytest.raises(error):
+                fit_pgm(SIZES, "y", N, [*MEASURED, bad], engine=engine)
+    with pytest.raises(PlanError, match="engine must be one of"):
+        fit_pgm(SIZES, "y", N, MEASURED, engine="slow")  # type: ignore[arg-type]
+    with pytest.raises(PlanError, match="n must be"):
+        fit_pgm(SIZES, "y", 0, MEASURED)
+
+
+def test_a_marginal_that_would_not_fit_in_memory_is_refused(monkeypatch):
+    made = fit_pgm(SIZES, "y", N, MEASURED)
+    monkeypatch.setattr("prism_core.synthesis.uncovered.MAX_CELLS", 7)
+    with pytest.raises(PlanError, match="more than 7 cells"):
+        made.marginal(("a", "b", "d"))

@@ -69,7 +69,7 @@ def test_unusable_budgets(change, field):
 @pytest.mark.parametrize(
     ("change", "field"),
     [({"model": "gan"}, "model"), ({"sampling": "hot"}, "sampling"), ({"rows": 0}, "rows"),
-     ({"rows": -5}, "rows"), ({"iterations": 0}, "iterations")],
+     ({"rows": -5}, "rows"), ({"iterations": 0}, "iterations"), ({"engine": "gpu"}, "engine")],
 )  # fmt: skip
 def test_unusable_synthesis(change, field):
     with pytest.raises(PlanError) as caught:

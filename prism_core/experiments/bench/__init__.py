@@ -1,1 +1,1 @@
-"""Measurements of speed and memory: `prism bench`."""
+"""Speed and memory, each measurement in a process of its own; see the modules."""

@@ -1,0 +1,56 @@
+"""A table of many columns, measured as a release measures it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from prism_core.synthesis.measure import Measurement
+
+ROWS = 40_000
+SIGMA = 40.0
+TARGET = "y"
+
+
+def workload(columns: int, seed: int = 0) -> tuple[dict[str, int], list[Measurement]]:
+    """Sizes and noisy marginals: all one-way, a spanning tree, and pairs with the target.
+
+    The rows are drawn along a random tree, so that the marginals have something to say. About
+    2.1 marginals a column.
+
+    Args:
+        columns: of the table, with the target; at least 3.
+        seed: of the rows and the noise.
+    """
+    rng = np.random.default_rng(seed)
+    names = [f"x{i}" for i in range(columns - 1)] + [TARGET]
+    sizes = {name: 2 + i % 5 for i, name in enumerate(names[:-1])} | {TARGET: 2}
+    codes = np.zeros((ROWS, columns), dtype=np.int64)
+    tree = []
+    for j in range(columns):
+        above = int(rng.integers(max(0, j - 10), j)) if j else 0
+        given = sizes[names[above]] if j else 1
+        law = rng.dirichlet(np.full(sizes[names[j]], 1.0), size=given)
+        state = codes[:, above] if j else codes[:, 0]
+        steps = np.cumsum(law, axis=1)[state, :-1]
+        codes[:, j] = (rng.random(ROWS)[:, None] > steps).sum(axis=1)
+        if j:
+            tree.append((names[above], names[j]))
+    joined = [(name, TARGET) for name in names[: columns - 1 : 10]]
+    cliques = [*((name,) for name in names), *dict.fromkeys([*tree, *joined])]
+    return sizes, [_measured(codes, names, sizes, clique, rng) for clique in cliques]
+
+
+def _measured(
+    codes: np.ndarray,
+    names: list[str],
+    sizes: dict[str, int],
+    clique: tuple[str, ...],
+    rng: np.random.Generator,
+) -> Measurement:
+    shape = [sizes[name] for name in clique]
+    cells = np.ravel_multi_index([codes[:, names.index(name)] for name in clique], shape)
+    counts = np.bincount(cells, minlength=math.prod(shape))
+    noisy = counts + np.rint(SIGMA * rng.standard_normal(len(counts))).astype(np.int64)
+    return Measurement(clique=clique, values=noisy.reshape(shape), sigma=SIGMA)

@@ -1,0 +1,1 @@
+"""Exact inference and convex fitting on a flat junction tree; see the modules."""

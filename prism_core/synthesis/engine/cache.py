@@ -1,0 +1,61 @@
+"""Where the compiled kernels are kept, and how they get there before anybody waits for them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_VARIABLE = "NUMBA_CACHE_DIR"
+
+
+def prepare() -> None:
+    """Make sure that numba finds a folder for its machine code; call before it is imported.
+
+    By itself numba takes `NUMBA_CACHE_DIR`, else the package's own `__pycache__`, else the
+    user's cache folder, and fails where it can write to none of them. Then a private temporary
+    folder serves: the code is compiled once for this process and its children. (It is never a
+    shared folder with a fixed name: whoever could write there could run code here.)
+    """
+    if os.environ.get(_VARIABLE) or "numba" in sys.modules:
+        return
+    beside = Path(__file__).parent / "__pycache__"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    if not any(_writable(folder) for folder in (beside, home / "numba")):
+        os.environ[_VARIABLE] = tempfile.mkdtemp(prefix="prism-numba-")
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def compile_kernels() -> None:
+    """Load the kernels, compiling what the cache does not hold (about ten seconds, once)."""
+    prepare()
+    from prism_core.synthesis.engine import kernels
+
+    del kernels
+
+
+def warm() -> subprocess.Popen[bytes]:
+    """Fill the cache in a process of its own; nobody has to wait for it.
+
+    Where it is full already this loads it and ends, after about a second.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", "prism_core.synthesis.engine.cache"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    os.nice(10)  # pages come first
+    compile_kernels()

@@ -1,0 +1,338 @@
+"""The convex fit of one connected part: damped Newton steps on the measured potentials.
+
+Minimises L(P) = sum_q ||n M_q(P) - y_q||^2 / (2 sigma_q^2) over the distributions of the
+exponential family spanned by the measured cliques, which is where the maximum-entropy optimum
+lies. A step of the potentials by d moves the measured probabilities by C d, C their covariance.
+Every step is the proximal step of the quadratic model
+
+    <g, C d> + ||C d||^2_W / 2 + tau <d, C d> / 2,    g = W (mean - wanted),
+
+so d solves (C + tau / W) d = wanted - mean, by conjugate gradients. tau falls as the model proves
+right. Mirror descent is the same step without the second term, and needs thousands of them where
+this needs some twenty.
+
+Where sigmas differ by orders of magnitude the loss is a narrow bent valley in the potentials, and
+straight steps must be short. Then the whole proximal problem is solved instead,
+
+    min L(P) + tau KL(P || P_now),    by its dual, convex and smooth in the move of the potentials,
+
+which may go round any bend and never raises the loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from prism_core.synthesis.engine.flat import FlatTree
+    from prism_core.synthesis.engine.overlap import Overlap
+
+_CONJUGATE_STEPS = 150  # in one Newton step; 10 to 30 are used
+_GROWTH = 3.0  # no measured probability may grow by more than this share in the linear model
+_SHRINK = 20.0  # ... or shrink: e^-20 is as good as 0, and near enough to come back from
+_NEGLIGIBLE = 1e-9  # share of the loss below which a cell that shrinks does not hold up the rest
+_LINE = 8  # tries of the line search, each 0.4 of the one before
+_CLEAR = 1e-3  # share of the loss below which the gap leaves no doubt about a stop for little gain
+_BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
+_INNER = 40  # Newton steps in one proximal problem
+_FINEST = 1e-9  # relative residual of the conjugate gradients where rounding takes over
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solved:
+    """The fit of one connected part.
+
+    Attributes:
+        potential: log potentials of the measured cells.
+        belief: probabilities of the cells of all cliques.
+        loss: at the end.
+        gap: duality gap: an upper bound on how far `loss` is above the least possible.
+        steps: Newton steps.
+        stopped: why: `gap`, `gain` (no step lowers the loss by more than the tolerance),
+            `rounding` or `iterations`.
+    """
+
+    potential: NDArray[np.float64] = field(repr=False)
+    belief: NDArray[np.float64] = field(repr=False)
+    loss: float
+    gap: float
+    steps: int
+    stopped: str
+
+
+def solve(
+    flat: FlatTree,
+    overlap: Overlap,
+    wanted: NDArray[np.float64],
+    precision: NDArray[np.float64],
+    *,
+    iterations: int,
+    tolerance: float,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Solved:
+    """Fit one connected part; deterministic.
+
+    Args:
+        flat: its junction tree and measured sets.
+        overlap: of the measured sets.
+        wanted: y / n for every measured cell.
+        precision: (n / sigma)^2 for every measured cell.
+        iterations: at most so many Newton steps.
+        tolerance: stop when the duality gap is below this share of the loss, or when two
+            undamped steps in a row lower it, by prediction and in fact, by less than a tenth of
+            that (five, while the gap is large: a cell near 0 may yet have to come back).
+        progress: called before every step with the share done; may raise to stop.
+    """
+    state = _State(flat, overlap, wanted, precision)
+    floor = min(1e-3, 1e-6 * state.loss)
+    rule = _Rule(tau=0.1 * float(precision.max()))
+    stopped = "iterations"
+    while rule.steps < iterations:
+        progress(min(0.99, rule.steps / 25.0))  # 15 to 30 are usual
+        scale = max(state.whole, floor)
+        gap = state.gap()
+        if gap <= tolerance * scale:
+            stopped = "gap"
+            break
+        rule.patience = 2 if gap <= _CLEAR * scale else 5
+        reason = rule.advance(state, _NEGLIGIBLE * scale, 0.1 * tolerance * scale, progress)
+        if reason:
+            stopped = reason
+            break
+    return Solved(
+        potential=state.potential, belief=state.belief, loss=state.whole, gap=state.gap(),
+        steps=rule.steps, stopped=stopped,
+    )  # fmt: skip
+
+
+@dataclass
+class _Rule:
+    """How far to go next: the proximal weight, the precision of the inner solves, and patience."""
+
+    tau: float
+    finesse: float = 0.01
+    steps: int = 0
+    quiet: int = 0
+    bent: int = 0
+    patience: int = 2
+
+    def advance(
+        self, state: _State, negligible: float, little: float, progress: Callable[[float], None]
+    ) -> str:
+        """One step; returns why to stop, or ""."""
+        if self.bent >= _BENT:
+            return self._whole(state, little, progress)
+        self.steps += 1
+        step = state.newton(self.tau, self.finesse)
+        if not step.slope < 0.0:
+            if self.finesse <= _FINEST:
+                return "rounding"
+            self.finesse *= 0.01
+            return ""
+        limit = state.limit(step.moved, negligible)
+        taken = state.search(step, limit)
+        if taken.share < limit:
+            self.finesse = max(0.1 * self.finesse, _FINEST)
+        self.bent += taken.share < 0.3 * limit
+        small = max(taken.predicted, taken.gained) <= little
+        self.quiet = self.quiet + 1 if limit > 0.9 and taken.share > 0.0 and small else 0
+        self.tau *= _change(taken)
+        return "gain" if self.quiet >= self.patience else ""
+
+    def _whole(self, state: _State, little: float, progress: Callable[[float], None]) -> str:
+        before = state.loss
+        inner = state.proximal(
+            self.tau, self.finesse, lambda: progress(min(0.99, self.steps / 25.0))
+        )
+        self.steps += max(1, inner)
+        gained = before - state.loss
+        self.quiet = self.quiet + 1 if gained <= little else 0
+        self.tau *= 0.2 if inner <= 8 else 1.0 if inner < _INNER else 4.0
+        return "gain" if self.quiet >= self.patience else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """A direction, what it does to the measured probabilities, and the model's slope and bend."""
+
+    move: NDArray[np.float64]
+    moved: NDArray[np.float64]
+    slope: float
+    bend: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Taken:
+    """What the line search did: share of the step (0 where none was good), gains."""
+
+    share: float
+    predicted: float
+    gained: float
+
+
+def _change(taken: _Taken) -> float:
+    """Factor for tau: down where the model was right and the step whole, else up."""
+    if not taken.share > 0.0:
+        return 4.0
+    if taken.share > 0.9 and taken.gained > 0.5 * taken.predicted:
+        return 0.2
+    if taken.share > 0.3:
+        return 0.7
+    return 2.0 if taken.share < 0.1 else 1.0
+
+
+class _State:
+    """Potentials with everything that follows from them, and room to compute in."""
+
+    def __init__(
+        self,
+        flat: FlatTree,
+        overlap: Overlap,
+        wanted: NDArray[np.float64],
+        precision: NDArray[np.float64],
+    ) -> None:
+        from prism_core.synthesis.engine import kernels
+
+        self._kernels = kernels
+        self._tree = flat.layout
+        self._overlap = overlap
+        self._precision = precision
+        cells, states = int(flat.layout.cells[-1]), int(flat.layout.states[-1])
+        shared = int(overlap.sizes.max(initial=1))
+        self._given, self.belief, self._room = (np.zeros(cells) for _ in range(3))
+        self._message, self._top, self._total = (np.zeros(states) for _ in range(3))
+        self._shared, self._own = np.zeros(shared), np.zeros(shared)
+        # What the noisy tables say differently on shared columns no model can follow: it is a
+        # constant of the loss, taken out first.
+        lengths = np.diff(flat.starts)
+        even = np.repeat(1.0 / lengths, lengths)
+        self._wanted = wanted - even
+        kernels.agree(overlap, self._wanted, self._shared, self._own)
+        self._wanted += even
+        self.constant = 0.5 * float(precision @ (wanted - self._wanted) ** 2)
+        self.potential = np.zeros(len(wanted))
+        self._mean = self._infer(self.potential)
+        self.loss = self._loss(self._mean)
+
+    @property
+    def whole(self) -> float:
+        """The loss with its constant."""
+        return self.loss + self.constant
+
+    def gap(self) -> float:
+        """<g, P> less the least <g, row>: the Frank-Wolfe gap, which is the duality gap here."""
+        gradient = self._precision * (self._mean - self._wanted)
+        least = self._kernels.lowest(self._tree, gradient, self._room, self._message, self._top)
+        return max(0.0, float(gradient @ self._mean) - least)
+
+    def newton(self, tau: float, finesse: float) -> _Step:
+        """The proximal Newton step, by conjugate gradients to a relative residual `finesse`."""
+        move, moved = self._direction(self._mean, self._wanted - self._mean, tau, finesse)
+        gradient = self._precision * (self._mean - self._wanted)
+        return _Step(
+            move=move, moved=moved, slope=float(gradient @ moved),
+            bend=float(self._precision @ moved**2),
+        )  # fmt: skip
+
+    def limit(self, moved: NDArray[np.float64], negligible: float) -> float:
+        """The largest share of a step that the linear model can be trusted with.
+
+        A cell that may become 0 must not get there at once: nothing brings it back.
+        """
+        weight = self._mean * self._precision * np.abs(self._mean - self._wanted)
+        return self._trusted(moved, self._mean, weight > negligible)
+
+    @staticmethod
+    def _trusted(
+        moved: NDArray[np.float64], mean: NDArray[np.float64], weighty: NDArray[np.bool_]
+    ) -> float:
+        known = mean > 0.0
+        ratio = moved[known] / mean[known]
+        grows = float(ratio.max(initial=0.0))
+        shrinks = float(-ratio[weighty[known]].min(initial=0.0))
+        return 1.0 / max(1.0, grows / _GROWTH, shrinks / _SHRINK)
+
+    def search(self, step: _Step, share: float) -> _Taken:
+        """Move along a step, less and less far until the loss falls as it should."""
+        for _ in range(_LINE):
+            potential = self.potential + share * step.move
+            mean = self._infer(potential)
+            loss = self._loss(mean)
+            if loss <= self.loss + 0.01 * share * step.slope:
+                gained = self.loss - loss
+                self.potential, self._mean, self.loss = potential, mean, loss
+                predicted = -share * step.slope - 0.5 * share**2 * step.bend
+                return _Taken(share=share, predicted=predicted, gained=gained)
+            share *= 0.4
+        self._infer(self.potential)
+        return _Taken(share=0.0, predicted=0.0, gained=0.0)
+
+    def proximal(self, tau: float, finesse: float, step: Callable[[], None]) -> int:
+        """Minimise L(P) + tau KL(P || P_now); returns the number of Newton steps.
+
+        Its dual, in the move d of the potentials, is log Z(now + d) - <d, wanted> +
+        tau ||d||^2 / 2 in the metric of 1 / precision. `step` is called before every step.
+        """
+        ridge = tau / self._precision
+        center, best = self.potential, self.loss
+        move, mean = np.zeros_like(center), self._mean
+        self._infer(center)
+        value = self._log_z
+        count = 0
+        for count in range(_INNER):  # noqa: B007  (its last value is returned)
+            step()
+            residual = self._wanted - mean - ridge * move
+            if float(self._precision @ residual**2) <= 1e-4 * max(best - self._loss(mean), 0.0):
+                break
+            onward, moved = self._direction(mean, residual.copy(), tau, finesse)
+            slope = float(residual @ onward)
+            if not slope > 0.0:
+                break
+            share = self._trusted(moved, mean, mean > 0.0)
+            there, found = move, value
+            for _ in range(2 * _LINE):
+                there = move + share * onward
+                mean = self._infer(center + there)
+                found = self._log_z - float(there @ self._wanted)
+                found += 0.5 * float(ridge @ there**2)
+                if found <= value - 1e-4 * share * slope + 1e-13 * abs(value):
+                    break
+                share *= 0.5
+            move, value = there, found
+        else:
+            count = _INNER
+        loss = self._loss(mean)
+        if not loss < best:
+            self._infer(center)
+            return _INNER
+        self.potential, self._mean, self.loss = center + move, mean, loss
+        return count
+
+    def _direction(
+        self, mean: NDArray[np.float64], residual: NDArray[np.float64], tau: float, finesse: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        move, moved = np.empty_like(mean), np.empty_like(mean)
+        self._kernels.direction(
+            self._tree, self._overlap, self._precision, mean, residual, self._given,
+            self.belief, tau, finesse, _CONJUGATE_STEPS, move, moved, self._room,
+            self._message, self._top, self._shared, self._own,
+        )  # fmt: skip
+        return move, moved
+
+    def _infer(self, potential: NDArray[np.float64]) -> NDArray[np.float64]:
+        mean = np.empty(len(potential))
+        self._log_z = self._kernels.infer(
+            self._tree, potential, self._given, self.belief, self._message, self._top,
+            self._total, mean,
+        )  # fmt: skip
+        return mean
+
+    def _loss(self, mean: NDArray[np.float64]) -> float:
+        return 0.5 * float(self._precision @ (mean - self._wanted) ** 2)
