@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dag:
     """A DAG, checked at birth.
@@ -23,7 +27,8 @@ class Dag:
         edges: (cause, effect) pairs between nodes, unique.
 
     Raises:
-        StructureError: for repeated nodes or edges, self-loops and edges to unknown nodes.
+        StructureError: for empty or unwritable names, repeated nodes or edges, self-loops and edges
+            to unknown nodes.
         CycleError: naming every node of one cycle.
     """
 
@@ -31,6 +36,12 @@ class Dag:
     edges: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        for name in self.nodes:
+            if not is_name(name):
+                raise StructureError(
+                    "A node has no usable name. Names must be text that is not empty.",
+                    field="nodes",
+                )
         if len(set(self.nodes)) != len(self.nodes):
             raise StructureError("A node appears twice in the graph.", field="nodes")
         known = set(self.nodes)
@@ -108,6 +119,11 @@ class Dag:
                 field="nodes",
             )
         return Dag(nodes=columns, edges=self.edges)
+
+
+def is_name(value: object) -> bool:
+    """Whether `value` can name a node: text that is not empty and can be written as UTF-8."""
+    return isinstance(value, str) and value != "" and not _SURROGATE.search(value)
 
 
 def find_cycle(edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
