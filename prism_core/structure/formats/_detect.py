@@ -12,8 +12,8 @@ _STARTS = (
     ("dagitty", re.compile(r'(?:dag|pdag|mag|pag)(?:\s+(?:[\w.]+|"[^"]*"))?\s*\{', re.IGNORECASE)),
     ("dot", re.compile(r'(?:strict\s+)?(?:di)?graph(?:\s+(?:[^\s{}\[\]"]+|"[^"]*"))?\s*\{',
                        re.IGNORECASE)),
-    ("gml", re.compile(r'(?:(?:Creator|Version|comment)\s+(?:"[^"]*"|[-\d.]+)\s+)*graph\s*\[',
-                       re.IGNORECASE)),
+    ("gml", re.compile(r'(?:(?:Creator|Version|comment)\s+(?:"[^"]*"|[-\d.]+)\s+|#[^\n]*\n\s*)*'
+                       r'graph\s*\[', re.IGNORECASE)),
     ("bif", re.compile(r'(?:network|variable|probability)\s*(?:"[^"]*"|[^\s{}"]*)\s*[{(]')),
     ("model-string", re.compile(r'\[[^\[\]{}"]+\]')),
     ("node-link", re.compile(r"\[|\{\s*(?:\}|\"|\Z)")),

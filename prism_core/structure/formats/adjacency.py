@@ -29,11 +29,12 @@ def read(text: str) -> Drawing:
         raise StructureError("The adjacency matrix is empty.", field="dag")
     sketch = Sketch(lambda mark: f"row {mark[0]}, cell {mark[1]}")
     names, body = rows[0][1], rows[1:]
-    named = len(body) == len(names) - 1  # a corner cell stands over the names of the rows
+    # A corner cell stands over the names of the rows.
+    named = names[0] == "" or len(body) == len(names) - 1
     names = names[1:] if named else names
     for index, name in enumerate(names):
         sketch.node(name, (rows[0][0], index + 1 + named), once=True)
-    if len(body) != len(names):
+    if not names or len(body) != len(names):
         raise StructureError(
             f"The adjacency matrix has {len(names)} columns and {len(body)} rows. It must be "
             "square, with the names in its first row.",

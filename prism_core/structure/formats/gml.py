@@ -134,7 +134,9 @@ def _scan(text: str, sketch: Sketch) -> _Found:
             stack.append((key, _Record(mark=mark)))
             key = None
         else:
-            value = _plain(token.group("text")) if kind == "text" else _number(token.group())
+            value = _plain(token.group("text")) if kind == "text" else token.group()
+            if kind == "number" and key not in {"label", "name"}:  # a name stays as it is written
+                value = _number(token.group())
             stack[-1][1].values.setdefault(key, value)
             key = None
     if key is not None or len(stack) > 1:
