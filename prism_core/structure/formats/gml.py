@@ -134,10 +134,7 @@ def _scan(text: str, sketch: Sketch) -> _Found:
             stack.append((key, _Record(mark=mark)))
             key = None
         else:
-            value = _plain(token.group("text")) if kind == "text" else token.group()
-            if kind == "number" and key not in {"label", "name"}:  # a name stays as it is written
-                value = _number(token.group())
-            stack[-1][1].values.setdefault(key, value)
+            stack[-1][1].values.setdefault(key, _scalar(token, key))
             key = None
     if key is not None or len(stack) > 1:
         raise sketch.refuse(len(text), "the text ends too early. Add the missing ']'.")
@@ -156,8 +153,13 @@ def _keep(found: _Found, stack: list[tuple[str, _Record]], name: str, record: _R
         stack[-1][1].values.setdefault(name, record)
 
 
-def _number(text: str) -> int | float:
-    """An int stays one; a number that is too large for either is infinite."""
+def _scalar(token: re.Match[str], key: str) -> str | int | float:
+    """A text or a number; a number too large for an int's text is infinite."""
+    if token.lastgroup == "text":
+        return _plain(token.group("text"))
+    text = token.group()
+    if key in {"label", "name"}:
+        return text  # a name stays as it is written
     try:
         return int(text)
     except ValueError:
