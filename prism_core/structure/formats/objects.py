@@ -90,6 +90,6 @@ def to_pgmpy(drawing: Drawing | Dag) -> Any:  # noqa: ANN401  (pgmpy is optional
         ) from None
     drawing = drawing if isinstance(drawing, Drawing) else Drawing(dag=drawing)
     model = DAG(latents=set(drawing.latent))
-    model.add_nodes_from(drawing.dag.nodes, latent=[n in drawing.latent for n in drawing.dag.nodes])
+    model.add_nodes_from(drawing.dag.nodes)
     model.add_edges_from(drawing.dag.edges)
     return model
