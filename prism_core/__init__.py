@@ -20,7 +20,9 @@ from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.structure.dag import Dag
+from prism_core.structure.drawing import Drawing
 from prism_core.structure.formats import read as read_dag
+from prism_core.structure.formats import read_drawing
 from prism_core.structure.formats import write as write_dag
 from prism_core.synthesizer import PrismSynthesizer
 
@@ -30,6 +32,7 @@ __all__ = [
     "Column",
     "Dag",
     "DomainPlan",
+    "Drawing",
     "EncodedTable",
     "LearnedDomain",
     "Ledger",
@@ -56,6 +59,7 @@ __all__ = [
     "load_outline",
     "load_schema",
     "read_dag",
+    "read_drawing",
     "read_table",
     "release",
     "save_schema",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import ledger_cli
+from prism_core import dag_cli, ledger_cli
 from prism_core.errors import ConfigError, PrismError, PrivacyError
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     sample.set_defaults(run=_sample)
     for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
+    dag_cli.add(commands)
     ledger_cli.add(commands)
     return parser
 

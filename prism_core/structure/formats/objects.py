@@ -76,7 +76,7 @@ def to_networkx(drawing: Drawing | Dag) -> nx.DiGraph:
 
 
 def to_pgmpy(drawing: Drawing | Dag) -> Any:  # noqa: ANN401  (pgmpy is optional)
-    """A DAG of pgmpy, with latent nodes marked.
+    """A DAG of pgmpy, with its roles.
 
     Raises:
         StructureError: when pgmpy is not installed.
@@ -89,7 +89,11 @@ def to_pgmpy(drawing: Drawing | Dag) -> Any:  # noqa: ANN401  (pgmpy is optional
             field="format",
         ) from None
     drawing = drawing if isinstance(drawing, Drawing) else Drawing(dag=drawing)
-    model = DAG(latents=set(drawing.latent))
+    model = DAG()
     model.add_nodes_from(drawing.dag.nodes)
     model.add_edges_from(drawing.dag.edges)
+    for role in ("latent", "exposure", "outcome"):
+        names = set(getattr(drawing, role))
+        if names:
+            model.with_role(f"{role}s", names, inplace=True)
     return model
