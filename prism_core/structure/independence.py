@@ -182,7 +182,7 @@ def blanket_sufficiency(dag: Dag, target: str) -> str:
             f"The blanket of {target!r} does not separate it from the rest of the graph.",
             field="dag",
         )
-    others = f"the other {len(rest)} columns" if len(rest) > 1 else f"{rest[0]}"
+    others = f"the other {len(rest)} columns" if len(rest) > 1 else ", ".join(rest)
     return (
         f"MB({target}) = {named} separates {target} from {others}: once the blanket is known, "
         f"they add nothing to the prediction of {target}, in every distribution of this graph "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 MAX_NODES = 10_000
-MAX_EDGES = 200_000
+MAX_EDGES = 100_000
 MAX_DEPTH = 50
 """How deep lists, groups and elements may be nested."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from prism_core.errors import StructureError
 
 MAX_BYTES = 20_000_000
-"""The largest file read: 10,000 nodes with 200,000 edges fit into it in every format."""
+"""The largest file read: 10,000 nodes with 100,000 edges fit into it in every format."""
 
 _WIDE = {
     codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32",

@@ -35,6 +35,8 @@ _ARROW = re.compile(
     r"<-->|<->|<--|-->|@->|<-@|@-@|@--|--@|<-(?!>)|->|--|[\u2190-\u21ff\u27f0-\u27ff]"
 )
 _VALUE = re.compile(r"[^\s,;\[\]{}\"=<>]+")
+_SOLID = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_[]{}=;,-<>"')
+MAX_STEPS = 400_000
 _WORDS = {"subgraph", "node", "edge", "graph"}
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 
@@ -92,12 +94,15 @@ class Parser:
         self.text = text
         self.dialect = dialect
         self.at = 0
+        self.steps = 0
         self.sketch = Sketch(locate or (lambda offset: place(text, offset)))
 
     # --- tokens -------------------------------------------------------------------------------
 
     def skip(self) -> None:
         """Step over spaces and comments."""
+        if self.text[self.at : self.at + 1] in _SOLID:
+            return
         found = _SPACE.match(self.text, self.at)
         assert found is not None  # it matches the empty text
         self.at = found.end()
@@ -189,14 +194,23 @@ class Parser:
         nodes: dict[str, None] = {}
         while True:
             while self.take(";") or (depth and self.take(",")):
-                pass
+                self._step()
             if bare and self.done():
                 return nodes
             if not bare and self.take("}"):
                 return nodes
             nodes |= self._statement(depth)
 
+    def _step(self) -> None:
+        """Count a statement, a separator or an attribute; a file of many holds no larger graph."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise self.sketch.refuse(
+                self.at, f"there are more than {MAX_STEPS:,} statements. Keep nodes and edges only."
+            )
+
     def _statement(self, depth: int) -> dict[str, None]:
+        self._step()
         ends = self._end(depth)
         if ends is None:
             return {}  # an assignment, or attributes of everything
@@ -277,6 +291,7 @@ class Parser:
             raise self.unexpected()
         found: list[Attribute] = []
         while not self.take("]"):
+            self._step()
             if self.take(",") or self.take(";"):
                 continue
             if self.done():
