@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+MAX_NAME = 10_000
+"""The longest name of a node; every format holds it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -39,7 +41,8 @@ class Dag:
         for name in self.nodes:
             if not is_name(name):
                 raise StructureError(
-                    "A node has no usable name. Names must be text that is not empty.",
+                    "A node has no usable name. Names must be text that is not empty and at most "
+                    f"{MAX_NAME:,} characters long.",
                     field="nodes",
                 )
         if len(set(self.nodes)) != len(self.nodes):
@@ -127,7 +130,7 @@ class Dag:
 
 def is_name(value: object) -> bool:
     """Whether `value` can name a node: text that is not empty and can be written as UTF-8."""
-    return isinstance(value, str) and value != "" and not _SURROGATE.search(value)
+    return isinstance(value, str) and 0 < len(value) <= MAX_NAME and not _SURROGATE.search(value)
 
 
 def find_cycle(edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:

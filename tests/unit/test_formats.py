@@ -272,6 +272,7 @@ def test_objects_of_networkx():
         (nx.DiGraph([(1.5, "b")]), "is float '1.5'"),
         (nx.DiGraph([(True, "b")]), "is bool"),
         (nx.DiGraph([("", "b")]), "is str ''"),
+        (nx.DiGraph([(10**5000, "b")]), "is int ''"),
         (nx.DiGraph([(3, "b"), ("3", "c")]), "'3' was already given"),
         (nx.DiGraph([("a", "a")]), "points to itself"),
         (nx.DiGraph([("a", "b"), ("b", "a")]), "cycle"),
@@ -280,3 +281,15 @@ def test_objects_of_networkx():
 def test_objects_that_are_no_dag_are_refused(graph, expected):
     with pytest.raises(StructureError, match=expected):
         formats.read(graph)
+
+
+@pytest.mark.parametrize("form", sorted(formats.FORMATS))
+def test_the_longest_name_survives_and_a_longer_one_is_refused(form):
+    sign = "\\" if form in {"dagitty", "dot", "node-link", "model-string"} else "ä"
+    dag = Dag(nodes=("y", sign * 10_000), edges=(("y", sign * 10_000),))
+    text = formats.write(dag, form)
+    assert formats.read(text).edges == dag.edges
+    longer = text.replace(sign * 10_000, sign * 10_100).replace("&#228;" * 100, "&#228;" * 101)
+    with pytest.raises(StructureError, match="10,000 characters") as caught:
+        formats.read(longer, form)
+    assert len(str(caught.value)) < 1_000

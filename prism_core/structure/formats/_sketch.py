@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import Dag
+from prism_core.structure.dag import MAX_NAME, Dag, is_name
 from prism_core.structure.drawing import Drawing
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_NODES = 10_000
 MAX_EDGES = 100_000
+MAX_TEXT = 10 * MAX_NAME
+"""The longest quoted text that is decoded: a name of MAX_NAME with every sign escaped."""
 MAX_DEPTH = 50
 """How deep lists, groups and elements may be nested."""
 
@@ -88,6 +90,10 @@ class Sketch:
         """Add a node; `once` refuses a second declaration."""
         if not name:
             raise self.refuse(mark, "a node has an empty name. Give it a name.", field="nodes")
+        if not is_name(name):
+            raise self.refuse(
+                mark, f"a name is longer than {MAX_NAME:,} characters. Shorten it.", field="nodes"
+            )
         if once and name in self.nodes:
             raise self.refuse(
                 mark,

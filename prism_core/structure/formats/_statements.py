@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prism_core.structure.formats._sketch import MAX_DEPTH, Sketch, place, shown
+from prism_core.structure.formats._sketch import MAX_DEPTH, MAX_TEXT, Sketch, place, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,6 +162,10 @@ class Parser:
         found = _QUOTED.match(self.text, self.at)
         if found is None:
             raise self.sketch.refuse(self.at, "this quote is not closed. Add the second '\"'.")
+        if len(found.group()) > MAX_TEXT:
+            raise self.sketch.refuse(
+                self.at, f"this text is longer than {MAX_TEXT:,} characters. Shorten it."
+            )
         self.at = found.end()
         value = unquoted(found.group())
         back = self.at

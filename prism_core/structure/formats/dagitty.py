@@ -35,6 +35,7 @@ _R_ESCAPE = re.compile(
 )
 _R_SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\n": "\n"} | {sign: sign for sign in "\\\"'` "}
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+MAX_ESCAPES = 500_000  # every quote of the largest graph
 _TYPES = {"dag", "digraph", "pdag", "mag", "pag", "graph"}
 
 
@@ -119,6 +120,8 @@ def _r_string(text: str, start: int) -> tuple[str, list[int], list[int]]:
     parts: list[str] = []
     starts, shifts, length, at = [0], [start + 1], 0, start + 1
     for escape in _R_ESCAPE.finditer(text, at, found.end() - 1):
+        if len(starts) > MAX_ESCAPES:
+            raise refusal(place(text, at), f"there are more than {MAX_ESCAPES:,} escapes.")
         sign = _r_sign(text, escape)
         parts += [text[at : escape.start()], sign]
         length += escape.start() - at + len(sign)

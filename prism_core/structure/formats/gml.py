@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from prism_core.errors import StructureError
 from prism_core.structure.formats._sketch import (
     MAX_DEPTH,
+    MAX_TEXT,
     Sketch,
     place,
     position,
@@ -156,7 +157,8 @@ def _keep(found: _Found, stack: list[tuple[str, _Record]], name: str, record: _R
 def _scalar(token: re.Match[str], key: str) -> str | int | float:
     """A text or a number; a number too large for an int's text is infinite."""
     if token.lastgroup == "text":
-        return _plain(token.group("text"))
+        text = token.group("text")
+        return _plain(text) if len(text) <= MAX_TEXT else text  # no name is that long
     text = token.group()
     if key in {"label", "name"}:
         return text  # a name stays as it is written

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import is_name
+from prism_core.structure.dag import MAX_NAME, is_name
 from prism_core.structure.formats._sketch import Sketch, position, words_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def _name(entry: object, key: str, number: int) -> str:
     usable = isinstance(value, str | int) and not isinstance(value, bool)
     if not usable or not is_name(str(value)):
         raise StructureError(
-            f"Entry {number} of the graph has no {key!r} that is a text or a whole number.",
+            f"Entry {number} of the graph has no {key!r} that is a text (of at most {MAX_NAME:,} "
+            "characters) or a whole number.",
             field="nodes" if key == "id" else "edges",
         )
     return str(value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import Dag, is_name
+from prism_core.structure.dag import MAX_NAME, Dag, is_name
 from prism_core.structure.drawing import Drawing
 from prism_core.structure.formats._sketch import Sketch, position
 
@@ -56,11 +56,14 @@ def from_networkx(graph: nx.Graph) -> Drawing:
 
 
 def _name(node: Hashable) -> str:
-    text = str(node) if isinstance(node, str | int) and not isinstance(node, bool) else ""
-    if not is_name(text):
+    try:
+        text = str(node)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        text = ""
+    if not isinstance(node, str | int) or isinstance(node, bool) or not is_name(text):
         raise StructureError(
-            f"A node of the graph is {type(node).__name__} {str(node)[:80]!r}. Names must be text "
-            "that is not empty, or whole numbers.",
+            f"A node of the graph is {type(node).__name__} {text[:80]!r}. Names must be text "
+            f"that is not empty and at most {MAX_NAME:,} characters long, or whole numbers.",
             field="nodes",
         )
     return text
