@@ -199,8 +199,9 @@ def test_texts_that_are_no_text_are_named():
         "dag {" * 60, "digraph {" + "{" * 60, "graph [" * 60, '"' * 99_999, "\\" * 100_000,
         "a -> " * 100_001, "/*" * 50_000, "network x {" * 50_000, "[a|" * 50_000, ";" * 100_000,
         "dag{" + "{a b c d e f g}->" * 40_000, "digraph{" + "a;" * 50_000, "&" * 100_000,
+        "digraph{" + '"b" + ' * 20_000, "digraph{a" + ":b" * 20_000, "dag{a [" + "b," * 20_000,
     ],
-    ids=range(20),
+    ids=range(23),
 )  # fmt: skip
 def test_hostile_texts_are_refused_in_every_format(form, text):
     with pytest.raises(StructureError) as caught:

@@ -159,20 +159,20 @@ class Parser:
 
     def _text(self) -> str:
         """A quoted text, with what `+` joins to it."""
-        found = _QUOTED.match(self.text, self.at)
-        if found is None:
-            raise self.sketch.refuse(self.at, "this quote is not closed. Add the second '\"'.")
-        if len(found.group()) > MAX_TEXT:
-            raise self.sketch.refuse(
-                self.at, f"this text is longer than {MAX_TEXT:,} characters. Shorten it."
-            )
-        self.at = found.end()
-        value = unquoted(found.group())
-        back = self.at
-        if self.dialect.keywords and self.take("+") and self.peek('"'):
-            return value + self._text()
-        self.at = back
-        return value
+        start, parts = self.at, []
+        while True:
+            found = _QUOTED.match(self.text, self.at)
+            if found is None:
+                raise self.sketch.refuse(self.at, "this quote is not closed. Add the second '\"'.")
+            if found.end() - start > MAX_TEXT:
+                raise self.sketch.refuse(
+                    start, f"this text is longer than {MAX_TEXT:,} characters. Shorten it."
+                )
+            parts.append(unquoted(found.group()))
+            self.at = back = found.end()
+            if not (self.dialect.keywords and self.take("+") and self.peek('"')):
+                self.at = back
+                return "".join(parts)
 
     def unexpected(self) -> StructureError:
         """The error for what comes next and should not."""
