@@ -45,6 +45,8 @@ def test_the_worked_example_is_exact(text):
         ("dag { {a b} -> c -> {d e} }", "a b c d e", "a>c b>c c>d c>e"),
         ("dag { a -> {b -> c} }", "a b c", "b>c a>b a>c"),
         ("{a b} -> c", "a b c", "a>c b>c"),
+        ('{"a" "b"} -> c', "a b c", "a>c b>c"),
+        ("{ a -> b } c", "a b c", "a>b"),
         ("a -> b // cause\n/* none */ # more\nc", "a b c", "a>b"),
         ("größe -> 日本語", "größe 日本語", "größe>日本語"),
         ("x1.y -> 2", "x1.y 2", "x1.y>2"),

@@ -323,6 +323,10 @@ class Parser:
         start, depth = self.at, 0
         for found in re.compile("[<>]").finditer(self.text, start):
             depth += 1 if found.group() == "<" else -1
+            if found.end() - start > MAX_TEXT:
+                raise self.sketch.refuse(
+                    start, f"this text is longer than {MAX_TEXT:,} characters. Shorten it."
+                )
             if depth == 0:
                 self.at = found.end()
                 return self.text[start : self.at]
