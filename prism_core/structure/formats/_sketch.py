@@ -77,6 +77,7 @@ class Sketch:
     def __init__(self, locate: Callable[[Any], str], *, declared: bool = False) -> None:
         self.locate = locate
         self.declared = declared
+        self.steps = 0
         self.nodes: dict[str, Any] = {}
         self.edges: dict[tuple[str, str], Any] = {}
         self.positions: dict[str, tuple[float, float]] = {}
@@ -126,6 +127,14 @@ class Sketch:
         self.edges[cause, effect] = mark
         if len(self.edges) > MAX_EDGES:
             raise self.refuse(mark, f"the graph has more than {MAX_EDGES:,} edges.", field="edges")
+
+    def step(self, mark: Any, most: int) -> None:  # noqa: ANN401
+        """Count a statement, a word or an element; a file of more than `most` is no larger graph."""
+        self.steps += 1
+        if self.steps > most:
+            raise self.refuse(
+                mark, f"there are more than {most:,} statements. Keep nodes and edges only."
+            )
 
     def role(self, name: str, word: str) -> None:
         """Note a role in dagitty's words; other words are ignored."""

@@ -94,7 +94,6 @@ class Parser:
         self.text = text
         self.dialect = dialect
         self.at = 0
-        self.steps = 0
         self.sketch = Sketch(locate or (lambda offset: place(text, offset)))
 
     # --- tokens -------------------------------------------------------------------------------
@@ -198,23 +197,15 @@ class Parser:
         nodes: dict[str, None] = {}
         while True:
             while self.take(";") or (depth and self.take(",")):
-                self._step()
+                self.sketch.step(self.at, MAX_STEPS)
             if bare and self.done():
                 return nodes
             if not bare and self.take("}"):
                 return nodes
             nodes |= self._statement(depth)
 
-    def _step(self) -> None:
-        """Count a statement, a separator or an attribute; a file of many holds no larger graph."""
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise self.sketch.refuse(
-                self.at, f"there are more than {MAX_STEPS:,} statements. Keep nodes and edges only."
-            )
-
     def _statement(self, depth: int) -> dict[str, None]:
-        self._step()
+        self.sketch.step(self.at, MAX_STEPS)
         ends = self._end(depth)
         if ends is None:
             return {}  # an assignment, or attributes of everything
@@ -271,6 +262,7 @@ class Parser:
         if self.dialect.keywords and not was_quoted and name.lower() in _WORDS:
             return self._keyword(name.lower(), depth)
         while self.dialect.keywords and self.take(":"):
+            self.sketch.step(self.at, MAX_STEPS)
             if self.name() is None:
                 raise self.unexpected()
         self.sketch.node(name, mark)
@@ -295,7 +287,7 @@ class Parser:
             raise self.unexpected()
         found: list[Attribute] = []
         while not self.take("]"):
-            self._step()
+            self.sketch.step(self.at, MAX_STEPS)
             if self.take(",") or self.take(";"):
                 continue
             if self.done():

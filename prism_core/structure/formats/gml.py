@@ -32,6 +32,8 @@ _TOKEN = re.compile(
     r'|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|"(?P<text>[^"]*)"',
     re.MULTILINE,
 )
+MAX_WORDS = 1_500_000
+"""The largest graph takes 1.1 million: ten an edge, ten a node."""
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _Value: TypeAlias = "str | float | int | _Record"
 
@@ -122,6 +124,7 @@ def _scan(text: str, sketch: Sketch) -> _Found:
         kind, mark, at = token.lastgroup, at, token.end()
         if kind == "space":
             continue
+        sketch.step(mark, MAX_WORDS)
         if kind == "key" and key is None:
             key = token.group()
         elif kind == "close" and key is None and len(stack) > 1:

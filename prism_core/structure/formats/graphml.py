@@ -26,6 +26,8 @@ from prism_core.structure.formats._sketch import (
 if TYPE_CHECKING:
     from prism_core.structure.drawing import Drawing
 
+MAX_ELEMENTS = 1_500_000
+"""The largest graph of yEd takes about that: ten an edge and more a node."""
 _XML = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
 _DECLARED = re.compile(r"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"']")
 _HEAD = (
@@ -92,6 +94,7 @@ class _Reader:
         )
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.sketch.step(self.mark(), MAX_ELEMENTS)
         name = tag.rpartition(" ")[2]
         if not self.path and name != "graphml":
             raise self.refuse(f"this is XML, but not GraphML: it starts with {shown(name)}.")
