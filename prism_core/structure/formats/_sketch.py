@@ -129,7 +129,7 @@ class Sketch:
             raise self.refuse(mark, f"the graph has more than {MAX_EDGES:,} edges.", field="edges")
 
     def step(self, mark: Any, most: int) -> None:  # noqa: ANN401
-        """Count a statement, a word or an element; a file of more than `most` is no larger graph."""
+        """Count a statement, word or element; a file of more than `most` holds no larger graph."""
         self.steps += 1
         if self.steps > most:
             raise self.refuse(
