@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
@@ -11,6 +12,8 @@ from prism_core.structure.formats._sketch import cannot_hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+MAX_ROWS = 250_000
 
 
 def rows_of(text: str, what: str) -> list[tuple[int, list[str]]]:
@@ -20,9 +23,11 @@ def rows_of(text: str, what: str) -> list[tuple[int, list[str]]]:
         StructureError: when the text is no regular CSV.
     """
     try:
-        lines = list(csv.reader(io.StringIO(text, newline="")))
+        lines = list(islice(csv.reader(io.StringIO(text, newline="")), MAX_ROWS + 1))
     except csv.Error:
         raise StructureError(f"The {what} is not a regular CSV.", field="dag") from None
+    if len(lines) > MAX_ROWS:
+        raise StructureError(f"The {what} has more than {MAX_ROWS:,} rows.", field="dag")
     rows = [[cell.strip() for cell in line] for line in lines]
     return [(number, row) for number, row in enumerate(rows, 1) if any(row)]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from prism_core.structure.drawing import Drawing
 
 _TOKEN = re.compile(
-    r"(?P<space>[\s\ufeff]+|^\#[^\n]*)|(?P<open>\[)|(?P<close>\])|(?P<key>[A-Za-z_]\w*)"
+    r"(?P<space>(?:[\s\ufeff]+|^\#[^\n]*)+)|(?P<open>\[)|(?P<close>\])|(?P<key>[A-Za-z_]\w*)"
     r'|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|"(?P<text>[^"]*)"',
     re.MULTILINE,
 )
