@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.structure.dag import Dag
+    from prism_core.structure.drawing import Drawing
     from prism_core.structure.formats import read as read_dag
+    from prism_core.structure.formats import read_drawing
     from prism_core.structure.formats import write as write_dag
     from prism_core.synthesizer import PrismSynthesizer, SameRowsWarning
 
@@ -35,6 +37,7 @@ __all__ = [
     "Column",
     "Dag",
     "DomainPlan",
+    "Drawing",
     "EncodedTable",
     "LearnedDomain",
     "Ledger",
@@ -62,6 +65,7 @@ __all__ = [
     "load_outline",
     "load_schema",
     "read_dag",
+    "read_drawing",
     "read_table",
     "release",
     "save_schema",
@@ -74,6 +78,7 @@ _HOMES = {
     "Column": ("prism_core.data.column", "Column"),
     "Dag": ("prism_core.structure.dag", "Dag"),
     "DomainPlan": ("prism_core.learning.plan", "DomainPlan"),
+    "Drawing": ("prism_core.structure.drawing", "Drawing"),
     "EncodedTable": ("prism_core.data.encoding", "EncodedTable"),
     "LearnedDomain": ("prism_core.learning.learn", "LearnedDomain"),
     "Ledger": ("prism_core.privacy.ledger", "Ledger"),
@@ -101,6 +106,7 @@ _HOMES = {
     "load_outline": ("prism_core.learning.outline_io", "load_outline"),
     "load_schema": ("prism_core.data.schema_io", "load"),
     "read_dag": ("prism_core.structure.formats", "read"),
+    "read_drawing": ("prism_core.structure.formats", "read_drawing"),
     "read_table": ("prism_core.data.tables", "read_table"),
     "release": ("prism_core.pipeline", "release"),
     "save_schema": ("prism_core.data.schema_io", "save"),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import bench_cli, ledger_cli
+from prism_core import bench_cli, dag_cli, ledger_cli
 from prism_core.errors import ConfigError, PrismError, PrivacyError
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     sample.set_defaults(run=_sample)
     for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
+    dag_cli.add(commands)
     ledger_cli.add(commands)
     bench_cli.add(commands)
     return parser

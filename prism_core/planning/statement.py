@@ -1,4 +1,4 @@
-"""One sentence that says what S is and why."""
+"""A few sentences that say what S is and why."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
     from prism_core.planning.task import Task
     from prism_core.structure.dag import Dag
+
+SHOWN = 12
+"""How many names of a set are written out."""
 
 
 def statement(task: Task, dag: Dag | None) -> str:
@@ -22,36 +25,55 @@ def statement(task: Task, dag: Dag | None) -> str:
         )
     if dag is None:
         return f"Draw what causes {target}, or upload a graph."
+    return _causal(dag, target) if task.regime == "causal" else _graphical(dag, target)
+
+
+def _causal(dag: Dag, target: str) -> str:
     parents, children = dag.parents(target), dag.children(target)
-    if task.regime == "causal":
-        if not parents:
-            return f"{target} has no parents yet: draw an edge from each of its direct causes."
-        tail = (
-            f" Its children {_set(children)} are left out: they follow from {target} and mislead "
-            "when that link changes."
-            if children
-            else ""
+    if not parents:
+        return f"{target} has no parents yet: draw an edge from each of its direct causes."
+    text = (
+        f"S = Pa({target}) = {_set(parents)}: robust if the world shifts but the way these "
+        f"causes act on {target} does not."
+    )
+    if children:
+        one = len(children) == 1
+        text += (
+            f" Its {'child' if one else 'children'} {_set(children)} {'is' if one else 'are'} left "
+            f"out: {'it follows' if one else 'they follow'} from {target} and "
+            f"{'misleads' if one else 'mislead'} when that link changes."
         )
-        return (
-            f"S = Pa({target}) = {_set(parents)}: robust if the world shifts but the way these "
-            f"causes act on {target} does not.{tail}"
+    earlier = [name for name in dag.ancestors(target) if name not in parents]
+    if earlier:
+        one = len(earlier) == 1
+        noun, verb = ("cause", "is") if one else ("causes", "are")
+        text += (
+            f" The indirect {noun} {_set(earlier)} {verb} "
+            f"not needed: {'it acts' if one else 'they act'} on {target} through S."
         )
+    return text
+
+
+def _graphical(dag: Dag, target: str) -> str:
     blanket = dag.markov_blanket(target)
     if not blanket:
         return f"{target} has no neighbours yet: draw its causes and effects."
+    words = (("parent", "parents"), ("child", "children"), ("co-parent", "co-parents"))
+    groups = (dag.parents(target), dag.children(target), dag.co_parents(target))
     parts = [
-        f"{len(group)} {word}{'' if len(group) == 1 else 's'}"
-        for group, word in (
-            (parents, "parent"), (children, "child"), (dag.co_parents(target), "co-parent"),
-        )
+        f"{len(group)} {word[len(group) != 1]}"
+        for group, word in zip(groups, words, strict=True)
         if group
-    ]  # fmt: skip
+    ]
+    rest = len(dag.nodes) - 1 - len(blanket)
+    others = "" if not rest else f" {rest} {'column is' if rest == 1 else 'columns are'} left out."
     return (
-        f"S = MB({target}) = {_set(blanket)} ({', '.join(parts).replace('childs', 'children')}): "
-        f"given these, no other column helps to predict {target} as long as the world stays as "
-        "it is."
+        f"S = MB({target}) = {_set(blanket)} ({', '.join(parts)}): given these, no other column "
+        f"helps to predict {target} as long as the world stays as it is.{others}"
     )
 
 
 def _set(names: Sequence[str]) -> str:
-    return "{" + ", ".join(names) + "}"
+    more = len(names) - SHOWN
+    tail = f" and {more} more" if more > 1 else ""
+    return "{" + ", ".join(names[:SHOWN] if tail else names) + tail + "}"

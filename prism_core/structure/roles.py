@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from prism_core.errors import StructureError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from prism_core.structure.dag import Dag
 
 Role: TypeAlias = Literal["target", "parent", "child", "co_parent", "ancestor", "other"]
@@ -28,3 +33,61 @@ def roles(dag: Dag, target: str) -> dict[str, Role]:
     found |= dict.fromkeys(dag.parents(target), "parent")
     found[target] = "target"
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeRole:
+    """What a column is to the target, and whether it is one of S.
+
+    Attributes:
+        name: the column.
+        role: its role in the graph.
+        in_s: whether the regime protects it as a feature.
+        also_ancestor: whether a co-parent is an indirect cause of the target, too.
+    """
+
+    name: str
+    role: Role
+    in_s: bool
+    also_ancestor: bool = False
+
+    @property
+    def text(self) -> str:
+        """Role and membership in words."""
+        also = ", and an indirect cause of Y" if self.also_ancestor else ""
+        if self.role == "target":
+            return ROLE_TEXT["target"]
+        return f"{ROLE_TEXT[self.role]}{also}; {'in S' if self.in_s else 'not in S'}"
+
+
+def node_roles(dag: Dag, target: str, s: Iterable[str] = ()) -> tuple[NodeRole, ...]:
+    """Every node with its role and its place in `s`, in node order.
+
+    Raises:
+        StructureError: when the target is not a node, or S holds the target or no node.
+    """
+    chosen, ancestors = set(s), set(dag.ancestors(target))
+    for name in chosen:
+        if name == target or name not in dag.graph:
+            raise StructureError(
+                f"S holds {name!r}, which is the target or not a node of the graph.", field="s"
+            )
+    return tuple(
+        NodeRole(
+            name=name, role=role, in_s=name in chosen,
+            also_ancestor=role == "co_parent" and name in ancestors,
+        )
+        for name, role in roles(dag, target).items()
+    )  # fmt: skip
+
+
+def touching(dag: Dag, names: Iterable[str]) -> tuple[str, ...]:
+    """`names` and their neighbours, in node order: what stays on screen when the rest is hidden.
+
+    Raises:
+        StructureError: when one of them is not a node.
+    """
+    found: set[str] = set()
+    for name in names:
+        found |= {name, *dag.parents(name), *dag.children(name)}
+    return tuple(node for node in dag.nodes if node in found)

@@ -8,7 +8,7 @@ import pytest
 
 from prism_core.errors import CycleError, StructureError
 from prism_core.structure.dag import Dag, find_cycle
-from prism_core.structure.roles import ROLE_TEXT, roles
+from prism_core.structure.roles import ROLE_TEXT, node_roles, roles, touching
 
 
 def test_a_cycle_is_named_in_full():
@@ -83,3 +83,37 @@ def test_a_worked_example():
         "d": "other", "o": "other",
     }  # fmt: skip
     assert set(found.values()) == set(ROLE_TEXT)
+
+
+def test_a_role_comes_with_its_place_in_s():
+    dag = Dag(
+        nodes=("z", "p", "y", "c", "s"),
+        edges=(("z", "p"), ("p", "y"), ("y", "c"), ("z", "c"), ("s", "c")),
+    )
+    found = {one.name: one for one in node_roles(dag, "y", ("p",))}
+    assert [name for name, one in found.items() if one.in_s] == ["p"]
+    assert found["p"].text == "parent: a direct cause of Y; in S"
+    assert found["y"].text == "target Y"
+    assert found["z"].text == (
+        "co-parent: another cause of a child of Y, and an indirect cause of Y; not in S"
+    )
+    assert found["s"].text.endswith("child of Y; not in S")
+    for bad in ("y", "nobody"):
+        with pytest.raises(StructureError, match="S holds"):
+            node_roles(dag, "y", (bad,))
+
+
+def test_what_touches_a_set():
+    dag = Dag(nodes=("z", "p", "y", "c", "o"), edges=(("z", "p"), ("p", "y"), ("y", "c")))
+    assert touching(dag, ("y",)) == ("p", "y", "c")
+    assert touching(dag, ("y", "p")) == ("z", "p", "y", "c")
+    assert touching(dag, ()) == ()
+    with pytest.raises(StructureError, match="'q' is not a node"):
+        touching(dag, ("q",))
+
+
+@pytest.mark.parametrize("name", ["", "\ud800", 3, None])
+def test_a_name_that_is_none_is_refused(name):
+    with pytest.raises(StructureError, match="no usable name") as caught:
+        Dag(nodes=("a", name))
+    assert caught.value.field == "nodes"

@@ -16,6 +16,7 @@ from prism_core.planning.statement import statement
 from prism_core.planning.summary import lines
 from prism_core.planning.task import REGIMES, Budget, Task
 from prism_core.structure import formats
+from prism_core.structure.dag import Dag
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +74,16 @@ def test_the_sentence_names_what_is_protected_and_what_is_left_out(sample):
     assert "8 features" in statement(Task(target="Y", regime="predictive"), None)
     assert "no parents" in statement(Task(target="A"), dag)
     assert "Draw what causes" in statement(Task(target="Y"), None)
+
+
+def test_the_sentence_counts_and_stays_short():
+    nodes = ("z", "p", "y", "c", *(f"x{i}" for i in range(40)))
+    chain = (("z", "p"), ("p", "y"), ("y", "c"))
+    causal = statement(Task(target="y"), Dag(nodes=nodes, edges=chain))
+    assert "Its child {c} is left out: it follows from y and misleads" in causal
+    assert "The indirect cause {z} is not needed: it acts on y through S." in causal
+    blanket = statement(Task(target="y", regime="graphical"), Dag(nodes=nodes, edges=chain))
+    assert "(1 parent, 1 child)" in blanket
+    assert "41 columns are left out." in blanket
+    many = Dag(nodes=nodes, edges=tuple((f"x{i}", "y") for i in range(40)))
+    assert "x10, x11 and 28 more}" in statement(Task(target="y"), many)

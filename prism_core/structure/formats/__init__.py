@@ -1,53 +1,124 @@
-"""Reading and writing graphs. One file a format."""
+"""Reading and writing graphs. One file a format; docs/graphs.md says what each understands.
+
+    node-link     JSON of networkx, d3 and vis-network
+    edge-list     CSV with the header from,to
+    adjacency     CSV matrix of 0 and 1
+    dagitty       DAGitty's text, also pasted from R, also bare `A -> Y`
+    dot           Graphviz
+    gml           networkx, igraph, Gephi, yEd
+    graphml       the same in XML
+    bif           bnlearn and the Bayesian Network Repository, structure only
+    model-string  bnlearn, [A][B|A]
+
+Objects of networkx and pgmpy are read, too; `to_networkx` and `to_pgmpy` make them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import StructureError
-from prism_core.structure.formats import edge_list, node_link
+from prism_core.structure.drawing import Drawing
+from prism_core.structure.formats import (
+    adjacency,
+    bif,
+    dagitty,
+    dot,
+    edge_list,
+    gml,
+    graphml,
+    model_string,
+    node_link,
+)
+from prism_core.structure.formats._detect import detect
+from prism_core.structure.formats._source import MAX_BYTES, text_of
+from prism_core.structure.formats.objects import from_networkx, to_networkx, to_pgmpy
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from prism_core.structure.dag import Dag
 
-FORMATS = {"node-link": node_link, "edge-list": edge_list}
+__all__ = [
+    "FORMATS",
+    "MAX_BYTES",
+    "SUFFIXES",
+    "detect",
+    "from_networkx",
+    "read",
+    "read_drawing",
+    "to_networkx",
+    "to_pgmpy",
+    "write",
+]
+
+FORMATS = {
+    "node-link": node_link,
+    "edge-list": edge_list,
+    "adjacency": adjacency,
+    "dagitty": dagitty,
+    "dot": dot,
+    "gml": gml,
+    "graphml": graphml,
+    "bif": bif,
+    "model-string": model_string,
+}
+
+SUFFIXES = {
+    ".json": "node-link",
+    ".csv": "edge-list",
+    ".dag": "dagitty",
+    ".txt": "dagitty",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".gml": "gml",
+    ".graphml": "graphml",
+    ".bif": "bif",
+}
+"""The format that a file with such a name is written in. Reading goes by content."""
 
 
-def read(source: str | bytes | Path, format: str | None = None) -> Dag:
-    """The graph in `source`, which is text, bytes or a path.
+def read(source: str | bytes | Path | nx.Graph, format: str | None = None) -> Dag:
+    """The graph in `source`: text, bytes, a path, or a graph of networkx or pgmpy.
 
     Args:
-        source: the graph, or where it stands.
+        source: the graph, or where it stands. Text is UTF-8, at most MAX_BYTES, perhaps gzipped.
         format: one of FORMATS; recognised from the text when None.
 
     Raises:
-        StructureError: when the format is unknown or the graph is not usable.
+        StructureError: when the format is unknown or the graph is not usable; says where and what
+            to do.
     """
-    if isinstance(source, Path):
-        try:
-            source = source.read_bytes()
-        except OSError:
+    return read_drawing(source, format).dag
+
+
+def read_drawing(source: str | bytes | Path | nx.Graph, format: str | None = None) -> Drawing:
+    """As `read`, with the positions and roles that the file gives."""
+    reader = None if format is None else _format(format)
+    if not isinstance(source, str | bytes | Path):
+        if not hasattr(source, "is_directed"):
             raise StructureError(
-                f"The graph file {source.name!r} cannot be read.", field="dag"
-            ) from None
-    if isinstance(source, bytes):
-        try:
-            source = source.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise StructureError(
-                "The graph is not UTF-8 text. Upload node-link JSON or a from,to CSV.", field="dag"
-            ) from None
-    name = format or ("node-link" if source.lstrip().startswith(("{", "[")) else "edge-list")
-    return _format(name).read(source)
+                f"A graph cannot be read from {type(source).__name__}. Give text, bytes, a path or "
+                "a networkx.DiGraph.",
+                field="dag",
+            )
+        return from_networkx(source)
+    text = text_of(source)
+    return (reader or FORMATS[detect(text)]).read(text)
 
 
-def write(dag: Dag, format: str) -> str:
-    """The graph as text in one of FORMATS."""
-    return _format(format).write(dag)
+def write(graph: Dag | Drawing, format: str) -> str:
+    """The graph as text in one of FORMATS; reading it back gives the same graph.
+
+    Raises:
+        StructureError: when the format is unknown or cannot hold one of the names.
+    """
+    writer = _format(format)
+    return writer.write(graph if isinstance(graph, Drawing) else Drawing(dag=graph))
 
 
-def _format(name: str):  # noqa: ANN202  (a module)
+def _format(name: str) -> Any:  # noqa: ANN401  (a module)
     if name not in FORMATS:
         raise StructureError(f"format must be one of {', '.join(FORMATS)}.", field="format")
     return FORMATS[name]

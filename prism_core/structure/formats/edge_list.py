@@ -2,50 +2,40 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import Dag
+from prism_core.structure.formats._cells import rows_of, table_of
+from prism_core.structure.formats._sketch import Sketch
+
+if TYPE_CHECKING:
+    from prism_core.structure.drawing import Drawing
 
 
-def read(text: str) -> Dag:
+def read(text: str) -> Drawing:
     """A graph from lines `cause,effect` under the header `from,to`.
 
     A line with an empty `to` declares a node without an edge.
     """
-    try:
-        lines = list(csv.reader(io.StringIO(text, newline="")))
-    except csv.Error:
-        raise StructureError("The edge list is not a regular CSV.", field="dag") from None
-    rows = [row for row in lines if any(cell.strip() for cell in row)]
-    if not rows or [cell.strip().lower() for cell in rows[0]] != ["from", "to"]:
+    rows = rows_of(text, "edge list")
+    if not rows or [cell.lower() for cell in rows[0][1]] != ["from", "to"]:
         raise StructureError("An edge list is a CSV whose first line is 'from,to'.", field="dag")
-    nodes: dict[str, None] = {}
-    edges: list[tuple[str, str]] = []
-    for number, row in enumerate(rows[1:], start=2):
-        cells = [cell.strip() for cell in row]
+    sketch = Sketch(lambda number: f"row {number}")
+    for number, cells in rows[1:]:
         if len(cells) != 2 or not cells[0]:
             raise StructureError(
                 f"Line {number} of the edge list needs two cells: a cause and its effect.",
                 field="edges",
             )
-        nodes[cells[0]] = None
+        sketch.node(cells[0], number)
         if cells[1]:
-            nodes[cells[1]] = None
-            edges.append((cells[0], cells[1]))
-    return Dag(nodes=tuple(nodes), edges=tuple(edges))
+            sketch.edge(cells[0], cells[1], number)
+    return sketch.drawing()
 
 
-def write(dag: Dag) -> str:
+def write(drawing: Drawing) -> str:
     """The graph as an edge list; isolated nodes have an empty second cell."""
-    out = io.StringIO()
-    # Older versions of csv leave a name with a carriage return unquoted.
-    unusual = any("\r" in name for name in dag.nodes)
-    quoting = csv.QUOTE_ALL if unusual else csv.QUOTE_MINIMAL
-    writer = csv.writer(out, lineterminator="\n", quoting=quoting)
-    writer.writerow(["from", "to"])
-    writer.writerows(dag.edges)
+    dag = drawing.dag
     joined = {name for edge in dag.edges for name in edge}
-    writer.writerows([node, ""] for node in dag.nodes if node not in joined)
-    return out.getvalue()
+    alone = [(node, "") for node in dag.nodes if node not in joined]
+    return table_of([("from", "to"), *dag.edges, *alone], dag.nodes)

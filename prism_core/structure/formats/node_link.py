@@ -3,58 +3,91 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import Dag
+from prism_core.structure.dag import MAX_NAME, is_name
+from prism_core.structure.formats._sketch import Sketch, position, words_of
+
+if TYPE_CHECKING:
+    from prism_core.structure.drawing import Drawing
 
 
-def read(text: str) -> Dag:
+def read(text: str) -> Drawing:
     """A graph from `{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}`.
 
-    `links` is accepted for `edges`; an undirected or multi graph is refused.
+    `links` and `arcs` are accepted for `edges`, and pairs for its entries; an undirected graph is
+    refused. Nodes may have `x`, `y` and `role`.
     """
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        place = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise StructureError(f"The graph is not readable as JSON{place}.", field="dag") from None
-    edges = document.get("edges", document.get("links")) if isinstance(document, dict) else None
+        known = isinstance(error, json.JSONDecodeError)
+        spot = f" (line {error.lineno}, column {error.colno})" if known else ""
+        raise StructureError(f"The graph is not readable as JSON{spot}.", field="dag") from None
+    edges = _edges(document) if isinstance(document, dict) else None
     if not isinstance(edges, list) or not isinstance(document.get("nodes"), list):
         raise StructureError(
             "A node-link graph needs the lists 'nodes' and 'edges' (or 'links').", field="dag"
         )
-    if document.get("directed", True) is False:
+    if document.get("directed", True) is not True:
         raise StructureError(
             "The graph is undirected. Every edge needs a direction, from cause to effect.",
             field="edges",
         )
-    nodes = [_name(node, "id", number) for number, node in enumerate(document["nodes"], 1)]
-    pairs = [
-        (_name(edge, "source", number), _name(edge, "target", number))
-        for number, edge in enumerate(edges, 1)
-    ]
-    return Dag(nodes=tuple(nodes), edges=tuple(pairs))
+    sketch = Sketch(lambda mark: f"{mark[0]} entry {mark[1]}", declared=True)
+    for number, node in enumerate(document["nodes"], 1):
+        _node(sketch, node, number)
+    for number, edge in enumerate(edges, 1):
+        if isinstance(edge, list) and len(edge) == 2:
+            edge = {"source": edge[0], "target": edge[1]}
+        ends = [_name(edge, key, number) for key in ("source", "target")]
+        sketch.edge(ends[0], ends[1], ("edge", number))
+    return sketch.drawing()
+
+
+def _edges(document: dict[str, Any]) -> object:
+    return next((document[key] for key in ("edges", "links", "arcs") if key in document), None)
+
+
+def _node(sketch: Sketch, node: object, number: int) -> None:
+    name = sketch.node(_name(node, "id", number), ("node", number), once=True)
+    if not isinstance(node, dict):
+        return
+    sketch.at(name, position(node.get("x"), node.get("y")))
+    role = node.get("role")
+    for word in role.split() if isinstance(role, str) else ():
+        sketch.role(name, word)
 
 
 def _name(entry: object, key: str, number: int) -> str:
-    if key == "id" and isinstance(entry, (str, int)):
-        return str(entry)
-    if not isinstance(entry, dict) or not isinstance(entry.get(key), (str, int)):
+    value = entry.get(key) if isinstance(entry, dict) else entry if key == "id" else None
+    usable = isinstance(value, str | int) and not isinstance(value, bool)
+    if not usable or not is_name(str(value)):
         raise StructureError(
-            f"Entry {number} of the graph has no {key!r}.",
+            f"Entry {number} of the graph has no {key!r} that is a text (of at most {MAX_NAME:,} "
+            "characters) or a whole number.",
             field="nodes" if key == "id" else "edges",
         )
-    return str(entry[key])
+    return str(value)
 
 
-def write(dag: Dag) -> str:
+def write(drawing: Drawing) -> str:
     """The graph as node-link JSON."""
+    nodes: list[dict[str, Any]] = []
+    for name in drawing.dag.nodes:
+        node: dict[str, Any] = {"id": name}
+        if name in drawing.positions:
+            node["x"], node["y"] = drawing.positions[name]
+        roles = words_of(drawing, name)
+        if roles:
+            node["role"] = " ".join(roles)
+        nodes.append(node)
     document: dict[str, Any] = {
         "directed": True,
         "multigraph": False,
         "graph": {},
-        "nodes": [{"id": node} for node in dag.nodes],
-        "edges": [{"source": cause, "target": effect} for cause, effect in dag.edges],
+        "nodes": nodes,
+        "edges": [{"source": cause, "target": effect} for cause, effect in drawing.dag.edges],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

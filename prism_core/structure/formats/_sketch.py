@@ -1,0 +1,189 @@
+"""What all readers share: nodes and edges collected with their places, and refusals that name them.
+
+A *mark* is whatever a reader knows of a place: an offset in the text, a (line, column), the number
+of an entry. `locate` turns it into words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import StructureError
+from prism_core.structure.dag import MAX_NAME, Dag, is_name
+from prism_core.structure.drawing import Drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+MAX_NODES = 10_000
+MAX_EDGES = 100_000
+MAX_TEXT = 10 * MAX_NAME
+"""The longest quoted text that is decoded: a name of MAX_NAME with every sign escaped."""
+MAX_DEPTH = 50
+"""How deep lists, groups and elements may be nested."""
+
+ROLES = {
+    "outcome": "outcome", "o": "outcome", "exposure": "exposure", "e": "exposure",
+    "latent": "latent", "l": "latent", "unobserved": "latent", "u": "latent",
+}  # fmt: skip
+"""dagitty's words for the roles that a Drawing keeps."""
+
+
+def shown(name: str) -> str:
+    """A name for a message; a very long one is cut there (and only there)."""
+    return repr(name if len(name) <= 80 else f"{name[:80]}…")
+
+
+def place(text: str, offset: int) -> str:
+    """`offset` in words: line and column count from 1."""
+    before = text[:offset]
+    column = offset - before.rfind("\n")
+    return f"line {before.count(chr(10)) + 1}, column {column}"
+
+
+def refusal(where: str, what: str, *, field: str = "dag") -> StructureError:
+    """The error `where: what`."""
+    return StructureError(f"{where[:1].upper()}{where[1:]}: {what}", field=field)
+
+
+def position(x: object, y: object) -> tuple[float, float] | None:
+    """Two coordinates, or None when they are not finite numbers (a drawing is only decoration)."""
+    try:
+        pair = float(x), float(y)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return pair if all(map(math.isfinite, pair)) else None
+
+
+_POSITION = re.compile(r"\s*([-+.\deE]{1,32})\s*,\s*([-+.\deE]{1,32})!?\s*")
+
+
+def position_of(text: str) -> tuple[float, float] | None:
+    """A position written `x,y`, or None."""
+    found = _POSITION.fullmatch(text)
+    return position(*found.groups()) if found else None
+
+
+class Sketch:
+    """Collects a graph while a file is read.
+
+    Args:
+        locate: turns a mark into words.
+        declared: whether every end of an edge must be declared as a node somewhere in the file.
+    """
+
+    def __init__(self, locate: Callable[[Any], str], *, declared: bool = False) -> None:
+        self.locate = locate
+        self.declared = declared
+        self.steps = 0
+        self.nodes: dict[str, Any] = {}
+        self.edges: dict[tuple[str, str], Any] = {}
+        self.positions: dict[str, tuple[float, float]] = {}
+        self.roles: dict[str, dict[str, None]] = {"outcome": {}, "exposure": {}, "latent": {}}
+
+    def refuse(self, mark: Any, what: str, *, field: str = "dag") -> StructureError:  # noqa: ANN401
+        """The error that says `what` is wrong at `mark`."""
+        return refusal(self.locate(mark), what, field=field)
+
+    def node(self, name: str, mark: Any, *, once: bool = False) -> str:  # noqa: ANN401
+        """Add a node; `once` refuses a second declaration."""
+        if not name:
+            raise self.refuse(mark, "a node has an empty name. Give it a name.", field="nodes")
+        if not is_name(name):
+            raise self.refuse(
+                mark, f"a name is longer than {MAX_NAME:,} characters. Shorten it.", field="nodes"
+            )
+        if once and name in self.nodes:
+            raise self.refuse(
+                mark,
+                f"the node {shown(name)} was already given at {self.locate(self.nodes[name])}. "
+                "Names must be unique; rename or remove one. A node appears twice.",
+                field="nodes",
+            )
+        self.nodes.setdefault(name, mark)
+        if len(self.nodes) > MAX_NODES:
+            raise self.refuse(mark, f"the graph has more than {MAX_NODES:,} nodes.", field="nodes")
+        return name
+
+    def edge(self, cause: str, effect: str, mark: Any) -> None:  # noqa: ANN401
+        """Add an edge; its ends become nodes unless nodes must be declared."""
+        if not self.declared:
+            self.node(cause, mark)
+            self.node(effect, mark)
+        if cause == effect:
+            raise self.refuse(
+                mark, f"{shown(cause)} points to itself. Remove this edge.", field="edges"
+            )
+        if (cause, effect) in self.edges:
+            first = self.locate(self.edges[cause, effect])
+            raise self.refuse(
+                mark,
+                f"the edge {shown(cause)} → {shown(effect)} was already given at {first}. Remove "
+                "one of the two.",
+                field="edges",
+            )
+        self.edges[cause, effect] = mark
+        if len(self.edges) > MAX_EDGES:
+            raise self.refuse(mark, f"the graph has more than {MAX_EDGES:,} edges.", field="edges")
+
+    def step(self, mark: Any, most: int) -> None:  # noqa: ANN401
+        """Count a statement, word or element; a file of more than `most` holds no larger graph."""
+        self.steps += 1
+        if self.steps > most:
+            raise self.refuse(
+                mark, f"there are more than {most:,} statements. Keep nodes and edges only."
+            )
+
+    def role(self, name: str, word: str) -> None:
+        """Note a role in dagitty's words; other words are ignored."""
+        if word.lower() in ROLES:
+            self.roles[ROLES[word.lower()]][name] = None
+
+    def at(self, name: str, where: tuple[float, float] | None) -> None:
+        """Note a position, if there is one."""
+        if where is not None:
+            self.positions[name] = where
+
+    def drawing(self) -> Drawing:
+        """What was collected.
+
+        Raises:
+            StructureError: for an edge to an undeclared node, and for a cycle, which is named.
+        """
+        for (cause, effect), mark in self.edges.items():
+            for name in (cause, effect):
+                if name not in self.nodes:
+                    raise self.refuse(
+                        mark,
+                        f"the edge {shown(cause)} → {shown(effect)} names {shown(name)}, which is "
+                        "not a node of the graph.",
+                        field="edges",
+                    )
+        dag = Dag(nodes=tuple(self.nodes), edges=tuple(self.edges))
+        marked = {
+            role: tuple(name for name in self.nodes if name in names)
+            for role, names in self.roles.items()
+        }
+        return Drawing(dag=dag, positions=self.positions, **marked)
+
+
+def words_of(drawing: Drawing, name: str) -> list[str]:
+    """The roles of a node, as words."""
+    return [role for role in ("exposure", "outcome", "latent") if name in getattr(drawing, role)]
+
+
+def cannot_hold(names: Iterable[str], kind: str, holds: Callable[[str], bool], rule: str) -> None:
+    """Refuse to write names that a format has no way to write.
+
+    Raises:
+        StructureError: naming the first such name, the format and its rule.
+    """
+    for name in names:
+        if not holds(name):
+            raise StructureError(
+                f"The name {shown(name)} cannot be written as {kind}: {rule} Rename the node or "
+                "choose another format.",
+                field="nodes",
+            )

@@ -1,0 +1,236 @@
+"""A graph whose nodes are not quite the columns: suggest, map, drop, and say what is lost."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prism_core.errors import StructureError
+from prism_core.structure.dag import Dag
+from prism_core.structure.drawing import Drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+MAX_COMPARED = 40_000
+"""Pairs of node and column compared for similar spelling; beyond, only equal keys count."""
+
+
+def key(name: str) -> str:
+    """A name without case, spaces, punctuation, accents and forms of Unicode."""
+    flat = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(sign for sign in flat if sign.isalnum()) or flat
+
+
+def strangers(dag: Dag, columns: Iterable[str]) -> tuple[str, ...]:
+    """The nodes that are not columns, in node order."""
+    known = set(columns)
+    return tuple(node for node in dag.nodes if node not in known)
+
+
+def suggest(dag: Dag, columns: Iterable[str], *, most: int = 3) -> dict[str, tuple[str, ...]]:
+    """Columns that each stranger may mean, best first; only columns that no node has yet.
+
+    Equal but for case, spaces, punctuation and accents first, then similarly spelt.
+    """
+    odd, taken = strangers(dag, columns), set(dag.nodes)
+    free = [column for column in columns if column not in taken]
+    by_key: dict[str, list[str]] = {}
+    for column in free:
+        by_key.setdefault(key(column), []).append(column)
+    compare = len(odd) * len(by_key) <= MAX_COMPARED
+    found = {}
+    for node in odd:
+        same = by_key.get(key(node), [])
+        close = difflib.get_close_matches(key(node), by_key, n=most, cutoff=0.75) if compare else []
+        similar = [column for near in close for column in by_key[near] if column not in same]
+        found[node] = tuple([*same, *similar][:most])
+    return found
+
+
+def automatic(dag: Dag, columns: Iterable[str]) -> dict[str, str]:
+    """The strangers that mean one column beyond doubt: keys are equal, and nobody else's is."""
+    names = tuple(columns)
+    taken = set(dag.nodes)
+    free = [column for column in names if column not in taken]
+    odd = strangers(dag, names)
+    columns_of, nodes_of = Counter(map(key, free)), Counter(map(key, odd))
+    by_key = {key(column): column for column in free}
+    return {
+        node: by_key[key(node)]
+        for node in odd
+        if columns_of[key(node)] == 1 and nodes_of[key(node)] == 1
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matched:
+    """A graph over the columns, and how it came about.
+
+    Attributes:
+        drawing: the graph over all columns, with what is left of positions and roles.
+        renamed: the column of each node whose name changed.
+        dropped: the nodes that were taken out, in the order in which they went.
+        consequences: what that changes, a sentence or more a dropped node.
+    """
+
+    drawing: Drawing
+    renamed: Mapping[str, str]
+    dropped: tuple[str, ...]
+    consequences: tuple[str, ...]
+
+
+def match(
+    graph: Dag | Drawing,
+    columns: Sequence[str],
+    mapping: Mapping[str, str | None] | None = None,
+    *,
+    connect: Iterable[str] = (),
+) -> Matched:
+    """Rename nodes to columns and drop nodes; a node that is a column needs no entry.
+
+    Args:
+        graph: the graph as it came.
+        columns: the columns of the table.
+        mapping: the column of a node, or None to drop the node.
+        connect: dropped nodes whose parents are to be joined to their children.
+
+    Raises:
+        StructureError: for a node that is neither a column nor mapped, an entry for what is no
+            node or no column, two nodes for one column, or `connect` of a node that stays; it says
+            which columns may be meant.
+    """
+    drawing = graph if isinstance(graph, Drawing) else Drawing(dag=graph)
+    dag, wanted, joins = drawing.dag, dict(mapping or {}), set(connect)
+    _check(dag, columns, wanted, joins)
+    dropped, consequences = [], []
+    left = dag
+    for node in _causes_first(dag):
+        if node in wanted and wanted[node] is None:
+            consequences += consequences_of_dropping(left, node, connect=node in joins)
+            left = _without(left, node, connect=node in joins)
+            dropped.append(node)
+    name = {node: wanted.get(node) or node for node in left.nodes}
+    edges = tuple((name[cause], name[effect]) for cause, effect in left.edges)
+    over = Dag(nodes=tuple(name.values()), edges=edges).over(columns)
+    kept = {node: where for node, where in drawing.positions.items() if node in name}
+    marks = {
+        role: tuple(name[node] for node in getattr(drawing, role) if node in name)
+        for role in ("outcome", "exposure", "latent")
+    }
+    return Matched(
+        drawing=Drawing(
+            dag=over, positions={name[node]: where for node, where in kept.items()}, **marks
+        ),
+        renamed={node: column for node, column in name.items() if node != column},
+        dropped=tuple(dropped),
+        consequences=tuple(consequences),
+    )
+
+
+def _check(
+    dag: Dag, columns: Sequence[str], wanted: Mapping[str, str | None], joins: set[str]
+) -> None:
+    nodes, known = set(dag.nodes), set(columns)
+    for node, column in wanted.items():
+        if node not in nodes:
+            raise StructureError(
+                f"The mapping names {node!r}, which is not a node of the graph.", field="mapping"
+            )
+        if column is not None and column not in known:
+            raise StructureError(
+                f"The mapping gives {node!r} the name {column!r}, which is not a column of the "
+                "table.",
+                field="mapping",
+            )
+    lost = [node for node in strangers(dag, columns) if node not in wanted]
+    if lost:
+        hints = suggest(dag, columns).get(lost[0], ())
+        meant = f" Did you mean {' or '.join(map(repr, hints))}?" if hints else ""
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        raise StructureError(
+            f"{lost[0]!r}{more} is not a column of the table.{meant} Map it to a column, or drop "
+            "it.",
+            field="mapping",
+        )
+    stays = joins - {node for node, column in wanted.items() if column is None}
+    if stays:
+        raise StructureError(
+            f"connect names {min(stays)!r}, which is not dropped. Only a dropped node's parents "
+            "are joined to its children.",
+            field="connect",
+        )
+    owner: dict[str, str] = {}
+    for node in dag.nodes:
+        column = wanted.get(node, node)
+        if column is not None and owner.setdefault(column, node) != node:
+            raise StructureError(
+                f"{owner[column]!r} and {node!r} are both mapped to the column {column!r}. A "
+                "column is one node; map or drop one of them.",
+                field="mapping",
+            )
+
+
+def _causes_first(dag: Dag) -> list[str]:
+    import networkx as nx
+
+    return list(nx.lexicographical_topological_sort(dag.graph, key=dag.nodes.index))
+
+
+def _without(dag: Dag, node: str, *, connect: bool) -> Dag:
+    """The graph without `node`; with `connect`, its parents point at its children."""
+    edges = dict.fromkeys(edge for edge in dag.edges if node not in edge)
+    if connect:  # no cycle can come of it: parents stand before children in every order
+        edges |= dict.fromkeys((p, c) for p in dag.parents(node) for c in dag.children(node))
+    return Dag(nodes=tuple(n for n in dag.nodes if n != node), edges=tuple(edges))
+
+
+def consequences_of_dropping(dag: Dag, node: str, *, connect: bool = False) -> tuple[str, ...]:
+    """What is no longer true of the graph when `node` is left out, in sentences.
+
+    Leaving out an effect without effects of its own, or a cause of a single node without causes of
+    its own, is exact: the other nodes keep their law and the graph still says so. A node between
+    causes and one effect is exact when they are joined. A common cause of two nodes is not
+    expressible by any graph over the others alone (Pearl 2009, section 2.6).
+
+    Raises:
+        StructureError: when `node` is not in the graph.
+    """
+    parents, children = dag.parents(node), dag.children(node)
+    if not children:
+        return (f"{node} is dropped: it causes no other node, so nothing else changes.",)
+    found = []
+    if parents and connect:
+        found.append(
+            f"{node} is dropped: its causes {_set(parents)} now point at its effects "
+            f"{_set(children)} directly, in place of the way through {node}."
+        )
+    elif parents:
+        found.append(
+            f"{node} is dropped: the way from {_set(parents)} through {node} to {_set(children)} "
+            "is lost, and the graph now denies an effect that it stated. Join them (connect) to "
+            "keep it."
+        )
+    elif len(children) == 1:
+        return (
+            f"{node} is dropped: it has no causes and is a cause of {children[0]} only, so it "
+            "becomes part of the chance in it, and nothing else changes.",
+        )
+    if len(children) > 1:
+        pairs = f"{_set(children[:-1])} and {children[-1]}" if len(children) > 2 else (
+            f"{children[0]} and {children[1]}"
+        )  # fmt: skip
+        found.append(
+            f"{node} is dropped, a common cause of {pairs}: no graph over the other columns can "
+            "express what they share. They will look unrelated given their parents although they "
+            "are not. A release in the causal or the graphical regime rests on this; draw an edge "
+            "between them, or use the predictive regime, if it matters for the target."
+        )
+    return tuple(found)
+
+
+def _set(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
