@@ -18,14 +18,14 @@ def main(path: Path) -> dict[str, float]:
     from prism_core.errors import PrivacyError
     from prism_core.pipeline import release
     from prism_core.privacy.noise import SeededNoise
-    from prism_core.workspace import encode_rows, gather, plan_for
+    from prism_core.workspace import gather, plan_for, ready
 
     config = configs.load(path)
     if not config.table.public:  # seconds by stage could tell something about private rows
         raise PrivacyError("Only public tables are timed stage by stage.", field="public")
     inputs = gather(config)
     rng = np.random.default_rng(0)
-    table = encode_rows(inputs.schema, inputs.raw, public=True, rng=rng)
+    table = ready(inputs.schema, inputs.raw, public=True, rng=rng)
     begun: dict[str, float] = {}
     ended: dict[str, float] = {}
 
