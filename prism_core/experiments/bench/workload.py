@@ -9,7 +9,8 @@ import numpy as np
 from prism_core.synthesis.measure import Measurement
 
 ROWS = 40_000
-SIGMA = 40.0
+SIGMA = 145.0
+"""What epsilon 1 (rho 0.02) leaves for each of the 420 marginals of 200 columns, 1 / sigma^2."""
 TARGET = "y"
 
 
