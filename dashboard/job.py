@@ -31,6 +31,7 @@ from prism_core.pipeline import design, release
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.structure import formats
+from prism_core.synthesis.engine.cache import load_meanwhile
 from prism_core.workspace import fresh_rng
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def _release(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_io.load(config.table.schema)
     dag = None if config.table.dag is None else formats.read(config.table.dag)
+    load_meanwhile(config.synthesis)
     table = _rows(folder, schema, public=config.table.public)
     plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
     rng = _rng(folder)

@@ -223,11 +223,13 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.pipeline import release
     from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.synthesis.engine.cache import load_meanwhile
     from prism_core.workspace import fresh_rng, gather, plan_for, ready, recognise
 
     config = configs.load(arguments.config)
     if arguments.engine is not None:
         config = replace(config, synthesis=replace(config.synthesis, engine=arguments.engine))
+    load_meanwhile(config.synthesis)
     seed = arguments.seed
     _check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out)

@@ -12,7 +12,7 @@ from prism_core.experiments.bench.process import peak_megabytes, since_start
 SAMPLED = 50_000
 """Rows that are drawn when sampling is timed, too."""
 
-ITERATIONS = {"fast": 1_000, "mbi": 8_000}
+ITERATIONS = {"fast": 1_000, "mbi": 10_000}
 """At most; mirror descent needs thousands to come within 1e-4 of the loss that ours stops at."""
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prism_core.planning.task import Synthesis
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 
@@ -42,6 +48,22 @@ def compile_kernels() -> None:
     from prism_core.synthesis.engine import kernels
 
     del kernels
+
+
+def load_meanwhile(synthesis: Synthesis) -> None:
+    """Load the kernels in a thread where a run will need them, while rows are read and counted.
+
+    Loading takes about a second, most of it numba's own. What goes wrong here goes wrong again,
+    and is told, when a fit asks for the kernels.
+    """
+    if synthesis.model != "pgm" or synthesis.engine == "mbi":
+        return
+
+    def load() -> None:
+        with contextlib.suppress(Exception):
+            compile_kernels()
+
+    threading.Thread(target=load, name="prism-kernels").start()
 
 
 def warm() -> subprocess.Popen[bytes]:
