@@ -170,6 +170,7 @@ class Project:
     form: list[dict[str, Any]] | None = None
     form_edited: list[dict[str, Any]] | None = None
     form_rev: int = 0
+    form_provenance: Provenance | None = None
     draft_people: People = field(default_factory=People)
     learning: Learning = field(default_factory=Learning)
     checked: bool = False
@@ -186,6 +187,7 @@ class Project:
     lifetime: float = 3.0
     why: str = ""
     notice: str = ""
+    starting: bool = False
     job: Job[Plan] | None = None
     train: Rows | None = None
     holdout: Rows | None = None

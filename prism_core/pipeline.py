@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -193,14 +194,20 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             field="accountant",
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
-    # The rho of a pld plan's events lies above it, and is charged. Learning the domain has
-    # a charge of its own. A private regression's part of delta is gone before epsilon becomes
-    # rho; the ledger adds that part up from the event.
+    # The rho of a pld plan's events lies above it, and is charged. A private regression's part
+    # of delta is gone before epsilon becomes rho; the ledger adds that part up from the event.
     delta = plan.delta - failure(plan.events)
     whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.schema.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
+    # Learning the domain has a charge of its own. Where this asset does not hold it (another
+    # workspace or name, or no ledger then), it is charged here.
+    prior = plan.schema.prior
+    missing = () if prior is None else ledger.lacking(asset, prior.events)
+    if missing:
+        rho = math.fsum([spent.rho, *(event.rho for event in missing)])
+        spent = replace(spent, epsilon=plan.guarantee.epsilon, rho=rho)
     return ledger.charge(
-        asset, spent=spent, events=plan.events, plan=plan.hash,
+        asset, spent=spent, events=(*missing, *plan.events), plan=plan.hash,
         accountant=plan.budget.accountant, why=why,
     )  # fmt: skip
 

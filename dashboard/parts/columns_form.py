@@ -141,7 +141,7 @@ def _from_rows() -> None:
 def _start(rows: Sequence[form.FormRow], provenance: Provenance, left: Sequence[str] = ()) -> None:
     """Put a draft into the form; it becomes the schema when it is applied."""
     project().show_form(rows)
-    st.session_state["form_provenance"] = provenance
+    project().form_provenance = provenance
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
 
@@ -154,7 +154,7 @@ def _take(schema: Schema) -> None:
         schema = schema.with_provenance("private rows")
     state.use_schema(schema)
     state.show_form(form.to_rows(schema.columns))
-    st.session_state["form_provenance"] = schema.provenance
+    state.form_provenance = schema.provenance
     st.session_state["form_left_out"] = ()
     st.rerun()
 
@@ -299,8 +299,7 @@ def _apply(rows: list[dict[str, Any]]) -> None:
 
 def provenance() -> Provenance:
     """A change made after seeing counts of private rows is taken to come from them."""
-    old = project().schema
-    if project().checked and not st.session_state.get("apply_codebook", False):
+    state = project()
+    if state.checked and not st.session_state.get("apply_codebook", False):
         return "private rows"
-    drafted: Provenance | None = st.session_state.get("form_provenance")
-    return drafted or (old.provenance if old else "declared")
+    return state.form_provenance or (state.schema.provenance if state.schema else "declared")

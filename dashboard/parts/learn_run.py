@@ -52,7 +52,7 @@ def _take(job: Job[DomainPlan], outcome: Outcome) -> None:
         schema = schema_io.load(job.result / child.SCHEMA)
         state.use_schema(schema)
         state.show_form(form.to_rows(schema.columns))
-        st.session_state["form_provenance"] = schema.provenance
+        state.form_provenance = schema.provenance
         state.learning.message = ""
     elif outcome.state == "cancelled":
         state.learning.message = (

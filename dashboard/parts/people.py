@@ -38,8 +38,9 @@ def _people() -> None:
         index=None if now is None else list(ways).index(now),
     )  # fmt: skip
     if way == "row" and now != "row":
-        state.declare_people(People(one_row_per_person=True))
-        st.rerun()
+        with mistakes():
+            state.declare_people(People(one_row_per_person=True))
+            st.rerun()
     if way != "id":
         return
     columns = _columns()

@@ -128,6 +128,17 @@ def _recognised(state: Project, table: Rows) -> str:
 
 
 def _start(state: Project, plan: Plan) -> None:
+    """Start the run; a second tab of the same project does not start another one meanwhile."""
+    if state.starting:
+        raise PrismError("This project's run is being started already, in another tab.")
+    state.starting = True
+    try:
+        _launch(state, plan)
+    finally:
+        state.starting = False
+
+
+def _launch(state: Project, plan: Plan) -> None:
     assert state.raw is not None and state.schema is not None
     rng = fresh_rng()
     table = ready(state.schema, state.raw, public=state.public, rng=rng)
@@ -135,8 +146,10 @@ def _start(state: Project, plan: Plan) -> None:
         train, holdout = table, encode_holdout(state.schema, state.test, rng=rng)
     else:
         train, holdout = split(table, state.holdout_rows, rng)
-    if train.n != plan.n:
-        raise PrismError("The number of training rows changed. Open the page Data again.")
+    if train.schema != plan.schema or train.n != plan.n:
+        raise PrismError(
+            "The columns or the number of training rows changed. Open the page Data again."
+        )
     state.forget_results()
     state.notice = "" if state.public else _recognised(state, table)
     state.train, state.holdout = train, holdout

@@ -67,6 +67,7 @@ class Schema:
                 f"provenance must be one of {', '.join(PROVENANCES)}.", field="provenance"
             )
         self._check_persons(seen)
+        check_prior(self.provenance, self.prior, self.person_id)
 
     def _check_persons(self, names: set[str]) -> None:
         if self.person_id is None:
@@ -146,3 +147,25 @@ class Schema:
     def with_provenance(self, provenance: Provenance) -> Schema:
         """The same columns with another provenance."""
         return replace(self, provenance=provenance)
+
+
+def check_prior(provenance: Provenance, prior: Prior | None, person_id: str | None) -> None:
+    """What was learned has its cost beside it, and the cost is that of the declared unit.
+
+    Raises:
+        SchemaError: for the provenance `dp` without a cost; for another unit of protection than
+            the one that was counted: with other rows per person the cost would be another.
+    """
+    if provenance == "dp" and prior is None:
+        raise SchemaError(
+            "The schema was learned with privacy budget and does not say what it cost, so it "
+            "cannot be deducted. Use the schema as `prism learn-domain` wrote it.",
+            field="learned",
+        )
+    if prior is not None and prior.person_id != person_id:
+        unit = "a row" if prior.person_id is None else f"a value of {prior.person_id!r}"
+        raise SchemaError(
+            f"The domain was learned with {unit} as the person, and its cost holds for that only. "
+            "Declare people as then, or declare the domain anew.",
+            field="person_id",
+        )

@@ -67,7 +67,8 @@ class DomainPlan:
         """What a later plan deducts: this step, and learning that went before it."""
         earlier = () if self.outline.prior is None else self.outline.prior.events
         events = (*earlier, *self.events)
-        return Prior(events=events, delta=self.delta, plan=self.hash, charge=charge)
+        return Prior(events=events, delta=self.delta, plan=self.hash, charge=charge,
+                     person_id=self.outline.person_id)  # fmt: skip
 
     @cached_property
     def left_epsilon(self) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from prism_core.data.column import Column
+from prism_core.data.schema import check_prior
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class Outline:
     prior: Prior | None = None
 
     def __post_init__(self) -> None:
+        check_prior(self.provenance, self.prior, self.person_id)
         if not self.requests:
             raise SchemaError(
                 "No column is to be learned: use the schema as it is, or give a column an entry "

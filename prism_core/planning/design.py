@@ -184,12 +184,6 @@ def _check_prior(schema: Schema, budget: Budget, delta: float) -> None:
     """What the domain cost must be known, accounted under zCDP, and leave something to spend."""
     prior = schema.prior
     if prior is None:
-        if schema.provenance == "dp":
-            raise BudgetError(
-                "The schema was learned with privacy budget and does not say what it cost, so it "
-                "cannot be deducted. Use the schema as `prism learn-domain` wrote it.",
-                field="learned",
-            )
         return
     if budget.accountant != "zcdp":
         raise BudgetError(

@@ -28,12 +28,15 @@ class Prior:
         delta: the delta at which its epsilon is stated.
         plan: SHA-256 of the plan it was made with.
         charge: its number in the ledger, None where there was none.
+        person_id: the column of which one row per person was counted; None where a row was a
+            person. The cost is per this unit and no other.
     """
 
     events: tuple[Event, ...]
     delta: float
     plan: str = ""
     charge: int | None = None
+    person_id: str | None = None
 
     def __post_init__(self) -> None:
         delta_value(self.delta)
@@ -72,6 +75,7 @@ class Prior:
             "rho": spent.rho,
             "delta_of_histograms": self.failing,
             "charge": self.charge,
+            "person_id": self.person_id,
             "plan_sha256": self.plan,
             "events": [event_dict(event) for event in self.events],
         }
@@ -94,6 +98,7 @@ class Prior:
             delta=document.get("delta", 0.0),
             plan=str(document.get("plan_sha256", "")),
             charge=document.get("charge"),
+            person_id=document.get("person_id"),
         )
 
 

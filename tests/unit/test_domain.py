@@ -32,11 +32,13 @@ from prism_core.learning.outline_io import loads_outline
 from prism_core.learning.plan import design_domain
 from prism_core.learning.quantiles import learned_column
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
+from prism_core.pipeline import release
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.conversions import epsilon_to_rho, rho_to_epsilon
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
+from prism_core.privacy.prior import Prior
 
 Y = Column(name="y", kind="boolean")
 AGE = NumericRequest(name="age", lower=0.0, upper=150.0, cells=150, decimals=0)
@@ -133,8 +135,10 @@ def test_nothing_left_is_refused_and_so_are_other_ways_out():
         design(schema, task, Budget(delta=1e-8), 1_000)
     with pytest.raises(BudgetError, match="zcdp"):
         design(schema, task, Budget(accountant="basic", delta=1e-6), 1_000)
-    with pytest.raises(BudgetError, match="does not say what it cost"):
-        design(replace(schema, prior=None), task, Budget(delta=1e-6), 1_000)
+    with pytest.raises(SchemaError, match="does not say what it cost"):
+        replace(schema, prior=None)
+    with pytest.raises(SchemaError, match="does not say what it cost"):  # a second step neither
+        replace(outline(AGE, Y), provenance="dp")
 
 
 @pytest.mark.privacy
@@ -384,6 +388,45 @@ def test_learning_and_release_use_up_a_lifetime_exactly_once(ledger):
     assert ledger.balance("ward").left_rho <= left.total_rho * 1e-11
     with pytest.raises(OverspentError):
         learn(plan, raw(300), ledger, Watching())
+
+
+@pytest.mark.privacy
+def test_the_cost_holds_for_the_unit_that_was_counted():
+    """Twenty rows of a person counted one by one cost her far more than is written down."""
+    plan = design_domain(outline(AGE, WARD, Y), 1.0, 1e-6, 1_000)
+    schema = plan.schema([AGE.grid, WARD.column(())], plan.prior())
+    people = {"one_row_per_person": False, "person_id": "patient", "persons": 50}
+    with pytest.raises(SchemaError, match="with a row as the person"):
+        replace(schema, **people)
+    with pytest.raises(SchemaError, match="with a row as the person"):
+        Outline(columns=(AGE, Y), prior=plan.prior(), **people)
+    per_person = design_domain(Outline(columns=(AGE, Y), **people), 1.0, 1e-6, 50)
+    learned = per_person.schema([AGE.grid], per_person.prior())
+    assert Prior.from_dict(learned.prior.to_dict()) == learned.prior
+    with pytest.raises(SchemaError, match="a value of 'patient' as the person"):
+        replace(learned, one_row_per_person=True, person_id=None, persons=None)
+
+
+@pytest.mark.privacy
+def test_learning_charged_elsewhere_is_charged_with_the_release(ledger, tmp_path):
+    """Another workspace, another asset, or no ledger: the asset that is released pays for both."""
+    plan = design_domain(outline(AGE, Y), 1.0, 1e-5, 300)
+    learned = learn(plan, raw(300), ledger, Watching(ledger)).schema
+    released = encode(learned, raw(300))
+    made = design(
+        learned, Task(target="y", regime="predictive", k=1), Budget(delta=1e-5), 300,
+        synthesis=STAR,
+    )  # fmt: skip
+    other = Ledger(tmp_path / "other")
+    other.register("ward", epsilon=1.0, delta=1e-5)
+    ledger.register("clinic", epsilon=1.0, delta=1e-5)
+    for book, asset in ((ledger, "ward"), (other, "ward"), (ledger, "clinic")):
+        release(made, released, ledger=book, asset=asset, rng=rng())
+        balance = book.balance(asset)
+        assert balance.spent_epsilon == pytest.approx(1.0, rel=1e-6)
+        assert balance.spent_epsilon <= 1.0
+    assert [len(book.charges()) for book in (ledger, other)] == [3, 1]
+    assert other.charges()[0].epsilon == pytest.approx(1.0, rel=1e-6)
 
 
 @pytest.mark.privacy

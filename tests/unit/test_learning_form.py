@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from prism_core.data import form
@@ -35,7 +37,7 @@ def test_an_outline_is_read_back_as_it_was_written():
 
 
 def test_people_provenance_and_earlier_cost_are_written_too():
-    prior = design_domain(OUTLINE, 1.0, None, N).prior(3)
+    prior = replace(design_domain(OUTLINE, 1.0, None, N).prior(3), person_id="mrn")
     other = Outline(
         columns=OUTLINE.columns, person_id="mrn", persons=N, provenance="private rows", prior=prior,
     )  # fmt: skip

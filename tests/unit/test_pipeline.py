@@ -126,7 +126,7 @@ def test_seeded_noise_on_a_private_table(ledger):
 @pytest.mark.parametrize(
     ("table", "error", "field"),
     [(Untouchable(n=N - 1), PlanError, "n"),
-     (Untouchable(schema=SCHEMA.with_provenance("dp")), PlanError, "schema")],
+     (Untouchable(schema=SCHEMA.with_provenance("public twin")), PlanError, "schema")],
 )  # fmt: skip
 def test_a_table_that_does_not_fit_the_plan(ledger, table, error, field):
     with pytest.raises(error) as caught:

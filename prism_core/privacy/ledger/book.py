@@ -202,6 +202,13 @@ class Ledger:
         name = known[1].name if known else asset.strip()
         return fingerprint.warning(name, fingerprint.recognise(self.path.parent, name, table))
 
+    def lacking(self, asset: str, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Those of the events that no counted charge of the asset holds."""
+        with self._store.transaction() as db:
+            key, _ = the_asset(db, asset)
+            known = [event for item in counted(db, key) for event in item.events]
+        return tuple(event for event in events if event_dict(event) not in known)
+
     def balance(self, asset: str) -> Balance:
         """What an asset has spent and has left."""
         with self._store.transaction() as db:

@@ -25,6 +25,15 @@ _F64 = numba.float64[::1]
 _LAYOUT = numba.types.NamedTuple(
     (_I64, _I64, _I64, _I32, _I64, _I64, _I64, _I64, _I32, _I64, _I64, _I32), Layout
 )
+# numba's cache knows this file only: another order of the fields has to show here, or code
+# compiled for the old one would be taken.
+assert Layout._fields == (
+    "cells", "root", "own", "state", "states", "below", "hung", "hung_at", "hung_map", "asked",
+    "asked_at", "asked_map",
+)  # fmt: skip
+assert Overlap._fields == (
+    "tables", "sets", "sizes", "holder", "map_at", "map", "weight", "spread"
+)  # fmt: skip
 _OVERLAP = numba.types.NamedTuple((_I64, _I64, _I64, _I64, _I64, _I32, _F64, _F64), Overlap)
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 
