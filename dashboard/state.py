@@ -45,12 +45,16 @@ class Graph:
         edges: current edges.
         rev: revision of the edges that Python made last; the editor answers to it.
         positions: where the columns stand on the canvas.
+        foreign: whether the positions are a file's, in a unit of its own.
+        show_all: whether columns far from Y and S are shown, too; None: unless there are many.
         past, future: edges before and after, for undo and redo.
     """
 
     edges: Edges = ()
     rev: int = 0
     positions: dict[str, tuple[float, float]] = field(default_factory=dict)
+    foreign: bool = False
+    show_all: bool | None = None
     past: list[Edges] = field(default_factory=list)
     future: list[Edges] = field(default_factory=list)
 
@@ -65,6 +69,17 @@ class Graph:
         """Put other edges in place, so that the editor must show them."""
         self.drawn(edges)
         self.rev += 1
+
+    def bring(self, edges: Edges, positions: Mapping[str, tuple[float, float]]) -> None:
+        """Put a graph from elsewhere in place, with positions in its own unit."""
+        self.positions, self.foreign = dict(positions), bool(positions)
+        self.drawn(edges)
+        self.rev += 1
+
+    def moved(self, positions: dict[str, tuple[float, float]]) -> None:
+        """Take over where the user put the columns."""
+        if positions:
+            self.positions, self.foreign = positions, False
 
     def undo(self) -> None:
         """One step back."""
@@ -282,6 +297,14 @@ class Project:
         if self.schema is None or not self.graph.edges:
             return None
         return Dag(nodes=self.schema.names, edges=self.graph.edges)
+
+    @property
+    def protected(self) -> frozenset[str]:
+        """S as the graph gives it; empty while it is not known."""
+        if self.dag is None or self.regime == "predictive" or self.target is None:
+            return frozenset()
+        chosen = self.dag.parents if self.regime == "causal" else self.dag.markov_blanket
+        return frozenset(chosen(self.target))
 
     def task(self) -> Task:
         """The task as it is entered."""

@@ -81,7 +81,7 @@ def graph_page() -> None:
         state.graph_rev += 1
         state.graph_edges = start
     part = roles(names, state.graph_edges, target, regime or "blanket")
-    edit = dag_editor(
+    reply = dag_editor(
         key="editor",
         nodes=[
             NodeView(name=name, role=part[name], tooltip=f"Role: {part[name]}") for name in names
@@ -91,6 +91,7 @@ def graph_page() -> None:
         positions=state.graph_positions,
         rev=state.graph_rev,
     )
+    edit = reply.edit
     if edit is not None:
         state.graph_positions = edit.positions
         if list(edit.edges) != state.graph_edges:

@@ -7,14 +7,23 @@ export const HUES = {
   child: "#009E73",
   co_parent: "#CC79A7",
   selected: "#E69F00",
+  ancestor: "#56B4E9",
 };
 
 const probe = document.createElement("canvas");
 probe.width = probe.height = 1;
 const probeContext = probe.getContext("2d", { willReadFrequently: true });
 
-// The browser parses the colour: variables hold hex, rgb() or names.
+const parsed = new Map();
+
+// The browser parses the colour: variables hold hex, rgb() or names. Each is asked for at every
+// node of every frame, and reading a pixel back is slow.
 function rgb(colour) {
+  if (!parsed.has(colour)) parsed.set(colour, parse(colour));
+  return parsed.get(colour);
+}
+
+function parse(colour) {
   probeContext.clearRect(0, 0, 1, 1);
   probeContext.fillStyle = "#808080";
   probeContext.fillStyle = colour;
