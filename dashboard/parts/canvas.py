@@ -127,4 +127,5 @@ def _levels(column: Column) -> str:
     labels = column.labels()
     more = len(labels) - _LEVELS_NAMED
     named = ", ".join(labels[:_LEVELS_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{column.kind.capitalize()}, {len(labels)} {'bins' if column.binned else 'levels'}: {named}"
+    kind, noun = column.kind.capitalize(), "bins" if column.binned else "levels"
+    return f"{kind}, {len(labels)} {noun}: {named}"

@@ -59,7 +59,8 @@ def dag_editor(
         focus: Names the choice of hidden columns. When it changes, columns that the user looked
             for are hidden again.
         foreign: Whether the positions come from a file, in a unit of its own.
-        can_undo, can_redo: Whether the commands have something to do.
+        can_undo: Whether there is something to undo.
+        can_redo: Whether there is something to redo.
 
     Returns:
         The edit, absent when the user has made none on this revision or what arrived is not
