@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KEY = "brought"
 _ROWS = 8  # nodes fitted at a time
 _SAID = 12  # sentences on what changes, at most
-_DROP = "Leave out"
+_DROP = "Drop it"
 _TYPES = ["json", "csv", "txt", "dag", "dot", "gv", "gml", "graphml", "xml", "bif", "gz", "r"]
 _EXAMPLE = "dag { age -> ward -> readmitted  age -> readmitted }"
 
@@ -86,7 +86,7 @@ def _source() -> bytes | None:
         "probabilities in a BIF file are passed over.",
     )  # fmt: skip
     text = right.text_area(
-        "Or paste the text here", key="paste_graph", height=110, placeholder=_EXAMPLE,
+        "Or paste its text", key="paste_graph", height=110, placeholder=_EXAMPLE,
         help="For example what DAGitty shows as model code, or a call of dagitty() from R.",
     )  # fmt: skip
     if file is not None:
@@ -142,10 +142,10 @@ def _odd_nodes(brought: Brought) -> None:
     """A row a node: which column it is, or leave it out."""
     odd = brought.odd
     open_nodes = [node for node in odd if node not in brought.choice]
-    st.markdown("Say which column each of these is, or leave it out.")
+    st.markdown("Say which column each of these is, or drop it.")
     if open_nodes:
         st.button(
-            f"Leave out the {_count(len(open_nodes), 'node')} not decided yet", key="drop_rest",
+            f"Drop the {_count(len(open_nodes), 'node')} not decided yet", key="drop_rest",
             on_click=_drop, args=(brought, open_nodes),
         )  # fmt: skip
     pages = -(-len(odd) // _ROWS)
@@ -164,7 +164,7 @@ def _odd_nodes(brought: Brought) -> None:
 
 
 def _odd_node(brought: Brought, node: str, position: int, hints: tuple[str, ...]) -> None:
-    left, middle, right = st.columns([1, 1.2, 1.4], vertical_alignment="bottom")
+    left, middle, right = st.columns([1, 1.2, 1.4], vertical_alignment="center")
     left.markdown(f"**{plain(node)}**")
     options = [_DROP, *hints, *(name for name in brought.columns if name not in hints)]
     key = f"odd_{position}"
@@ -183,7 +183,7 @@ def _odd_node(brought: Brought, node: str, position: int, hints: tuple[str, ...]
     dag = brought.drawing.dag
     if chosen == 0 and dag.parents(node) and dag.children(node):
         joined = right.checkbox(
-            "Let its causes point at its effects", value=node in brought.join, key=f"join_{key}"
+            "Join its causes to its effects", value=node in brought.join, key=f"join_{key}"
         )
         (brought.join.add if joined else brought.join.discard)(node)
 
@@ -213,11 +213,11 @@ def _changes(matched: Matched) -> None:
         st.warning(plain(text), icon=":material/link_off:")
     serious = len(said) - len(harmless)
     if serious > _SAID:
-        st.warning(f"{serious - _SAID:,} more nodes that are left out change the graph likewise.")
+        st.warning(f"{serious - _SAID:,} more dropped nodes change the graph likewise.")
     for text in harmless[:3]:
         st.caption(plain(text))
     if len(harmless) > 3:
-        st.caption(f"{len(harmless) - 3:,} more nodes are left out without consequence.")
+        st.caption(f"{len(harmless) - 3:,} more nodes are dropped without consequence.")
 
 
 def _outcome(brought: Brought, matched: Matched) -> None:
@@ -238,7 +238,7 @@ def _use(brought: Brought, matched: Matched) -> None:
         st.session_state["target_choice"] = state.target
     st.session_state["graph_taken"] = (
         f"The graph is in use: {_count(len(drawing.dag.edges), 'edge')}"
-        + (f", {_count(len(matched.dropped), 'node')} left out." if matched.dropped else ".")
+        + (f", {_count(len(matched.dropped), 'node')} dropped." if matched.dropped else ".")
     )
 
 

@@ -33,17 +33,24 @@ def section() -> None:
     _other_tab()
     dag = Dag(nodes=state.schema.names, edges=graph.edges)
     chosen = state.protected
-    hidden = _hidden(state, dag, chosen)
-    reply = dag_editor(
+    drawing, switch = st.container(), st.container()
+    with switch:  # beneath the drawing, but known before it
+        hidden = _hidden(state, dag, chosen)
+    with drawing:
+        changed = _take(_drawn(state, dag, chosen, hidden))
+    st.session_state[_KNOWN] = (graph.rev, graph.edges)
+    if changed:
+        st.rerun()  # roles and S follow from the new edges
+
+
+def _drawn(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]) -> Reply:
+    graph = state.graph
+    return dag_editor(
         key=EDITOR_KEY, nodes=_nodes(state, dag, chosen, hidden), in_s=chosen, edges=graph.edges,
         positions=graph.positions, rev=graph.rev, height=520, foreign=graph.foreign,
         focus=f"{bool(hidden)}|{state.target}", can_undo=bool(graph.past),
         can_redo=bool(graph.future),
     )  # fmt: skip
-    changed = _take(reply)
-    st.session_state[_KNOWN] = (graph.rev, graph.edges)
-    if changed:
-        st.rerun()  # roles and S follow from the new edges
 
 
 def _take(reply: Reply) -> bool:

@@ -41,7 +41,7 @@ def _list() -> None:
     count = len(graph.edges)
     st.markdown(f"**{count} edge{'' if count == 1 else 's'}**")
     if not graph.edges:
-        st.caption("Draw one, add one below, or upload a graph.")
+        st.caption("Draw one, add one below, or upload a graph beneath the drawing.")
         return
     near = [edge for edge in graph.edges if target in edge]
     rest = [edge for edge in graph.edges if target not in edge]
