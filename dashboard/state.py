@@ -206,6 +206,7 @@ class Project:
     holdout: Rows | None = None
     folder: Path | None = None
     evaluation: Evaluation | None = None
+    planned: tuple[object, Plan] | None = None  # the last entries, and their plan
 
     @property
     def holdout_rows(self) -> int:
@@ -322,10 +323,15 @@ class Project:
         from prism_core.planning.design import design
 
         assert self.schema is not None
-        return design(
-            self.schema, self.task(), self.budget.budget(), self.n,
-            dag=self.dag, synthesis=self.synthesis,
-        )  # fmt: skip
+        task, budget, dag = self.task(), self.budget.budget(), self.dag
+        asked = (self.schema, task, budget, self.n, dag, self.synthesis)
+        # Every page asks several times in a run, and a wide table has a pair for every two columns.
+        if self.planned is None or self.planned[0] != asked:
+            plan = design(
+                self.schema, task, budget, self.n, dag=dag, synthesis=self.synthesis
+            )  # fmt: skip
+            self.planned = (asked, plan)
+        return self.planned[1]
 
     def use_schema(self, schema: Schema | None) -> None:
         """Take another schema; edges to columns that are gone are dropped."""

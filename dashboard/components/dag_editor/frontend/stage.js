@@ -133,10 +133,10 @@ export class Stage {
   }
 
   place(places) {
-    for (const [id, { x, y }] of places) {
-      this.places.set(id, { x, y });
-      if (this.shown.has(id)) this.network.moveNode(id, x, y);
-    }
+    for (const [id, { x, y }] of places) this.places.set(id, { x, y });
+    // In one go: moveNode would draw everything again for each node.
+    this.nodeSet.update([...places].filter(([id]) => this.shown.has(id))
+      .map(([id, { x, y }]) => ({ id, x: Math.round(x), y: Math.round(y) })));
     this.bend();
   }
 
