@@ -82,6 +82,7 @@ def _source() -> bytes | None:
     left, right = st.columns(2, gap="medium")
     file = left.file_uploader(
         "A file: DAGitty, DOT, GML, GraphML, BIF, JSON or CSV", type=_TYPES, key="upload_graph",
+        max_upload_size=formats.MAX_BYTES // 1_000_000,
         help="The format is recognised by what the file holds. Only the graph is read: tables of "
         "probabilities in a BIF file are passed over.",
     )  # fmt: skip

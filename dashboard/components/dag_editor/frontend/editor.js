@@ -453,11 +453,15 @@ export class Editor {
   /** Say in attributes where things are: for tests and for assistive tools. */
   publish() {
     const { clientLeft, clientTop } = this.view.canvas;
-    const places = [...this.stage.visiblePlaces()].map(([id, place]) => {
+    const onScreen = (place) => {
       const { x, y } = this.network.canvasToDOM(place);
-      return [this.stage.nameOf.get(id), [Math.round(x + clientLeft), Math.round(y + clientTop)]];
-    });
+      return [Math.round(x + clientLeft), Math.round(y + clientTop)];
+    };
+    const places = [...this.stage.visiblePlaces()].map(([id, place]) =>
+      [this.stage.nameOf.get(id), onScreen(place)]);
+    const middles = this.stage.middles().map(({ names, place }) => [names, onScreen(place)]);
     this.view.canvas.dataset.nodes = JSON.stringify(Object.fromEntries(places));
+    this.view.canvas.dataset.middles = JSON.stringify(middles);
     this.view.canvas.dataset.edges = JSON.stringify(this.edges);
   }
 }

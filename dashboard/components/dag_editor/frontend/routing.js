@@ -46,6 +46,10 @@ function bestWay(a, b, boxes) {
   return best.way;
 }
 
+/** The middle of an edge, bent or straight. */
+export const middle = (a, b, way) =>
+  (way ? curve(a, b, way)[SAMPLES / 2 - 1] : { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
+
 /** Points of the quadratic curve that vis-network draws for `curvedCW` and `curvedCCW`. */
 function curve(a, b, { type, roundness }) {
   const [dx, dy] = [b.x - a.x, a.y - b.y];

@@ -4,7 +4,7 @@
 import { plain, textWidth, wrap } from "./labels.js";
 import { bounds, rows, spread, tidy } from "./layout.js";
 import { createNetwork, recolourEdges } from "./network.js";
-import { route } from "./routing.js";
+import { middle, route } from "./routing.js";
 import { nodeSize } from "./shapes.js";
 import { buildTooltip } from "./view.js";
 
@@ -105,10 +105,20 @@ export class Stage {
   /** Lead edges around nodes; called whenever nodes or edges have changed. */
   bend() {
     const bends = route(this.edges, this.visiblePlaces(), this.sizeOf);
+    this.bends = bends;
     const changed = this.edgeSet.get({ fields: ["id", "smooth"] })
       .filter(({ id, smooth }) => JSON.stringify(smooth ?? false) !== JSON.stringify(bends.get(id)))
       .map(({ id }) => ({ id, smooth: bends.get(id) }));
     if (changed.length) this.edgeSet.update(changed);
+  }
+
+  /** Where the middle of each drawn edge is. */
+  middles() {
+    const places = this.visiblePlaces();
+    return this.edges.map(({ id, from, to }) => ({
+      names: [from, to].map((end) => this.nameOf.get(end)),
+      place: middle(places.get(from), places.get(to), this.bends.get(id)),
+    }));
   }
 
   // ---- places ----------------------------------------------------------------------------------
