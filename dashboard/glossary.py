@@ -15,6 +15,9 @@ WORDS: dict[str, str] = {
     "Parents, Pa(Y)": "The columns with an arrow into Y: its direct causes.",
     "Markov blanket, MB(Y)": "Parents, children, and the children's other parents. Given these, no "
     "other column helps to predict Y while the world stays as it is.",
+    "Co-parent": "Another cause of something that Y causes.",
+    "Independent": "Two columns are independent, given others, when knowing one says nothing more "
+    "about the other once the others are known.",
     "S": "The protected features: their relation with Y gets most of the budget.",
     "Regime": "How S is found: causal (parents), graphical (blanket), or predictive (chosen "
     "privately).",
@@ -54,7 +57,15 @@ PAGES: dict[str, tuple[str, ...]] = {
         "Ledger",
         "Lifetime epsilon",
     ),
-    "Structure": ("Target, Y", "Parents, Pa(Y)", "Markov blanket, MB(Y)", "S", "Regime"),
+    "Structure": (
+        "Target, Y",
+        "Parents, Pa(Y)",
+        "Co-parent",
+        "Markov blanket, MB(Y)",
+        "S",
+        "Regime",
+        "Independent",
+    ),
     "Budget": (
         "Epsilon",
         "Delta",

@@ -45,12 +45,16 @@ class Graph:
         edges: current edges.
         rev: revision of the edges that Python made last; the editor answers to it.
         positions: where the columns stand on the canvas.
+        foreign: whether the positions are a file's, in a unit of its own.
+        show_all: whether columns far from Y and S are shown, too; None: unless there are many.
         past, future: edges before and after, for undo and redo.
     """
 
     edges: Edges = ()
     rev: int = 0
     positions: dict[str, tuple[float, float]] = field(default_factory=dict)
+    foreign: bool = False
+    show_all: bool | None = None
     past: list[Edges] = field(default_factory=list)
     future: list[Edges] = field(default_factory=list)
 
@@ -65,6 +69,17 @@ class Graph:
         """Put other edges in place, so that the editor must show them."""
         self.drawn(edges)
         self.rev += 1
+
+    def bring(self, edges: Edges, positions: Mapping[str, tuple[float, float]]) -> None:
+        """Put a graph from elsewhere in place, with positions in its own unit."""
+        self.positions, self.foreign = dict(positions), bool(positions)
+        self.drawn(edges)
+        self.rev += 1
+
+    def moved(self, positions: dict[str, tuple[float, float]]) -> None:
+        """Take over where the user put the columns."""
+        if positions:
+            self.positions, self.foreign = positions, False
 
     def undo(self) -> None:
         """One step back."""
@@ -193,6 +208,7 @@ class Project:
     holdout: Rows | None = None
     folder: Path | None = None
     evaluation: Evaluation | None = None
+    planned: tuple[object, Plan] | None = None  # the last entries, and their plan
 
     @property
     def holdout_rows(self) -> int:
@@ -285,6 +301,14 @@ class Project:
             return None
         return Dag(nodes=self.schema.names, edges=self.graph.edges)
 
+    @property
+    def protected(self) -> frozenset[str]:
+        """S as the graph gives it; empty while it is not known."""
+        if self.dag is None or self.regime == "predictive" or self.target is None:
+            return frozenset()
+        chosen = self.dag.parents if self.regime == "causal" else self.dag.markov_blanket
+        return frozenset(chosen(self.target))
+
     def task(self) -> Task:
         """The task as it is entered."""
         return Task(
@@ -301,10 +325,15 @@ class Project:
         from prism_core.planning.design import design
 
         assert self.schema is not None
-        return design(
-            self.schema, self.task(), self.budget.budget(), self.n,
-            dag=self.dag, synthesis=self.synthesis,
-        )  # fmt: skip
+        task, budget, dag = self.task(), self.budget.budget(), self.dag
+        asked = (self.schema, task, budget, self.n, dag, self.synthesis)
+        # Every page asks several times in a run, and a wide table has a pair for every two columns.
+        if self.planned is None or self.planned[0] != asked:
+            plan = design(
+                self.schema, task, budget, self.n, dag=dag, synthesis=self.synthesis
+            )  # fmt: skip
+            self.planned = (asked, plan)
+        return self.planned[1]
 
     def use_schema(self, schema: Schema | None) -> None:
         """Take another schema; edges to columns that are gone are dropped."""

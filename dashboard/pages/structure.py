@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.parts import canvas, edges_panel, target
+from dashboard.parts import bring, canvas, edges_panel, implied, take_away, target
 from dashboard.state import project
 from dashboard.widgets import guard, heading, mistakes, onward, plain
 from prism_core.planning.statement import statement
@@ -17,13 +17,31 @@ heading(
 guard("Structure")
 target.section()
 state = project()
+taken = st.session_state.pop("graph_taken", None)
+if taken:
+    st.success(taken, icon=":material/check:")
 if state.target is not None:
+    summary = st.container(border=True)
     drawing, panel = st.columns([3, 1.15], gap="medium")
     with drawing:
         canvas.section()
     with panel:
         edges_panel.section()
     # Written after the drawing, so that it speaks of the edges just drawn.
-    with st.container(border=True), mistakes():
+    with summary, mistakes():
         st.markdown(f":material/shield: {plain(statement(state.task(), state.dag))}")
+files, meaning, away = st.tabs(
+    [
+        ":material/upload_file: Upload or paste a graph",
+        ":material/lightbulb: What the graph implies",
+        ":material/download: Download",
+    ],
+    key="structure_tabs",
+    on_change="rerun",
+)
+# Only the tab that is open is worked out.
+for tab, part in ((files, bring), (meaning, implied), (away, take_away)):
+    if tab.open:
+        with tab:
+            part.section()
 onward("Structure")

@@ -7,58 +7,132 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.components.dag_editor import NodeView, dag_editor
+from dashboard.keep import keep
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.structure.dag import Dag, find_cycle
-from prism_core.structure.roles import ROLE_TEXT, roles
+from prism_core.structure.roles import node_roles, touching
 
 if TYPE_CHECKING:
-    from dashboard.state import Project
+    from dashboard.components.dag_editor import Reply
+    from dashboard.state import Edges, Project
+    from prism_core.data.column import Column
 
 EDITOR_KEY = "dag_editor"
-_DRAWN = {"ancestor": "other"}
+MANY = 60
+"""With more columns than this, those far from Y and S are hidden at first."""
+_LEVELS_NAMED = 5
+_KNOWN = "canvas_known"
 
 
 def section() -> None:
     """The editor; takes over what was drawn and draws it again with its new roles."""
     state = project()
     assert state.schema is not None and state.target is not None
-    edit = dag_editor(
-        key=EDITOR_KEY, nodes=_nodes(state), in_s=_in_s(state), edges=state.graph.edges,
-        positions=state.graph.positions, rev=state.graph.rev, height=520,
+    graph = state.graph
+    _other_tab()
+    dag = Dag(nodes=state.schema.names, edges=graph.edges)
+    chosen = state.protected
+    drawing, switch = st.container(), st.container()
+    with switch:  # beneath the drawing, but known before it
+        hidden = _hidden(state, dag, chosen)
+    with drawing:
+        changed = _take(_drawn(state, dag, chosen, hidden))
+    st.session_state[_KNOWN] = (graph.rev, graph.edges)
+    if changed:
+        st.rerun()  # roles and S follow from the new edges
+
+
+def _drawn(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]) -> Reply:
+    graph = state.graph
+    return dag_editor(
+        key=EDITOR_KEY, nodes=_nodes(state, dag, chosen, hidden), in_s=chosen, edges=graph.edges,
+        positions=graph.positions, rev=graph.rev, height=520, foreign=graph.foreign,
+        focus=f"{bool(hidden)}|{state.target}", can_undo=bool(graph.past),
+        can_redo=bool(graph.future),
     )  # fmt: skip
-    if edit is None:
-        return
-    if edit.positions:
-        state.graph.positions = edit.positions
-    if edit.edges == state.graph.edges:
-        return
-    cycle = find_cycle(edit.edges)
-    if cycle:
-        st.error(f"That edge would close a cycle: {plain(' → '.join(cycle))}. It was not added.")
-        state.graph.rev += 1
-        return
-    state.graph.drawn(edit.edges)
-    st.rerun()  # roles and S follow from the new edges
 
 
-def _nodes(state: Project) -> list[NodeView]:
+def _take(reply: Reply) -> bool:
+    """Take over an edit, then do what was asked for; True when the edges changed."""
+    graph, before = project().graph, project().graph.edges
+    if reply.edit is not None:
+        graph.moved(reply.edit.positions)
+        if reply.edit.edges != graph.edges and not _refused(reply.edit.edges):
+            graph.drawn(reply.edit.edges)
+    if reply.command == "undo" and graph.past:
+        graph.undo()
+    if reply.command == "redo" and graph.future:
+        graph.redo()
+    return graph.edges != before
+
+
+def _refused(edges: Edges) -> bool:
+    """The browser refuses cycles; what it sends is checked all the same."""
+    cycle = find_cycle(edges)
+    if not cycle:
+        return False
+    st.error(f"That edge would close a cycle: {plain(' → '.join(cycle))}. It was not added.")
+    project().graph.rev += 1
+    return True
+
+
+def _other_tab() -> None:
+    """A second tab shares the project: what was drawn there must not be drawn over from here."""
+    graph = project().graph
+    rev, edges = st.session_state.get(_KNOWN, (None, ()))
+    if rev == graph.rev and edges != graph.edges:
+        graph.rev += 1
+        st.info("The graph was changed in another tab; this is how it stands now.")
+
+
+def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
+    """The columns left out of the drawing, and the switch that shows them."""
+    assert state.target is not None
+    near = touching(dag, (state.target, *chosen))
+    far = frozenset(dag.nodes) - set(near)
+    graph = state.graph
+    if not far:
+        return frozenset()
+    shown = len(dag.nodes) <= MANY if graph.show_all is None else graph.show_all
+    switch, words = st.columns([1, 2.6], vertical_alignment="center")
+    # Without an entry of its own the switch would turn by itself when `shown` does.
+    st.session_state["graph_show_all"] = shown
+    switch.toggle(
+        "Show all columns", key="graph_show_all", on_change=keep,
+        args=(graph, "show_all", "graph_show_all"),
+        help="Off: only Y, S and the columns that have an edge with one of them are drawn.",
+    )  # fmt: skip
+    if shown:
+        words.caption(f"All {len(dag.nodes):,} columns are shown.")
+        return frozenset()
+    words.caption(
+        f"{len(near):,} of {len(dag.nodes):,} columns are shown: Y, S and what has an edge with "
+        "them. Find a column by its name to bring it in."
+    )
+    return far
+
+
+def _nodes(
+    state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]
+) -> list[NodeView]:
     assert state.schema is not None and state.target is not None
-    dag = Dag(nodes=state.schema.names, edges=state.graph.edges)
-    found = roles(dag, state.target)
+    found = {role.name: role for role in node_roles(dag, state.target, chosen)}
     return [
         NodeView(
             name=column.name,
-            role=_DRAWN.get(found[column.name], found[column.name]),
-            tooltip=f"{ROLE_TEXT[found[column.name]]}; {column.kind}, {column.size} levels",
+            role=found[column.name].role,
+            tooltip=f"{found[column.name].text}. {_levels(column)}",
+            hidden=column.name in hidden,
         )
         for column in state.schema.columns
     ]
 
 
-def _in_s(state: Project) -> frozenset[str]:
-    dag = state.dag
-    if dag is None or state.regime == "predictive" or state.target is None:
-        return frozenset()
-    chosen = dag.parents if state.regime == "causal" else dag.markov_blanket
-    return frozenset(chosen(state.target))
+def _levels(column: Column) -> str:
+    """Kind and declared levels; public, they come from the schema."""
+    labels = column.labels()
+    more = len(labels) - _LEVELS_NAMED
+    named = ", ".join(labels[:_LEVELS_NAMED]) + (f" and {more} more" if more > 0 else "")
+    kind, noun = column.kind.capitalize(), "bins" if column.binned else "levels"
+    return f"{kind}, {len(labels)} {noun}: {named}"

@@ -1,4 +1,4 @@
-"""Everything the drawing does, without a mouse: edges as a list, undo, files."""
+"""Everything the drawing does, without it: edges as a list, undo, adding and turning edges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import streamlit as st
 
 from dashboard.state import project
 from dashboard.widgets import mistakes
-from prism_core.structure import formats
 from prism_core.structure.dag import Dag
 
 
@@ -15,7 +14,6 @@ def section() -> None:
     _history()
     _list()
     _add()
-    _files()
 
 
 def _history() -> None:
@@ -43,7 +41,7 @@ def _list() -> None:
     count = len(graph.edges)
     st.markdown(f"**{count} edge{'' if count == 1 else 's'}**")
     if not graph.edges:
-        st.caption("Draw one, add one below, or upload a graph.")
+        st.caption("Draw one, add one below, or upload a graph beneath the drawing.")
         return
     near = [edge for edge in graph.edges if target in edge]
     rest = [edge for edge in graph.edges if target not in edge]
@@ -90,27 +88,3 @@ def _put(edges: tuple[tuple[str, str], ...]) -> None:
         Dag(nodes=state.schema.names, edges=edges)
         state.graph.replace(edges)
         st.rerun()
-
-
-def _files() -> None:
-    state = project()
-    with st.popover("Upload or download", icon=":material/folder_open:", width="stretch"):
-        file = st.file_uploader(
-            "Graph: node-link JSON or a CSV with the header from,to", type=["json", "csv"],
-            key="upload_graph",
-        )  # fmt: skip
-        if file is not None and st.button("Use this graph", type="primary", key="use_graph"):
-            with mistakes():
-                assert state.schema is not None
-                read = formats.read(file.getvalue())
-                state.graph.positions = {}
-                state.graph.replace(read.over(state.schema.names).edges)
-                st.rerun()
-        if state.dag is not None:
-            st.download_button(
-                "Download JSON", formats.write(state.dag, "node-link"), "dag.json",
-                key="graph_json",
-            )  # fmt: skip
-            st.download_button(
-                "Download CSV", formats.write(state.dag, "edge-list"), "dag.csv", key="graph_csv"
-            )

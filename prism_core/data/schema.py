@@ -133,7 +133,15 @@ class Schema:
 
     def cells(self, clique: Iterable[str]) -> int:
         """Number of cells of the marginal over `clique`."""
-        return math.prod(self[name].size for name in clique)
+        names = tuple(clique)
+        try:  # asked for every pair of a wide table
+            return math.prod([self._sizes[name] for name in names])
+        except KeyError:
+            return math.prod(self[name].size for name in names)
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        return {column.name: column.size for column in self.columns}
 
     def shape(self, clique: Sequence[str]) -> tuple[int, ...]:
         """Shape of the marginal over `clique`."""

@@ -1,10 +1,19 @@
-"""A page around the DAG editor for the browser tests; ``?case=`` picks the table."""
+"""A page around the DAG editor for the browser tests; ``?case=`` picks the table.
 
+``network:NAME`` is a network of pgmpy, with all columns but those near the target hidden.
+"""
+
+import importlib.util
 import json
+from pathlib import Path
 
 import streamlit as st
 
 from dashboard.components.dag_editor import NodeView, dag_editor
+from dashboard.state import Graph
+from prism_core.structure import formats
+from prism_core.structure.dag import Dag
+from prism_core.structure.roles import touching
 
 _COLUMNS = (
     "age sex insurance smoking bmi diabetes hypertension heart_failure kidney_disease hba1c "
@@ -35,6 +44,8 @@ HOSTILE = [
     " ",
 ]
 WIDE = [f"measure_{i:02d}" for i in range(60)]
+MANY = [f"column_{i:03d}" for i in range(200)]
+MANY_EDGES = [(MANY[i], MANY[j]) for i in range(200) for j in (i + 7, i + 19) if j < 200]
 WIDE_EDGES = [(WIDE[i], WIDE[j]) for i in range(52) for j in (i + 5, i + 11) if j < 52 and i % 3]
 
 CASES: dict[str, tuple[list[str], list[tuple[str, str]], str]] = {
@@ -47,7 +58,19 @@ CASES: dict[str, tuple[list[str], list[tuple[str, str]], str]] = {
     "empty": (READMISSION, [], "readmitted"),
     "hostile": (HOSTILE, [(HOSTILE[0], HOSTILE[5]), (HOSTILE[7], HOSTILE[8])], HOSTILE[5]),
     "wide": (WIDE, WIDE_EDGES, "measure_30"),
+    "many": (MANY, MANY_EDGES, "column_030"),
 }
+
+
+@st.cache_resource
+def network(name: str) -> tuple[list[str], list[tuple[str, str]], str]:
+    """A network's columns and edges, and the column with the most edges."""
+    spec = importlib.util.find_spec("pgmpy")
+    assert spec is not None
+    assert spec.origin is not None
+    dag = formats.read(Path(spec.origin).parent / "utils/example_models" / f"{name}.bif.gz")
+    ends = [end for edge in dag.edges for end in edge]
+    return list(dag.nodes), list(dag.edges), max(dag.nodes, key=ends.count)
 
 
 def roles(
@@ -70,35 +93,48 @@ def graph_page() -> None:
     """Show the editor, what came back, and the switches the tests need."""
     state = st.session_state
     case = st.query_params.get("case", "small")
-    names, start, target = CASES[case]
-    state.setdefault("graph_rev", 0)
-    state.setdefault("graph_edges", start)
-    state.setdefault("graph_positions", {})
+    far = case.startswith("network:")
+    names, start, target = network(case.removeprefix("network:")) if far else CASES[case]
+    state.setdefault("graph", Graph(edges=tuple(start)))
+    graph = state.graph
     regime = st.segmented_control(
         "Regime", ["parents", "blanket", "predictive"], default="blanket", key="regime"
     )
     if st.button("Reset in Python"):
-        state.graph_rev += 1
-        state.graph_edges = start
-    part = roles(names, state.graph_edges, target, regime or "blanket")
-    edit = dag_editor(
+        graph.replace(tuple(start))
+    far = st.toggle("Only near columns", value=far or case == "many", key="near")
+    part = roles(names, list(graph.edges), target, regime or "blanket")
+    dag = Dag(nodes=tuple(names), edges=graph.edges) if far else None
+    near = names if dag is None else touching(dag, (target, *dag.markov_blanket(target)))
+    reply = dag_editor(
         key="editor",
         nodes=[
-            NodeView(name=name, role=part[name], tooltip=f"Role: {part[name]}") for name in names
+            NodeView(
+                name=name, role=part[name], tooltip=f"Role: {part[name]}", hidden=name not in near
+            )
+            for name in names
         ],
         in_s=frozenset(name for name in names if part[name] != "other"),
-        edges=state.graph_edges,
-        positions=state.graph_positions,
-        rev=state.graph_rev,
+        edges=graph.edges,
+        positions=graph.positions,
+        rev=graph.rev,
+        focus=str(far),
+        can_undo=bool(graph.past),
+        can_redo=bool(graph.future),
     )
-    if edit is not None:
-        state.graph_positions = edit.positions
-        if list(edit.edges) != state.graph_edges:
-            state.graph_edges = list(edit.edges)
-            # Roles follow from the edges: draw them again.
-            st.rerun()
+    before = graph.edges
+    if reply.edit is not None:
+        graph.moved(reply.edit.positions)
+        graph.drawn(reply.edit.edges)
+    if reply.command == "undo":
+        graph.undo()
+    if reply.command == "redo":
+        graph.redo()
+    if graph.edges != before:
+        # Roles follow from the edges: draw them again.
+        st.rerun()
     with st.container(key="got"):
-        st.text(json.dumps({"rev": state.graph_rev, "edges": state.graph_edges}))
+        st.text(json.dumps({"rev": graph.rev, "edges": graph.edges}))
 
 
 def other_page() -> None:

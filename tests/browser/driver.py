@@ -153,8 +153,11 @@ class Editor:
         self.drag(self.at(cause), self.at(effect))
 
     def select(self, cause: str, effect: str) -> None:
-        (x1, y1), (x2, y2) = self.at(cause), self.at(effect)
-        self.page.mouse.click((x1 + x2) / 2, (y1 + y2) / 2)
+        box = self.canvas.bounding_box()
+        assert box is not None
+        middles = json.loads(self.canvas.get_attribute("data-middles") or "[]")
+        x, y = next(place for names, place in middles if names == [cause, effect])
+        self.page.mouse.click(box["x"] + x, box["y"] + y)
         self.says(f"Selected: {cause} → {effect}")
 
     def says(self, words: str) -> None:

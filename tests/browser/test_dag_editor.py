@@ -271,6 +271,167 @@ def test_tools_and_messages_are_named_for_a_screen_reader(open_case) -> None:
     assert graph.count() == 1
 
 
+# ---- from the keyboard ---------------------------------------------------------------------------
+
+
+def focus(editor: EditorPage) -> Callable[..., None]:
+    """Put the focus on the drawing as Tab does; gives a function that presses keys."""
+    editor.canvas.locator(".vis-network").first.focus()
+
+    def press(*keys: str) -> None:
+        for key in keys:
+            editor.page.keyboard.press(key)
+
+    return press
+
+
+@browser_test
+def test_an_edge_is_drawn_refused_turned_and_undone_by_keys(open_case) -> None:
+    editor = open_case()
+    press = focus(editor)
+    press("ArrowLeft")
+    editor.says("C: Role: target. Causes: B. Effects: none.")  # the target first
+    press("Enter", "ArrowLeft")
+    editor.says("C → ? B: Role: parent")
+    press("ArrowLeft")
+    editor.says("C → ? A: Role: other. Causes: none. Effects: B.")
+    press("Enter")
+    editor.says("C → A → B → C would be a cycle; the edge was not added.")
+    press("Control+z")
+    editor.says("There is nothing to undo.")
+    press("e")
+    editor.says("Selected: A → B")
+    press("r")
+    editor.python_has(["B", "A"], ["B", "C"])
+    press("Delete")
+    editor.python_has(["B", "C"])
+    press("Control+z")
+    editor.python_has(["B", "A"], ["B", "C"])
+    editor.says("The last change was undone.")
+    press("Control+Shift+z")
+    editor.python_has(["B", "C"])
+    press("Control+z")
+    editor.python_has(["B", "A"], ["B", "C"])
+    press("Control+y")
+    editor.python_has(["B", "C"])
+    editor.browser_has(["B", "C"])
+
+
+@browser_test
+def test_keys_draw_move_and_stop(open_case) -> None:
+    editor = open_case()
+    press = focus(editor)
+    editor.page.keyboard.press("/")
+    editor.page.keyboard.type("d")
+    editor.page.keyboard.press("Enter")
+    editor.says("Found: D: Role: other")
+    press = focus(editor)
+    press("Enter")
+    editor.says("D → ? Go to the effect")
+    press("Escape", "Enter")
+    before = editor.nodes()
+    editor.page.keyboard.press("/")
+    editor.page.keyboard.press("Control+a")
+    editor.page.keyboard.type("e")
+    editor.page.keyboard.press("Enter")
+    press = focus(editor)
+    press("Enter")
+    editor.says("D → E was added.")
+    editor.python_has(*START, ["D", "E"])
+    press("f")
+    wait_until(lambda: editor.nodes() != before)
+    editor.settle()
+    before = editor.nodes()
+    press("Shift+ArrowDown")
+    wait_until(lambda: editor.nodes()["E"][1] > before["E"][1])
+    assert editor.nodes()["D"] == before["D"]
+
+
+# ---- many columns --------------------------------------------------------------------------------
+
+
+@browser_test
+def test_far_columns_are_hidden_found_and_connected(open_case) -> None:
+    editor = open_case("many")
+    shown = set(editor.nodes())
+    assert "column_030" in shown
+    assert len(shown) < 30
+    assert "column_150" not in shown
+    search = editor.page.get_by_role("combobox", name="Find a column")
+    search.fill("column_15")
+    search.press("Enter")
+    editor.says("Found (1 of 10: Enter for the next): column_150")
+    search.press("Enter")
+    editor.says("column_151: Role: other")
+    wait_until(lambda: set(editor.nodes()) == shown | {"column_150", "column_151"})
+    press = focus(editor)
+    press("Enter")
+    editor.says("column_151 → ?")
+    # The way back to column_030 leads over columns that are hidden.
+    search.fill("column_030")
+    search.press("Enter")
+    press = focus(editor)
+    press("Enter")
+    editor.says("would be a cycle")
+    editor.page.get_by_text("Only near columns").click()
+    wait_until(lambda: len(editor.nodes()) == 200)
+    editor.page.get_by_text("Only near columns").click()
+    wait_until(lambda: set(editor.nodes()) == shown)
+    search.fill("nothing like it")
+    search.press("Enter")
+    editor.says("No column is called “nothing like it”")
+
+
+def stopwatch(editor: EditorPage) -> Callable[[], float]:
+    """Gives a function: milliseconds of script from now on, as the browser counts them."""
+    session = editor.page.context.new_cdp_session(editor.page)
+    session.send("Performance.enable")
+
+    def read() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(m["value"] for m in metrics if m["name"] == "ScriptDuration") * 1000
+
+    return read
+
+
+@browser_test
+def test_two_hundred_columns_are_dragged_and_recoloured(open_case, record_property) -> None:
+    """The milliseconds are recorded, not judged: the machine may be busy."""
+    editor = open_case("many", width=1400)
+    editor.page.get_by_text("Only near columns").click()
+    wait_until(lambda: len(editor.nodes()) == 200)
+    editor.settle()
+    scripting = stopwatch(editor)
+    before, start = editor.nodes(), scripting()
+    x, y = editor.at("column_100")
+    editor.drag((x, y), (x + 40, y + 25))
+    wait_until(lambda: editor.nodes()["column_100"] != before["column_100"])
+    dragged = scripting()
+    editor.page.wait_for_timeout(1200)
+    assert editor.nodes()["column_000"] == before["column_000"]
+    begin = scripting()
+    editor.page.get_by_text("predictive", exact=True).click()
+    wait_until(lambda: "Selected: chosen" in editor.legend.inner_text())
+    end = scripting()
+    for name, value in (("drag", dragged - start), ("recolour", end - begin)):
+        record_property(f"{name}_scripting_ms", round(value))
+        print(f"{name}: {value:.0f} ms of scripting")  # noqa: T201
+
+
+@browser_test
+@pytest.mark.parametrize(
+    ("name", "columns", "edges"), [("alarm", 37, 46), ("andes", 223, 338), ("munin", 1041, 1397)]
+)
+def test_real_networks_open(open_case, name: str, columns: int, edges: int) -> None:
+    pytest.importorskip("pgmpy", reason="needs the extra networks")
+    editor = open_case(f"network:{name}")
+    assert len(editor.drawn()) == edges
+    shown = len(editor.nodes())
+    assert 0 < shown < min(columns, 200)
+    label = editor.page.get_by_role("application").get_attribute("aria-label")
+    assert f"{columns} columns ({columns - shown} hidden), {edges} edges" in label
+
+
 # ---- without a browser ---------------------------------------------------------------------------
 
 

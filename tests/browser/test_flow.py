@@ -160,11 +160,9 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
     draw_undo_delete(page)
 
     # The full graph from a file; the regime recolours at once.
-    button(page, "Upload or download").click()
     upload(page, "upload_graph", readmission / "dag.json")
     button(page, "Use this graph").click()
     page.get_by_text("length_of_stay, discharge_to}").wait_for()
-    page.keyboard.press("Escape")
     pick(page, "Graphical")
     page.get_by_text("S = MB(readmitted_30d)").wait_for()
     pick(page, "Causal")

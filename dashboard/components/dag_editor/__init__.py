@@ -5,13 +5,17 @@ positions of that ``rev`` and sends each change back as one state update ``graph
 positions}``. Python takes an update only if it carries the current ``rev`` and bumps ``rev``
 whenever it changes the graph itself (upload, undo, reset): a change made in Python can then never
 be undone by a late message from the browser. As long as ``rev`` and the column names stay, a rerun
-recolours the drawing in place and moves nothing.
+recolours the drawing in place and moves nothing. Undo and redo belong to Python: their keys arrive
+as a trigger ``command``.
+
+Columns may be hidden. Their edges stay part of the graph; a column that was shown once stays until
+``focus`` changes, so that nothing vanishes under the user's hand.
 
 Column names come from files nobody has vetted. They travel only through the component's ``data``;
 the browser side writes them with ``textContent`` and onto a canvas, never as markup.
 """
 
 from dashboard.components.dag_editor._editor import dag_editor
-from dashboard.components.dag_editor._model import ROLES, Edit, NodeView, Role
+from dashboard.components.dag_editor._model import ROLES, Edit, NodeView, Reply, Role
 
-__all__ = ["ROLES", "Edit", "NodeView", "Role", "dag_editor"]
+__all__ = ["ROLES", "Edit", "NodeView", "Reply", "Role", "dag_editor"]

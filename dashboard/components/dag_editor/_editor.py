@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dashboard.components.dag_editor._assets import renderer
-from dashboard.components.dag_editor._model import ROLES, Edit, NodeView, Role, parse_edit
+from dashboard.components.dag_editor._model import (
+    ROLES,
+    NodeView,
+    Reply,
+    Role,
+    parse_command,
+    parse_edit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +23,7 @@ _ROLE_WORDS: Final[dict[Role, str]] = {
     "parent": "Parent: points at the target",
     "child": "Child: the target points at it",
     "co_parent": "Co-parent: shares a child with the target",
+    "ancestor": "Indirect cause: acts through others",
     "selected": "Selected: chosen from the data",
     "other": "Other column",
 }
@@ -31,8 +39,12 @@ def dag_editor(
     positions: Mapping[str, tuple[float, float]],
     rev: int,
     height: int = 560,
-) -> Edit | None:
-    """Draw the graph and return the user's edit of this revision, if there is one.
+    focus: str = "",
+    foreign: bool = False,
+    can_undo: bool = False,
+    can_redo: bool = False,
+) -> Reply:
+    """Draw the graph and return what the user did on this revision, if anything.
 
     Args:
         key: Widget key; ``st.session_state[key]`` holds ``{"graph": {...}}``.
@@ -44,10 +56,16 @@ def dag_editor(
             the graph out. Columns missing from it are placed in rows beneath the rest.
         rev: The revision of ``edges``. Bump it whenever Python, not the user, changes the graph.
         height: Height of the drawing in pixels, without toolbar and legend.
+        focus: Names the choice of hidden columns. When it changes, columns that the user looked
+            for are hidden again.
+        foreign: Whether the positions come from a file, in a unit of its own.
+        can_undo: Whether there is something to undo.
+        can_redo: Whether there is something to redo.
 
     Returns:
-        The edit, or None when the user has made none on this revision or what arrived is not
-        well-formed. Cycles are refused in the browser but not here: check them again.
+        The edit, absent when the user has made none on this revision or what arrived is not
+        well-formed, and the command. Cycles are refused in the browser but not here: check them
+        again.
 
     Raises:
         ValueError: If two nodes have the same name.
@@ -57,12 +75,23 @@ def dag_editor(
         raise ValueError("nodes must have unique names.")
     result = renderer()(
         key=key,
-        data=_payload(nodes, in_s, edges, positions, rev, height),
+        data={
+            **_payload(nodes, in_s, edges, positions),
+            "rev": rev,
+            "height": height,
+            "focus": focus,
+            "foreign": foreign,
+            "history": {"undo": can_undo, "redo": can_redo},
+        },
         height="content",
-        # Streamlit keeps only those states that have a callback.
+        # Streamlit keeps only those states and triggers that have a callback.
         on_graph_change=_ignore,
+        on_command_change=_ignore,
     )
-    return parse_edit(result.get("graph"), names=names, rev=rev)
+    return Reply(
+        edit=parse_edit(result.get("graph"), names=names, rev=rev),
+        command=parse_command(result.get("command")),
+    )
 
 
 def _ignore() -> None:
@@ -74,20 +103,17 @@ def _payload(
     in_s: frozenset[str],
     edges: Sequence[tuple[str, str]],
     positions: Mapping[str, tuple[float, float]],
-    rev: int,
-    height: int,
 ) -> dict[str, Any]:
     names = {node.name for node in nodes}
     used = {node.role for node in nodes}
     return {
-        "rev": rev,
-        "height": height,
         "nodes": [
             {
                 "name": node.name,
                 "role": node.role,
                 "tooltip": node.tooltip,
                 "in_s": node.name in in_s,
+                "hidden": node.hidden,
             }
             for node in nodes
         ],

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
-Role = Literal["target", "parent", "child", "co_parent", "selected", "other"]
+Role = Literal["target", "parent", "child", "co_parent", "ancestor", "selected", "other"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
+Command = Literal["undo", "redo"]
+COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,12 +20,15 @@ class NodeView:
     Attributes:
         name: The column's name, shown as text whatever it contains.
         role: The part it plays for the target; decides shape and colour.
-        tooltip: A plain sentence shown under the name on hover.
+        tooltip: A plain phrase about the column, without a full stop: shown on hover, read out.
+        hidden: Whether it stays off the drawing until it is looked for. Its edges count all the
+            same when a cycle is looked for.
     """
 
     name: str
     role: str
     tooltip: str = ""
+    hidden: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a role the browser has no shape for."""
@@ -44,6 +49,24 @@ class Edit:
     rev: int
     edges: tuple[tuple[str, str], ...]
     positions: dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What came from the browser in this run.
+
+    Attributes:
+        edit: The graph as the user last left it, None when it is Python's own.
+        command: What the user asked for by a key; to be done after the edit is taken.
+    """
+
+    edit: Edit | None = None
+    command: Command | None = None
+
+
+def parse_command(value: object) -> Command | None:
+    """Read a command sent by the browser; anything else is no command."""
+    return next((command for command in COMMANDS if command == value), None)
 
 
 def parse_edit(graph: object, *, names: frozenset[str], rev: int) -> Edit | None:

@@ -3,17 +3,17 @@
 import { EdgeDrawer } from "./draw_mode.js";
 import * as edits from "./edits.js";
 import { sameEdge } from "./graph.js";
-import { labelFont, plain, textWidth, wrap } from "./labels.js";
-import { bounds, rows, tidy } from "./layout.js";
-import { createNetwork, drawPreview, recolourEdges } from "./network.js";
-import { nodeSize } from "./shapes.js";
+import { neighbour, onKey } from "./keyboard.js";
+import { labelFont, plain } from "./labels.js";
+import { drawPreview } from "./network.js";
+import { matches } from "./search.js";
+import { Stage } from "./stage.js";
 import { readTheme } from "./theme.js";
-import { buildTooltip, buildView, fillLegend } from "./view.js";
+import { buildView, fillLegend, fillNames } from "./view.js";
 
 const SEND_MOVES_AFTER_MS = 400;
 const PUBLISH_AFTER_MS = 60;
-const PADDING = 28;
-const LARGEST_SCALE = 1.15;
+const NAMED_NEIGHBOURS = 5;
 const DRAW_HINT = "Drag from a cause to its effect. Press Draw edge again, or Escape, to stop.";
 const HINT = "Drag a column to move it, click an edge to select it. Ctrl and the wheel zoom.";
 
@@ -21,8 +21,8 @@ export class Editor {
   constructor(root) {
     this.root = root;
     this.rev = null;
-    this.names = [];
     this.edges = [];
+    this.revealed = new Set();
     this.view = buildView(root, {
       draw: () => this.setDrawing(!this.drawer.active),
       delete: () => this.deleteSelected(),
@@ -31,31 +31,42 @@ export class Editor {
       fit: () => this.fit(),
       zoomIn: () => this.zoom(1.25),
       zoomOut: () => this.zoom(0.8),
+      find: (text) => this.find(text),
+    });
+    this.stage = new Stage(this.view.canvas, {
+      look: (id) => this.look(id),
+      theme: () => this.theme,
     });
     this.drawer = new EdgeDrawer(this.view.canvas, {
       nodeAt: (point) => this.network.getNodeAt(point),
-      onEdge: (from, to) =>
-        this.apply(edits.add(this.edges, this.nameOf.get(from), this.nameOf.get(to))),
-      onPick: (id) => this.say(`${plain(this.nameOf.get(id))} → ? Now click the effect.`),
+      onEdge: (from, to) => this.addEdge(from, to),
+      onPick: (id) => this.say(`${this.spoken(id)} → ? Now click the effect.`),
       onMiss: () => this.say("There is no column there; the edge was not added.", true),
       redraw: () => this.network?.redraw(),
     });
     this.listen();
   }
 
-  /** Take what Python sent. `send(graph)` hands a graph to Python. */
-  update(data, send) {
-    this.send = send;
+  get network() {
+    return this.stage.network;
+  }
+
+  /** Take what Python sent. `send` hands a graph to Python, `request` asks it for a command. */
+  update(data, { send, request }) {
+    Object.assign(this, { send, request });
     this.theme = readTheme(this.root);
     const names = data.nodes.map((node) => node.name);
-    const newNames = names.length !== this.names.length
-      || names.some((name, i) => name !== this.names[i]);
+    const newNames = names.length !== this.stage.names.length
+      || names.some((name, i) => name !== this.stage.names[i]);
     const newRev = data.rev !== this.rev;
-    this.rev = data.rev;
+    const newFocus = data.focus !== this.focus;
+    Object.assign(this, { rev: data.rev, focus: data.focus, history: data.history });
     this.view.canvas.style.height = `${data.height}px`;
     this.looks = new Map(data.nodes.map((node) => [node.name, node]));
     if (newNames) this.rebuild(names);
+    if (newNames || newFocus) this.revealed.clear();
     if (newNames || newRev) this.takeGraph(data);
+    else this.followFocus(newFocus);
     this.restyle(data);
   }
 
@@ -64,37 +75,25 @@ export class Editor {
     clearTimeout(this.publishTimer);
     this.resizes.disconnect();
     this.drawer.destroy();
-    this.network?.destroy();
-    this.network = null;
+    this.stage.destroy();
     this.view.wrapper.remove();
   }
 
   // ---- building and restyling ------------------------------------------------------------------
 
   rebuild(names) {
-    this.network?.destroy();
-    this.names = names;
-    this.idOf = new Map(names.map((name, i) => [name, `n${i}`]));
-    this.nameOf = new Map(names.map((name, i) => [`n${i}`, name]));
-    this.lines = new Map(names.map((name, i) => [`n${i}`, wrap(name)]));
-    this.tooltips = new Map(names.map((_, i) => [`n${i}`, buildTooltip()]));
-    this.measure();
-    const titles = new Map([...this.tooltips].map(([id, { box }]) => [id, box]));
-    Object.assign(this, createNetwork(this.view.canvas, [...this.nameOf.keys()], titles, {
-      look: (id) => this.look(id),
-      sizeOf: (id) => this.sizes.get(id),
-      theme: () => this.theme,
-    }));
-    this.network.on("select", () => this.describeSelection());
-    this.network.on("zoom", () => (this.viewTouched = true));
-    this.network.on("dragEnd", ({ nodes }) => (nodes.length ? this.nodeMoved() : this.viewMoved()));
+    this.cursor = this.from = null;
+    this.stage.rebuild(names);
+    fillNames(this.view.names, names);
+    if (!this.network) return;
+    this.network.on("select", () => this.selectedByMouse());
+    this.network.on("zoom", () => (this.stage.viewTouched = true));
+    this.network.on("dragEnd", ({ nodes }) => {
+      this.stage.viewTouched = true;
+      if (nodes.length) this.nodeMoved();
+    });
     this.network.on("afterDrawing", (ctx) => this.afterDrawing(ctx));
     this.useLateFonts();
-  }
-
-  measure() {
-    this.sizes = new Map([...this.lines].map(([id, lines]) =>
-      [id, nodeSize(textWidth(lines, this.theme), lines.length)]));
   }
 
   // The page's font may arrive after the first drawing; text then has another width.
@@ -102,11 +101,10 @@ export class Editor {
     const network = this.network;
     const fonts = [true, false].map((bold) => document.fonts.load(labelFont(this.theme, bold)));
     Promise.all(fonts).then(() => {
-      const before = JSON.stringify([...this.sizes]);
-      if (this.network === network) this.measure();
-      if (this.network !== network || JSON.stringify([...this.sizes]) === before) return;
-      if (this.autoPlaced && !this.viewTouched) this.place(this.tidyPlaces());
-      if (!this.viewTouched) this.fit();
+      if (this.network !== network || !this.stage.measure()) return;
+      const untouched = !this.stage.viewTouched;
+      if (this.autoPlaced && untouched) this.stage.tidy();
+      if (untouched) this.stage.fit();
       network.redraw();
     }, () => undefined);
   }
@@ -115,31 +113,52 @@ export class Editor {
   takeGraph(data) {
     clearTimeout(this.sendTimer);
     this.drawer.cancel();
-    this.edges = data.edges.filter((edge) => edge.every((name) => this.idOf.has(name)));
-    this.syncEdges();
+    this.from = null;
+    const { stage } = this;
+    this.edges = data.edges.filter((edge) => edge.every((name) => stage.idOf.has(name)));
+    const given = new Map(data.positions.map(([name, x, y]) => [stage.idOf.get(name), { x, y }]));
+    this.showColumns();
+    stage.places = new Map();
     this.network.unselectAll();
-    const given = new Map(data.positions.map(([name, x, y]) => [this.idOf.get(name), { x, y }]));
-    this.autoPlaced = given.size === 0;
-    if (this.autoPlaced) {
-      this.place(this.tidyPlaces());
-      this.fit();
-    } else {
-      this.place(this.withNewcomers(given));
-      if (!this.viewTouched) this.fit();
+    this.autoPlaced = given.size === 0 || (data.foreign && !stage.spread(given));
+    if (this.autoPlaced) stage.tidy();
+    else {
+      if (!data.foreign) stage.place(given);
+      stage.placeNewcomers([...stage.shown].filter((id) => !given.has(id)));
     }
-    this.say(HINT);
+    if (this.autoPlaced || !stage.viewTouched) stage.fit();
+    this.say(this.asked ?? HINT);
+    this.asked = null;
+  }
+
+  /** Which columns are shown: those that Python does not hide, and those looked for since. */
+  showColumns() {
+    const { stage } = this;
+    for (const [name, node] of this.looks) {
+      if (!node.hidden) this.revealed.add(stage.idOf.get(name));
+    }
+    const fresh = stage.show(this.revealed);
+    stage.setEdges(this.edges);
+    return fresh;
+  }
+
+  /** Hide or show columns on the same graph; those on screen keep their places. */
+  followFocus(newFocus) {
+    const { stage } = this;
+    const before = stage.shown.size;
+    const fresh = this.showColumns();
+    if (!fresh.length && before === stage.shown.size) return;
+    if (newFocus && this.autoPlaced) stage.tidy();
+    else stage.placeNewcomers(fresh.filter((id) => !stage.places.has(id)));
+    if (newFocus || !stage.viewTouched) stage.fit();
   }
 
   restyle(data) {
-    for (const [id, tooltip] of this.tooltips) {
-      const node = this.looks.get(this.nameOf.get(id));
-      tooltip.name.textContent = plain(node.name);
-      tooltip.words.textContent = node.tooltip;
-    }
+    this.stage.describe(this.looks);
     const signature = JSON.stringify([data.legend, this.theme]);
     if (signature !== this.signature) {
       fillLegend(this.view.legend, data.legend, this.theme);
-      recolourEdges(this.network, this.theme);
+      this.stage.recolour();
       this.signature = signature;
     }
     this.network.redraw();
@@ -147,65 +166,28 @@ export class Editor {
   }
 
   look(id) {
-    const node = this.looks.get(this.nameOf.get(id));
-    const ringed = this.drawer.from === id;
-    return { role: node.role, inS: node.in_s, lines: this.lines.get(id), ringed };
+    const node = this.looks.get(this.stage.nameOf.get(id));
+    const ringed = this.drawer.from === id || this.from === id;
+    return { role: node.role, inS: node.in_s, ringed };
+  }
+
+  spoken(id) {
+    return plain(this.stage.nameOf.get(id));
   }
 
   // ---- places ----------------------------------------------------------------------------------
 
-  area() {
-    const { clientWidth, clientHeight } = this.view.canvas;
-    return {
-      width: (clientWidth || 900) - 2 * PADDING,
-      height: (clientHeight || 560) - 2 * PADDING,
-    };
-  }
-
-  tidyPlaces() {
-    const edges = this.edges.map((edge) => edge.map((name) => this.idOf.get(name)));
-    return tidy([...this.nameOf.keys()], edges, (id) => this.sizes.get(id), this.area());
-  }
-
-  // Columns Python knows no place for stand in rows beneath the rest.
-  withNewcomers(given) {
-    const sizeOf = (id) => this.sizes.get(id);
-    const box = bounds(given, sizeOf);
-    const missing = [...this.nameOf.keys()].filter((id) => !given.has(id));
-    const width = Math.max(box.right - box.left, 600);
-    for (const [id, { x, y }] of rows(missing, sizeOf, width, box.bottom + 48)) {
-      given.set(id, { x: x + box.left, y });
-    }
-    return given;
-  }
-
-  place(places) {
-    for (const [id, { x, y }] of places) this.network.moveNode(id, x, y);
-  }
-
-  positions() {
-    return new Map(Object.entries(this.network.getPositions()));
-  }
-
   fit() {
-    if (!this.names.length) return;
-    const box = bounds(this.positions(), (id) => this.sizes.get(id));
-    const area = this.area();
-    const scale = Math.min(LARGEST_SCALE, area.width / (box.right - box.left),
-      area.height / (box.bottom - box.top));
-    const position = { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
-    this.network.moveTo({ position, scale, animation: false });
-    this.viewTouched = false;
+    this.stage.fit();
   }
 
   zoom(factor) {
-    this.network.moveTo({ scale: this.network.getScale() * factor, animation: false });
-    this.viewMoved();
+    this.stage.zoom(factor);
   }
 
   tidyUp() {
-    this.place(this.tidyPlaces());
-    this.fit();
+    this.stage.tidy();
+    this.stage.fit();
     this.sendGraph();
     this.say("The graph was laid out anew.");
   }
@@ -213,16 +195,18 @@ export class Editor {
   nodeMoved() {
     this.autoPlaced = false;
     // Otherwise a resize of the page would shift the drawing under the user's hand.
-    this.viewTouched = true;
+    this.stage.viewTouched = true;
+    this.stage.bend();
     clearTimeout(this.sendTimer);
     this.sendTimer = setTimeout(() => this.sendGraph(), SEND_MOVES_AFTER_MS);
   }
 
-  viewMoved() {
-    this.viewTouched = true;
-  }
-
   // ---- edges -----------------------------------------------------------------------------------
+
+  addEdge(from, to) {
+    const { nameOf } = this.stage;
+    this.apply(edits.add(this.edges, nameOf.get(from), nameOf.get(to)));
+  }
 
   deleteSelected() {
     this.apply(edits.remove(this.edges, this.selectedEdge()));
@@ -232,38 +216,145 @@ export class Editor {
     const edge = this.selectedEdge();
     this.apply(edits.reverse(this.edges, edge));
     const turned = edge && this.edges.find((other) => sameEdge(other, [edge[1], edge[0]]));
-    if (!turned) return;
-    const selection = { nodes: [], edges: [this.edgeId(turned)] };
-    this.network.setSelection(selection, { unselectAll: true, highlightEdges: false });
-    this.refreshTools();
+    if (turned) this.selectEdge(turned);
   }
 
   apply({ edges, words, refused = false }) {
     if (edges) {
       this.edges = edges;
-      this.syncEdges();
+      this.stage.setEdges(edges);
       this.sendGraph();
       this.refreshTools();
     }
     this.say(words, refused);
   }
 
-  edgeId([from, to]) {
-    return `${this.idOf.get(from)}>${this.idOf.get(to)}`;
-  }
-
-  syncEdges() {
-    const wanted = new Map(this.edges.map((edge) => [this.edgeId(edge), edge]));
-    const drawn = this.edgeSet.getIds();
-    this.edgeSet.remove(drawn.filter((id) => !wanted.has(id)));
-    const fresh = [...wanted].filter(([id]) => !drawn.includes(id));
-    this.edgeSet.add(fresh.map(([id, [from, to]]) =>
-      ({ id, from: this.idOf.get(from), to: this.idOf.get(to) })));
+  selectEdge(edge) {
+    const selection = { nodes: [], edges: [this.stage.edgeId(edge)] };
+    this.network.setSelection(selection, { unselectAll: true, highlightEdges: false });
+    this.refreshTools();
   }
 
   selectedEdge() {
     const [id] = this.network.getSelectedEdges();
-    return this.edges.find((edge) => this.edgeId(edge) === id);
+    return this.edges.find((edge) => this.stage.edgeId(edge) === id);
+  }
+
+  // ---- from the keyboard -----------------------------------------------------------------------
+
+  /** The column the keys speak of: the one selected last, else the target. */
+  here() {
+    const { shown, idOf } = this.stage;
+    if (shown.has(this.cursor)) return this.cursor;
+    const target = [...this.looks.values()].find((node) => node.role === "target");
+    const start = idOf.get(target?.name);
+    return shown.has(start) ? start : [...shown][0];
+  }
+
+  goTo(id) {
+    this.cursor = id;
+    this.network.selectNodes([id], false);
+    this.stage.reveal(id);
+    this.refreshTools();
+    const from = this.from !== null && this.from !== id ? `${this.spoken(this.from)} → ? ` : "";
+    this.say(from + this.about(id));
+  }
+
+  walk(way) {
+    if (!this.stage.shown.size) return;
+    const moved = this.stage.shown.has(this.cursor)
+      ? neighbour(this.stage.visiblePlaces(), this.cursor, way) : this.here();
+    if (moved) this.goTo(moved);
+    else this.say(`There is no column further that way. ${this.about(this.cursor)}`);
+  }
+
+  nudge(dx, dy) {
+    const id = this.here();
+    const { x, y } = this.network.getPosition(id);
+    this.stage.place(new Map([[id, { x: x + dx, y: y + dy }]]));
+    this.nodeMoved();
+  }
+
+  drawFromHere() {
+    const id = this.here();
+    if (this.from === null) {
+      this.from = id;
+      this.goTo(id);
+      this.say(`${this.spoken(id)} → ? Go to the effect with the arrow keys and press Enter.`);
+      return;
+    }
+    const { from } = this;
+    this.from = null;
+    this.addEdge(from, id);
+    this.network.redraw();
+  }
+
+  nextEdge() {
+    const name = this.stage.nameOf.get(this.here());
+    const drawn = this.edges.filter((edge) => edge.includes(name)
+      && edge.every((end) => this.stage.shown.has(this.stage.idOf.get(end))));
+    if (!drawn.length) {
+      this.say(`${plain(name)} has no edges.`);
+      return;
+    }
+    this.cursor = this.here();
+    this.selectEdge(drawn[(drawn.indexOf(this.selectedEdge()) + 1) % drawn.length]);
+    this.describeSelection();
+  }
+
+  stop() {
+    if (this.from !== null) {
+      this.from = null;
+      this.network.redraw();
+      this.say(HINT);
+    } else if (this.drawer.from !== null) this.drawer.cancel();
+    else if (this.drawer.active) this.setDrawing(false);
+  }
+
+  /** Undo or redo: Python keeps the history, because the panel beside the drawing undoes, too. */
+  ask(name) {
+    if (!this.history[name]) {
+      this.say(`There is nothing to ${name}.`);
+      return;
+    }
+    this.asked = name === "undo" ? "The last change was undone." : "The change was made again.";
+    this.request(name);
+  }
+
+  find(text) {
+    if (!text.trim()) return;
+    const found = matches(this.stage.names, text);
+    if (!found.length) {
+      this.say(`No column is called “${plain(text)}”, nor has that in its name.`, true);
+      return;
+    }
+    this.turn = text === this.sought ? (this.turn + 1) % found.length : 0;
+    this.sought = text;
+    const id = this.stage.idOf.get(found[this.turn]);
+    if (!this.stage.shown.has(id)) {
+      this.revealed.add(id);
+      this.stage.placeNewcomers(this.showColumns().filter((one) => !this.stage.places.has(one)));
+      this.stage.describe(this.looks);
+    }
+    this.goTo(id);
+    this.stage.centre(id);
+    const more = found.length > 1 ? ` (${this.turn + 1} of ${found.length}: Enter for the next)` : "";
+    this.say(`Found${more}: ${this.about(id)}`);
+  }
+
+  /** A column in a sentence, for the message line and so for screen readers. */
+  about(id) {
+    const name = this.stage.nameOf.get(id);
+    const listed = (names) => {
+      if (!names.length) return "none";
+      const more = names.length - NAMED_NEIGHBOURS;
+      const shown = names.slice(0, NAMED_NEIGHBOURS).map(plain).join(", ");
+      return more > 0 ? `${shown} and ${more} more` : shown;
+    };
+    const causes = this.edges.filter(([, to]) => to === name).map(([from]) => from);
+    const effects = this.edges.filter(([from]) => from === name).map(([, to]) => to);
+    const { tooltip } = this.looks.get(name);
+    return `${plain(name)}: ${tooltip}. Causes: ${listed(causes)}. Effects: ${listed(effects)}.`;
   }
 
   // ---- talking ---------------------------------------------------------------------------------
@@ -271,8 +362,9 @@ export class Editor {
   /** One state update with everything the browser owns; a move that waited goes along. */
   sendGraph() {
     clearTimeout(this.sendTimer);
-    const positions = Object.fromEntries([...this.positions()].map(([id, { x, y }]) =>
-      [this.nameOf.get(id), [Math.round(x), Math.round(y)]]));
+    this.stage.remember();
+    const positions = Object.fromEntries([...this.stage.places].map(([id, { x, y }]) =>
+      [this.stage.nameOf.get(id), [Math.round(x), Math.round(y)]]));
     this.send({ rev: this.rev, edges: this.edges, positions });
   }
 
@@ -289,6 +381,12 @@ export class Editor {
     this.say(active ? DRAW_HINT : HINT);
   }
 
+  selectedByMouse() {
+    const [id] = this.network.getSelectedNodes();
+    if (id !== undefined) this.cursor = id;
+    this.describeSelection();
+  }
+
   describeSelection() {
     const edge = this.selectedEdge();
     const words = "Delete or reverse it, or press the Delete key.";
@@ -303,15 +401,23 @@ export class Editor {
     // aria-disabled, not disabled: a disabled button drops the keyboard focus and cannot say why.
     const none = String(!this.selectedEdge());
     [remove, reverse].forEach((button) => button.setAttribute("aria-disabled", none));
-    const count = `${this.names.length} columns, ${this.edges.length} edges`;
+    const { names, shown } = this.stage;
+    const hidden = names.length - shown.size;
+    const count = `${names.length} columns${hidden ? ` (${hidden} hidden)` : ""}, `
+      + `${this.edges.length} edges`;
     const frame = this.view.canvas.firstElementChild;
     frame?.setAttribute("role", "application");
-    frame?.setAttribute("aria-label", `Causal graph: ${count}. Delete removes the selected edge.`);
+    frame?.setAttribute("aria-label", `Causal graph: ${count}. Arrow keys go from column to `
+      + "column; the other keys are listed beneath. All of it can be done in the list of edges, too.");
   }
 
   listen() {
     const { canvas } = this.view;
-    canvas.addEventListener("keydown", (event) => this.onKey(event));
+    canvas.addEventListener("keydown", (event) => {
+      if (!this.network || !onKey(event, this)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
     const focus = () => canvas.firstElementChild?.focus({ preventScroll: true });
     canvas.addEventListener("pointerdown", focus);
     // A plain wheel scrolls the page; with Ctrl (or a pinch) it zooms the graph.
@@ -319,40 +425,43 @@ export class Editor {
       if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
     }, { capture: true });
     this.resizes = new ResizeObserver(() => requestAnimationFrame(() => {
-      if (this.network && !this.viewTouched) this.fit();
+      if (this.network && !this.stage.viewTouched) this.stage.fit();
     }));
     this.resizes.observe(canvas);
-  }
-
-  onKey(event) {
-    if (event.key === "Delete" || event.key === "Backspace") this.deleteSelected();
-    else if (event.key === "Escape" && this.drawer.from !== null) this.drawer.cancel();
-    else if (event.key === "Escape" && this.drawer.active) this.setDrawing(false);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
   }
 
   // ---- after each drawing ----------------------------------------------------------------------
 
   afterDrawing(ctx) {
+    this.preview(ctx);
+    clearTimeout(this.publishTimer);
+    this.publishTimer = setTimeout(() => this.publish(), PUBLISH_AFTER_MS);
+  }
+
+  /** The edge that is being drawn, with the mouse or from the keyboard. */
+  preview(ctx) {
     const { from, pointer } = this.drawer;
     if (from !== null && pointer) {
       const start = this.network.getPosition(from);
       drawPreview(ctx, start, this.network.DOMtoCanvas(pointer), this.theme);
+    } else if (this.from !== null && this.cursor !== this.from) {
+      const [start, end] = [this.from, this.cursor].map((id) => this.network.getPosition(id));
+      drawPreview(ctx, start, end, this.theme);
     }
-    clearTimeout(this.publishTimer);
-    this.publishTimer = setTimeout(() => this.publish(), PUBLISH_AFTER_MS);
   }
 
   /** Say in attributes where things are: for tests and for assistive tools. */
   publish() {
     const { clientLeft, clientTop } = this.view.canvas;
-    const places = [...this.positions()].map(([id, place]) => {
+    const onScreen = (place) => {
       const { x, y } = this.network.canvasToDOM(place);
-      return [this.nameOf.get(id), [Math.round(x + clientLeft), Math.round(y + clientTop)]];
-    });
+      return [Math.round(x + clientLeft), Math.round(y + clientTop)];
+    };
+    const places = [...this.stage.visiblePlaces()].map(([id, place]) =>
+      [this.stage.nameOf.get(id), onScreen(place)]);
+    const middles = this.stage.middles().map(({ names, place }) => [names, onScreen(place)]);
     this.view.canvas.dataset.nodes = JSON.stringify(Object.fromEntries(places));
+    this.view.canvas.dataset.middles = JSON.stringify(middles);
     this.view.canvas.dataset.edges = JSON.stringify(this.edges);
   }
 }

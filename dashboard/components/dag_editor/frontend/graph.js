@@ -2,15 +2,19 @@
 
 /** The shortest way from one column to another along the arrows, or null. */
 export function findPath(edges, from, to) {
+  const effects = new Map();
+  for (const [cause, effect] of edges) {
+    if (!effects.has(cause)) effects.set(cause, []);
+    effects.get(cause).push(effect);
+  }
   const before = new Map([[from, null]]);
   const queue = [from];
   for (const here of queue) {
     if (here === to) break;
-    for (const [cause, effect] of edges) {
-      if (cause === here && !before.has(effect)) {
-        before.set(effect, here);
-        queue.push(effect);
-      }
+    for (const effect of effects.get(here) ?? []) {
+      if (before.has(effect)) continue;
+      before.set(effect, here);
+      queue.push(effect);
     }
   }
   if (!before.has(to)) return null;

@@ -6,7 +6,7 @@ import { Editor } from "./editor.js";
 
 const editors = new WeakMap();
 
-export default function dagEditor({ data, parentElement, setStateValue }) {
+export default function dagEditor({ data, parentElement, setStateValue, setTriggerValue }) {
   let held = editors.get(parentElement);
   if (!held) {
     held = { editor: new Editor(parentElement), call: null };
@@ -15,7 +15,10 @@ export default function dagEditor({ data, parentElement, setStateValue }) {
   // Streamlit may run the clean-up of a call that a later one has overtaken: the latest counts.
   const call = Symbol("call");
   held.call = call;
-  held.editor.update(data, (graph) => setStateValue("graph", graph));
+  held.editor.update(data, {
+    send: (graph) => setStateValue("graph", graph),
+    request: (name) => setTriggerValue("command", name),
+  });
   return () => {
     if (held.call !== call || editors.get(parentElement) !== held) return;
     held.editor.destroy();

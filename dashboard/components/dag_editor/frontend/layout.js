@@ -9,6 +9,7 @@ import { assignLayers } from "./graph.js";
 const GAP_Y = 24;
 const MARGIN = 12;
 const ATTEMPTS = 24;
+const MOST_SPREAD = 5;
 
 // `gap` is between layers, `spacer` how finely a short layer can slide.
 const AXES = [
@@ -69,6 +70,28 @@ export function bounds(places, sizeOf) {
     box.bottom = Math.max(box.bottom, y + h / 2);
   }
   return box;
+}
+
+/**
+ * Stretch places of any unit evenly until no two nodes overlap.
+ * @returns Map of id -> {x, y}, or null where some stand too close for that
+ */
+export function spread(places, sizeOf, area) {
+  const xs = [...places.values()].map(({ x }) => x);
+  const ys = [...places.values()].map(({ y }) => y);
+  const [wide, high] = [Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys)];
+  if (!(wide > 0 || high > 0)) return places.size === 1 ? places : null;
+  const start = Math.min(wide ? area.width / wide : Infinity, high ? area.height / high : Infinity);
+  let needed = start;
+  const all = [...places].map(([id, place]) => ({ ...place, ...sizeOf(id) }));
+  all.forEach((a, i) => all.slice(i + 1).forEach((b) => {
+    const [dx, dy] = [Math.abs(a.x - b.x), Math.abs(a.y - b.y)];
+    const apart = Math.min(dx ? ((a.w + b.w) / 2 + MARGIN) / dx : Infinity,
+      dy ? ((a.h + b.h) / 2 + MARGIN) / dy : Infinity);
+    needed = Math.max(needed, apart);
+  }));
+  if (needed > start * MOST_SPREAD) return null;
+  return new Map([...places].map(([id, { x, y }]) => [id, { x: x * needed, y: y * needed }]));
 }
 
 const fitScale = (width, height, area) => Math.min(area.width / width, area.height / height);
@@ -150,12 +173,13 @@ function untangle({ columns, sizeOf, axes, room }, edges) {
   sweep(slots, edges, places, stack);
   // A change is judged on the whole drawing, so a big graph gets fewer rounds.
   const work = edges.length * (places.size + edges.length);
+  if (work >= 12000) return places;
   const cost = costOf(edges, places, sizeOf);
   const settle = (most) => {
     for (let round = 0; round < most && improveRound(slots, cost, stack); round += 1);
   };
   if (work < 2000) escape(slots, cost, stack, () => settle(6));
-  else if (work < 12000) settle(2);
+  else settle(2);
   return places;
 }
 

@@ -7,12 +7,12 @@ const edgeColours = (theme) => ({
 });
 
 /**
- * A network whose nodes are painted by us.
+ * An empty network whose nodes will be painted by us.
  * @param painter {look(id) -> {role, inS, lines, ringed}, sizeOf(id) -> {w, h}, theme()}
  */
-export function createNetwork(container, ids, titles, painter) {
+export function createNetwork(container, painter) {
   const { DataSet, Network } = globalThis.vis;
-  const nodes = new DataSet(ids.map((id) => ({ id, x: 0, y: 0, title: titles.get(id) })));
+  const nodes = new DataSet([]);
   const edges = new DataSet([]);
   const network = new Network(container, { nodes, edges }, {
     physics: false,
@@ -29,7 +29,7 @@ export function createNetwork(container, ids, titles, painter) {
       ...edgeColours(painter.theme()),
     },
   });
-  return { network, edgeSet: edges };
+  return { network, nodeSet: nodes, edgeSet: edges };
 }
 
 export const recolourEdges = (network, theme) =>

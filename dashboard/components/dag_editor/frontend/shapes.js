@@ -16,6 +16,9 @@ const OUTLINES = {
   selected: (ctx, x, y, w, h) => {
     polygon(ctx, [[x + SLANT, y], [x + w, y], [x + w - SLANT, y + h], [x, y + h]]);
   },
+  ancestor: (ctx, x, y, w, h) => {
+    polygon(ctx, [[x + SLANT, y], [x + w - SLANT, y], [x + w, y + h], [x, y + h]]);
+  },
   other: (ctx, x, y, w, h) => ctx.roundRect(x, y, w, h, 6),
 };
 

@@ -7,14 +7,23 @@ export const HUES = {
   child: "#009E73",
   co_parent: "#CC79A7",
   selected: "#E69F00",
+  ancestor: "#56B4E9",
 };
 
 const probe = document.createElement("canvas");
 probe.width = probe.height = 1;
 const probeContext = probe.getContext("2d", { willReadFrequently: true });
 
-// The browser parses the colour: variables hold hex, rgb() or names.
+const parsed = new Map();
+
+// The browser parses the colour: variables hold hex, rgb() or names. Each is asked for at every
+// node of every frame, and reading a pixel back is slow.
 function rgb(colour) {
+  if (!parsed.has(colour)) parsed.set(colour, parse(colour));
+  return parsed.get(colour);
+}
+
+function parse(colour) {
   probeContext.clearRect(0, 0, 1, 1);
   probeContext.fillStyle = "#808080";
   probeContext.fillStyle = colour;
@@ -29,6 +38,14 @@ export function mix(colour, ground, share) {
   return `rgb(${channel(0)}, ${channel(1)}, ${channel(2)})`;
 }
 
+function remembered(make) {
+  const known = new Map();
+  return (key) => {
+    if (!known.has(key)) known.set(key, make(key));
+    return known.get(key);
+  };
+}
+
 /** Read the page's theme at the component's place. `root` is a shadow root or an element. */
 export function readTheme(root) {
   const style = getComputedStyle(root.host ?? root);
@@ -39,6 +56,11 @@ export function readTheme(root) {
   const dark = 0.2126 * r + 0.7152 * g + 0.0722 * b < 110;
   // Pure hues are too pale for a line on white, or too dark on black: shift them a little.
   const line = (hue) => (dark ? mix(hue, "#ffffff", 0.78) : mix(hue, "#000000", 0.84));
+  const stroke = (role) => (HUES[role] ? line(HUES[role]) : mix(text, background, 0.5));
+  const fill = (role) => {
+    if (!HUES[role]) return background;
+    return mix(HUES[role], background, role === "target" ? 0.32 : dark ? 0.26 : 0.16);
+  };
   return {
     dark,
     text,
@@ -47,10 +69,8 @@ export function readTheme(root) {
     font: read("--st-font", "sans-serif"),
     faint: mix(text, background, 0.72),
     edge: mix(text, background, 0.62),
-    stroke: (role) => (HUES[role] ? line(HUES[role]) : mix(text, background, 0.5)),
-    fill: (role) => {
-      if (!HUES[role]) return background;
-      return mix(HUES[role], background, role === "target" ? 0.32 : dark ? 0.26 : 0.16);
-    },
+    // Once a theme, not once a node and frame.
+    stroke: remembered(stroke),
+    fill: remembered(fill),
   };
 }

@@ -1,5 +1,6 @@
-// The component's DOM: tools, message line, canvas, legend. Names enter through textContent only.
+// The component's DOM: tools, search, message line, canvas, legend, keys. Names enter through textContent only.
 
+import { KEYS } from "./keyboard.js";
 import { drawShape } from "./shapes.js";
 
 const TOOLS = [
@@ -35,6 +36,8 @@ export function buildView(root, actions) {
     tools.append(button);
   }
   buttons.draw.setAttribute("aria-pressed", "false");
+  const { field, search, names } = buildSearch(actions.find);
+  tools.append(field);
   const message = element("div", "dag-message");
   message.setAttribute("role", "status");
   message.setAttribute("aria-live", "polite");
@@ -44,9 +47,49 @@ export function buildView(root, actions) {
   const legend = element("ul", "dag-legend");
   legend.dataset.testid = "dag-legend";
   legend.setAttribute("aria-label", "What shapes and borders mean");
-  wrapper.append(tools, message, canvas, legend);
+  wrapper.append(tools, message, canvas, legend, buildKeys());
   root.append(wrapper);
-  return { wrapper, buttons, message, canvas, legend };
+  return { wrapper, buttons, message, canvas, legend, search, names };
+}
+
+function buildSearch(find) {
+  const field = element("label", "dag-search");
+  const search = element("input");
+  search.type = "search";
+  search.placeholder = "Find a column";
+  search.autocomplete = "off";
+  search.setAttribute("aria-label", "Find a column: type a part of its name and press Enter");
+  const names = element("datalist");
+  names.id = "dag-names";
+  search.setAttribute("list", names.id);
+  search.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    find(search.value);
+  });
+  // A choice from the list needs no Enter: typing never inserts a whole name at once.
+  search.addEventListener("input", (event) => {
+    if (event.inputType === "insertReplacementText" || !event.inputType) find(search.value);
+  });
+  field.append(search, names);
+  return { field, search, names };
+}
+
+function buildKeys() {
+  const box = element("details", "dag-keys");
+  const list = element("dl");
+  for (const [keys, words] of KEYS) list.append(element("dt", "", keys), element("dd", "", words));
+  box.append(element("summary", "", "Keys, while the drawing has the focus"), list);
+  return box;
+}
+
+/** Offer these names while a column is being looked for. */
+export function fillNames(list, names) {
+  list.replaceChildren(...names.map((name) => {
+    const option = element("option");
+    option.value = name;
+    return option;
+  }));
 }
 
 /** The legend, drawn with the very function that draws the nodes. */

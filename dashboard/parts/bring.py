@@ -1,0 +1,247 @@
+"""A graph from elsewhere: read it, fit its nodes to the columns, say what that changes, take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.errors import StructureError
+from prism_core.structure import formats, matching
+
+if TYPE_CHECKING:
+    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.matching import Matched
+
+_KEY = "brought"
+_ROWS = 8  # nodes fitted at a time
+_SAID = 12  # sentences on what changes, at most
+_DROP = "Drop it"
+_TYPES = ["json", "csv", "txt", "dag", "dot", "gv", "gml", "graphml", "xml", "bif", "gz", "r"]
+_EXAMPLE = "dag { age -> ward -> readmitted  age -> readmitted }"
+
+
+@dataclass
+class Brought:
+    """A graph on its way in.
+
+    Attributes:
+        source: what was uploaded or pasted, to notice another one.
+        drawing: the graph as it came.
+        columns: the columns it is fitted to.
+        choice: the column of a node, or None to leave the node out; nodes that are not decided
+            have no entry.
+        join: nodes left out whose causes are to point at their effects.
+        page: which of the odd nodes are on screen.
+        outcome: whether the outcome that the file names becomes Y.
+        known: the last choices, and the graph that came of them.
+    """
+
+    source: bytes
+    drawing: Drawing
+    columns: tuple[str, ...]
+    choice: dict[str, str | None] = field(default_factory=dict)
+    join: set[str] = field(default_factory=set)
+    page: int = 0
+    outcome: bool = True
+    known: tuple[object, Matched] | None = None
+
+    @property
+    def odd(self) -> tuple[str, ...]:
+        """The nodes that are not columns."""
+        return matching.strangers(self.drawing.dag, self.columns)
+
+    def matched(self) -> Matched:
+        """The graph over the columns; worked out once for each set of choices.
+
+        Raises:
+            StructureError: while a node is not decided, or two are the same column.
+        """
+        asked = (tuple(self.choice.items()), frozenset(self.join))
+        if self.known is None or self.known[0] != asked:
+            join = [node for node in self.join if self.choice.get(node, "") is None]
+            found = matching.match(self.drawing, self.columns, self.choice, connect=join)
+            self.known = (asked, found)
+        return self.known[1]
+
+
+def section() -> None:
+    """Upload or paste, fit, and use."""
+    source = _source()
+    if source is None:
+        st.session_state.pop(_KEY, None)
+        return
+    with mistakes():
+        _fit(_brought(source))
+
+
+def _source() -> bytes | None:
+    left, right = st.columns(2, gap="medium")
+    file = left.file_uploader(
+        "A file: DAGitty, DOT, GML, GraphML, BIF, JSON or CSV", type=_TYPES, key="upload_graph",
+        max_upload_size=formats.MAX_BYTES // 1_000_000,
+        help="The format is recognised by what the file holds. Only the graph is read: tables of "
+        "probabilities in a BIF file are passed over.",
+    )  # fmt: skip
+    text = right.text_area(
+        "Or paste its text", key="paste_graph", height=110, placeholder=_EXAMPLE,
+        help="For example what DAGitty shows as model code, or a call of dagitty() from R.",
+    )  # fmt: skip
+    if file is not None:
+        return file.getvalue()
+    return text.encode("utf-8", "surrogatepass") if text.strip() else None
+
+
+def _brought(source: bytes) -> Brought:
+    """The graph on its way in; read once, so that choices survive a rerun."""
+    schema = project().schema
+    assert schema is not None
+    held = st.session_state.get(_KEY)
+    if isinstance(held, Brought) and (held.source, held.columns) == (source, schema.names):
+        return held
+    drawing = formats.read_drawing(source)
+    found = Brought(source=source, drawing=drawing, columns=schema.names)
+    found.choice.update(matching.automatic(drawing.dag, schema.names))
+    st.session_state[_KEY] = found
+    _forget_rows()
+    return found
+
+
+def _fit(brought: Brought) -> None:
+    dag, odd = brought.drawing.dag, brought.odd
+    own = len(dag.nodes) - len(odd)
+    st.markdown(
+        f"**{_count(len(dag.nodes), 'node')} and {_count(len(dag.edges), 'edge')} were read.** "
+        f"{own:,} {'is a column' if own == 1 else 'are columns'} of this table"
+        + (f", {len(odd):,} {'is' if len(odd) == 1 else 'are'} not." if odd else ".")
+    )
+    if odd:
+        _odd_nodes(brought)
+    try:
+        matched = brought.matched()
+    except StructureError as error:
+        st.info(plain(str(error)), icon=":material/rule:")
+        st.button("Use this graph", key="use_graph", disabled=True)
+        return
+    _changes(matched)
+    _outcome(brought, matched)
+    if matched.drawing.dag.edges == project().graph.edges:
+        st.success("This graph is the one in use.", icon=":material/check:")
+        return
+    st.button(
+        "Use this graph", type="primary", key="use_graph", icon=":material/check:",
+        on_click=_use, args=(brought, matched),
+    )  # fmt: skip
+    if project().graph.edges:
+        st.caption("It takes the place of the graph drawn now; Undo brings that back.")
+
+
+def _odd_nodes(brought: Brought) -> None:
+    """A row a node: which column it is, or leave it out."""
+    odd = brought.odd
+    open_nodes = [node for node in odd if node not in brought.choice]
+    st.markdown("Say which column each of these is, or drop it.")
+    if open_nodes:
+        st.button(
+            f"Drop the {_count(len(open_nodes), 'node')} not decided yet", key="drop_rest",
+            on_click=_drop, args=(brought, open_nodes),
+        )  # fmt: skip
+    pages = -(-len(odd) // _ROWS)
+    if pages > 1:
+        brought.page = int(
+            st.number_input(
+                f"Nodes, {_ROWS} at a time (page 1 to {pages})", 1, pages,
+                min(brought.page + 1, pages), key="odd_page",
+            )
+        ) - 1  # fmt: skip
+    first = brought.page * _ROWS
+    shown = odd[first : first + _ROWS]
+    hints = matching.suggest(brought.drawing.dag, brought.columns)
+    for position, node in enumerate(shown, first):
+        _odd_node(brought, node, position, hints.get(node, ()))
+
+
+def _odd_node(brought: Brought, node: str, position: int, hints: tuple[str, ...]) -> None:
+    left, middle, right = st.columns([1, 1.2, 1.4], vertical_alignment="center")
+    left.markdown(f"**{plain(node)}**")
+    options = [_DROP, *hints, *(name for name in brought.columns if name not in hints)]
+    key = f"odd_{position}"
+    decided = node in brought.choice
+    current = brought.choice.get(node)
+    chosen = middle.selectbox(
+        f"Column for {node}", range(len(options)), key=key, label_visibility="collapsed",
+        format_func=lambda i: f"{options[i]} (similar)" if 0 < i <= len(hints) else options[i],
+        index=(0 if current is None else options.index(current)) if decided else None,
+        placeholder=f"Perhaps {hints[0]}" if hints else "Choose",
+    )  # fmt: skip
+    if chosen is None:
+        brought.choice.pop(node, None)
+        return
+    brought.choice[node] = options[chosen] if chosen else None
+    dag = brought.drawing.dag
+    if chosen == 0 and dag.parents(node) and dag.children(node):
+        joined = right.checkbox(
+            "Join its causes to its effects", value=node in brought.join, key=f"join_{key}"
+        )
+        (brought.join.add if joined else brought.join.discard)(node)
+
+
+def _drop(brought: Brought, nodes: list[str]) -> None:
+    brought.choice |= dict.fromkeys(nodes)
+    _forget_rows()
+
+
+def _forget_rows() -> None:
+    """The rows are drawn from the choices again."""
+    for key in [key for key in st.session_state if str(key).startswith(("odd_", "join_odd_"))]:
+        del st.session_state[key]
+
+
+def _changes(matched: Matched) -> None:
+    """What taking the graph does to it, before it is taken."""
+    if matched.renamed:
+        pairs = [f"{plain(node)} → {plain(name)}" for node, name in matched.renamed.items()]
+        more = len(pairs) - _SAID
+        st.caption(
+            "Renamed: " + ", ".join(pairs[:_SAID]) + (f" and {more} more" if more > 0 else "")
+        )
+    said = matched.consequences
+    harmless = [text for text in said if "nothing else changes" in text]
+    for text in [text for text in said if text not in harmless][:_SAID]:
+        st.warning(plain(text), icon=":material/link_off:")
+    serious = len(said) - len(harmless)
+    if serious > _SAID:
+        st.warning(f"{serious - _SAID:,} more dropped nodes change the graph likewise.")
+    for text in harmless[:3]:
+        st.caption(plain(text))
+    if len(harmless) > 3:
+        st.caption(f"{len(harmless) - 3:,} more nodes are dropped without consequence.")
+
+
+def _outcome(brought: Brought, matched: Matched) -> None:
+    named = matched.drawing.outcome
+    if len(named) == 1 and named[0] != project().target:
+        brought.outcome = st.checkbox(
+            f"The file names an outcome: predict {plain(named[0])}", value=brought.outcome,
+            key="use_outcome",
+        )  # fmt: skip
+
+
+def _use(brought: Brought, matched: Matched) -> None:
+    """A callback, so that the target's own box may be set before it is drawn."""
+    state, drawing = project(), matched.drawing
+    state.graph.bring(drawing.dag.edges, drawing.positions)
+    if len(drawing.outcome) == 1 and brought.outcome:
+        state.target = drawing.outcome[0]
+        st.session_state["target_choice"] = state.target
+    st.session_state["graph_taken"] = (
+        f"The graph is in use: {_count(len(drawing.dag.edges), 'edge')}"
+        + (f", {_count(len(matched.dropped), 'node')} dropped." if matched.dropped else ".")
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

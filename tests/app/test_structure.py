@@ -1,0 +1,241 @@
+"""The page Structure: graphs from elsewhere, what a graph implies, hidden columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.state import Graph, Project
+from prism_core.data.column import Column
+from prism_core.data.schema import Schema
+from prism_core.data.tables import read_table
+from prism_core.structure import formats
+from prism_core.structure.dag import Dag
+from prism_core.structure.drawing import Drawing
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+NAMES = ("age", "Ward code", "severity", "readmitted")
+EDGES = (("age", "severity"), ("Ward code", "readmitted"), ("severity", "readmitted"))
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+def made(names: tuple[str, ...] = NAMES, **fields: object) -> Project:
+    header = ",".join(names)
+    row = ",".join("1" for _ in names)
+    return Project(
+        name="a table", raw=read_table(f"{header}\n{row}\n{row}\n".encode()), public=True,
+        schema=Schema(
+            columns=tuple(Column(name=name, kind="boolean") for name in names),
+            one_row_per_person=True,
+        ),
+        **{"target": names[-1], **fields},  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def page(project: Project) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.run()
+    test.switch_page("pages/structure.py").run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    parts = [
+        *test.markdown, *test.caption, *test.error, *test.info, *test.warning, *test.success
+    ]  # fmt: skip
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def upload(test: AppTest, text: str, name: str = "graph.txt") -> AppTest:
+    test.file_uploader(key="upload_graph").upload(name, text.encode(), "text/plain").run()
+    assert not test.exception
+    return test
+
+
+def press(test: AppTest, key: str) -> AppTest:
+    test.button(key=key).click().run()
+    assert not test.exception
+    return test
+
+
+@pytest.mark.parametrize("form", [form for form in formats.FORMATS if form != "bif"])
+def test_every_format_is_taken_from_a_file(form):
+    # bif and model-string hold no spaces in names, so there the name is fitted to its column.
+    plain = form == "model-string"
+    edges = [tuple(n.replace(" ", "_") if plain else n for n in edge) for edge in EDGES]
+    nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
+    project = made()
+    test = upload(page(project), formats.write(Dag(nodes=nodes, edges=tuple(edges)), form))
+    press(test, "use_graph")
+    assert set(project.graph.edges) == set(EDGES)
+    assert "The graph is in use: 3 edges" in texts(test)
+
+
+def test_a_bif_network_is_pasted_and_its_names_fitted():
+    edges = tuple((a.replace(" ", "."), b.upper()) for a, b in EDGES)
+    nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
+    # Both spellings of severity mean the same column: nothing is decided for the curator.
+    project = made()
+    test = page(project)
+    test.text_area(key="paste_graph").set_value(
+        formats.write(Dag(nodes=nodes, edges=edges), "bif")
+    ).run()
+    assert "not a column of the table" in texts(test)
+    assert test.button(key="use_graph").disabled
+    assert project.graph.edges == ()
+
+
+def test_positions_and_outcome_come_along():
+    drawing = Drawing(
+        dag=Dag(nodes=NAMES, edges=EDGES), outcome=("readmitted",),
+        positions={"age": (0.0, 0.0), "readmitted": (1.0, 0.5)},
+    )  # fmt: skip
+    project = made(target="age")
+    test = upload(page(project), formats.write(drawing, "dagitty"))
+    assert test.checkbox(key="use_outcome").value is True
+    press(test, "use_graph")
+    assert project.target == "readmitted"
+    assert test.selectbox(key="target_choice").value == "readmitted"
+    assert project.graph.foreign
+    assert set(project.graph.positions) == {"age", "readmitted"}
+    press(test, "graph_undo")
+    assert project.graph.edges == ()
+
+
+def test_a_node_that_is_no_column_is_mapped_dropped_or_refused():
+    project = made()
+    test = upload(
+        page(project), "dag { age -> frailty frailty -> readmitted sevrity -> readmitted }"
+    )
+    assert "2 are not" in texts(test)
+    assert test.button(key="use_graph").disabled
+    box = test.selectbox(key="odd_1")
+    assert box.options[1] == "severity (similar)"
+    box.select_index(1).run()
+    assert "'frailty' is not a column" in texts(test)
+    test.selectbox(key="odd_0").select_index(0).run()
+    assert "the graph now denies an effect that it stated" in texts(test)
+    test.checkbox(key="join_odd_0").check().run()
+    assert "now point at its effects" in texts(test)
+    assert project.graph.edges == ()
+    press(test, "use_graph")
+    assert set(project.graph.edges) == {("severity", "readmitted"), ("age", "readmitted")}
+
+
+def test_two_nodes_for_one_column_are_refused():
+    test = upload(
+        page(made()),
+        "dag { SEVERITY -> readmitted  severity. -> readmitted }".replace(
+            "severity.", '"severity!"'
+        ),
+    )
+    test.selectbox(key="odd_0").select_index(1).run()
+    test.selectbox(key="odd_1").select_index(1).run()
+    assert "are both mapped to the column 'severity'" in texts(test)
+    assert test.button(key="use_graph").disabled
+
+
+def test_many_strangers_are_left_out_at_once_and_what_is_lost_is_said():
+    edges = " ".join(f"u{i} -> age u{i} -> readmitted" for i in range(30))
+    project = made()
+    test = upload(page(project), f"dag {{ {edges} age -> readmitted }}")
+    assert len([box for box in test.selectbox if (box.key or "").startswith("odd_")]) == 8
+    press(test, "drop_rest")
+    assert "a common cause of age and readmitted" in texts(test)
+    assert "18 more dropped nodes" in texts(test)
+    press(test, "use_graph")
+    assert project.graph.edges == (("age", "readmitted"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dag { age <-> readmitted }", "not a directed edge"),
+        ("age -> severity severity -> age", "cycle"),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]><graphml>&a;</graphml>", "document type"),
+        ("no graph at all", "edge list"),
+        ("age -> read\x00mitted", "zero byte"),
+    ],
+)
+def test_a_hostile_file_is_a_sentence_and_loses_nothing(text, words):
+    project = made(graph=Graph(edges=EDGES))
+    test = upload(page(project), text)
+    assert words in "\n".join(error.value for error in test.error).replace("\\", "")
+    assert project.graph.edges == EDGES
+    assert "S = Pa(readmitted) = {Ward code, severity}" in texts(test)
+
+
+def open_tab(test: AppTest, position: int) -> AppTest:
+    label = test.tabs[position].label
+    test.session_state["structure_tabs"] = label
+    test.run()
+    assert not test.exception
+    return test
+
+
+def test_questions_are_answered_in_words():
+    test = open_tab(page(made(graph=Graph(edges=EDGES))), 1)
+    test.selectbox(key="ask_left").set_value("age").run()
+    assert "Possibly dependent" in texts(test)
+    assert "They are independent when severity is known." in texts(test)
+    test.multiselect(key="ask_given").set_value(["severity"]).run()
+    assert "**Independent** once severity is known" in texts(test)
+    test.selectbox(key="ask_left").set_value("severity").run()
+    assert "An arrow joins them" in texts(test)
+
+
+def test_implied_independences_are_listed_and_the_blanket_explained():
+    project = made(graph=Graph(edges=EDGES), regime="graphical")
+    test = open_tab(page(project), 1)
+    assert "separates readmitted from age" in texts(test)
+    rows = next(f for f in test.dataframe if "is independent of" in f.value.columns).value
+    assert rows.to_numpy().tolist() == [["age", "readmitted", "severity"]]
+
+
+def test_the_graph_is_offered_in_every_format():
+    test = open_tab(page(made(graph=Graph(edges=EDGES))), 2)
+    for position in range(len(formats.FORMATS)):
+        test.selectbox(key="graph_format").select_index(position).run()
+        assert not test.exception
+    assert len(test.selectbox(key="graph_format").options) == len(formats.FORMATS)
+    test.selectbox(key="graph_format").set_value("bif").run()
+    assert any("Ward code" in error.value.replace("\\", "") for error in test.error)
+
+
+WIDE = tuple(f"c{i}" for i in range(200))
+
+
+def test_far_columns_are_hidden_when_there_are_many_and_shown_on_request():
+    project = made(WIDE, target="c5", graph=Graph(edges=(("c4", "c5"), ("c3", "c4"), ("c9", "c8"))))
+    test = page(project)
+    assert "3 of 200 columns are shown" in texts(test)
+    assert test.toggle(key="graph_show_all").value is False
+    test.toggle(key="graph_show_all").set_value(True).run()
+    assert project.graph.show_all is True
+    assert "All 200 columns are shown." in texts(test)
+    assert "graph_show_all" not in [t.key for t in page(made(graph=Graph(edges=EDGES))).toggle]
+
+
+def test_a_late_edit_of_another_tab_is_not_taken():
+    project = made(graph=Graph(edges=EDGES))
+    first, second = page(project), page(project)
+    rev = project.graph.rev
+    drawn = [*map(list, EDGES), ["age", "readmitted"]]
+    first.session_state["dag_editor"] = {"graph": {"rev": rev, "edges": drawn}}
+    first.run()
+    assert ("age", "readmitted") in project.graph.edges
+    stale = [*map(list, EDGES), ["age", "Ward code"]]
+    second.session_state["dag_editor"] = {"graph": {"rev": rev, "edges": stale}}
+    second.run()
+    assert "changed in another tab" in texts(second)
+    assert ("age", "readmitted") in project.graph.edges
+    assert ("age", "Ward code") not in project.graph.edges
