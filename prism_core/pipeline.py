@@ -178,7 +178,7 @@ def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
 
 
 def _check_spend(plan: Plan) -> None:
-    whole = plan.guarantee  # with what learning the domain cost
+    whole = plan.guarantee  # with what learning the domain and the graph cost
     if not whole.epsilon <= plan.budget.epsilon or not whole.delta <= plan.delta:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
@@ -193,11 +193,11 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
             field="accountant",
         )
     # The whole amount: what is chosen at run time may share it out differently, never exceed it.
-    # The rho of a pld plan's events lies above it, and is charged. Learning the domain has
-    # a charge of its own. A private regression's part of delta is gone before epsilon becomes
+    # The rho of a pld plan's events lies above it, and is charged. Learning has charges
+    # of its own. A private regression's part of delta is gone before epsilon becomes
     # rho; the ledger adds that part up from the event.
     delta = plan.delta - failure(plan.events)
-    whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.schema.prior)
+    whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
     return ledger.charge(
         asset, spent=spent, events=plan.events, plan=plan.hash,
