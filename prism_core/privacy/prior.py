@@ -84,7 +84,11 @@ class Prior:
             PrivacyError: when it is not usable.
         """
         events = document.get("events") if isinstance(document, dict) else None
-        if not isinstance(document, dict) or not isinstance(events, list):
+        if (
+            not isinstance(document, dict)
+            or not isinstance(events, list)
+            or not all(isinstance(event, dict) for event in events)
+        ):
             raise PrivacyError(
                 "The entry 'learned' must list the events of its charge.",
                 field="learned",

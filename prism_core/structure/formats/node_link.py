@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import PrivacyError, StructureError
+from prism_core.errors import PrismError, StructureError
 from prism_core.privacy.prior import Prior
 from prism_core.structure.dag import MAX_NAME, is_name
 from prism_core.structure.formats._sketch import Sketch, position, words_of
@@ -55,7 +55,7 @@ def read(text: str) -> Drawing:
 def _prior(learned: object) -> Prior | None:
     try:
         return None if learned is None else Prior.from_dict(learned)
-    except PrivacyError as error:
+    except PrismError as error:
         raise StructureError(
             f"What the graph cost cannot be read: {error}", field="learned"
         ) from None
