@@ -83,7 +83,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _check_out(out: Path) -> None:
-    if out.is_dir() or out.suffix != ".json":
+    if out.exists() or out.suffix != ".json":
         raise ConfigError(
             "--out must name a new .json file: no other format holds what the graph cost.",
             field="out",

@@ -146,8 +146,8 @@ def test_the_score_of_the_search_moves_by_at_most_its_sensitivity():
 
 @pytest.mark.statistical
 def test_chance_alone_stays_below_its_bound_on_average():
-    """The mean of 400 tables has a standard error of about 0.5% of the bound, and lies 10% below
-    it: false alarm below 1e-50."""
+    """Uniform margins meet the bound; the mean of 400 tables has a standard error of 1% of it, so
+    10% off has a false-alarm rate below 1e-20."""
     rng = np.random.default_rng(4)
     plan = plan_for(n=2_000)
     found = []
@@ -156,7 +156,7 @@ def test_chance_alone_stays_below_its_bound_on_average():
         counts = EncodedTable(schema=SCHEMA, codes=codes).counts([("effect", "y", "wide")])[0]
         found.append(conditional_association(counts))
     bound = plan.by_chance("effect", ("wide",))
-    assert 0.5 * bound < np.mean(found) <= bound
+    assert 0.9 * bound < np.mean(found) < 1.1 * bound
 
 
 # --- the plan --------------------------------------------------------------------------------
