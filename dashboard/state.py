@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.task import AllocationRule, Regime, SelectionRule, ThreeWayRule
     from prism_core.privacy.accountants import AccountantName
+    from prism_core.privacy.prior import Prior
+    from prism_core.structure.dag import DagProvenance
 
 Edges = tuple[tuple[str, str], ...]
 _KEY = "project"
@@ -46,6 +48,8 @@ class Graph:
         rev: revision of the edges that Python made last; the editor answers to it.
         positions: where the columns stand on the canvas.
         past, future: edges before and after, for undo and redo.
+        provenance, prior: where a graph that was learned comes from, and what that cost; they
+            stay with the edges that are drawn further until another graph is loaded.
     """
 
     edges: Edges = ()
@@ -53,6 +57,18 @@ class Graph:
     positions: dict[str, tuple[float, float]] = field(default_factory=dict)
     past: list[Edges] = field(default_factory=list)
     future: list[Edges] = field(default_factory=list)
+    provenance: DagProvenance = "declared"
+    prior: Prior | None = None
+
+    def load(self, dag: Dag) -> None:
+        """Put another graph in place, with how it came about and what that cost."""
+        learned = dag.learned or self.provenance != "declared"
+        self.positions = {}
+        self.provenance, self.prior = dag.provenance, dag.prior
+        self.replace(dag.edges)
+        if learned:  # undo must not bring learned edges back without their cost
+            self.past.clear()
+            self.future.clear()
 
     def drawn(self, edges: Edges) -> None:
         """Take over what the user drew; the editor shows it already."""
@@ -278,10 +294,13 @@ class Project:
 
     @property
     def dag(self) -> Dag | None:
-        """The graph over the schema's columns, or None without edges."""
-        if self.schema is None or not self.graph.edges:
+        """The graph over the schema's columns, or None without edges that cost nothing."""
+        if self.schema is None or not (self.graph.edges or self.graph.prior):
             return None
-        return Dag(nodes=self.schema.names, edges=self.graph.edges)
+        return Dag(
+            nodes=self.schema.names, edges=self.graph.edges, provenance=self.graph.provenance,
+            prior=self.graph.prior,
+        )  # fmt: skip
 
     def task(self) -> Task:
         """The task as it is entered."""

@@ -103,14 +103,14 @@ def _files() -> None:
             with mistakes():
                 assert state.schema is not None
                 read = formats.read(file.getvalue())
-                state.graph.positions = {}
-                state.graph.replace(read.over(state.schema.names).edges)
+                state.graph.load(read.over(state.schema.names))
                 st.rerun()
         if state.dag is not None:
             st.download_button(
                 "Download JSON", formats.write(state.dag, "node-link"), "dag.json",
                 key="graph_json",
             )  # fmt: skip
+        if state.dag is not None and not state.dag.learned:
             st.download_button(
                 "Download CSV", formats.write(state.dag, "edge-list"), "dag.csv", key="graph_csv"
             )

@@ -32,6 +32,7 @@ from prism_core.learning.graph import graph_of_public, learn_graph
 from prism_core.learning.graph_plan import LEAST, design_graph
 from prism_core.pipeline import release
 from prism_core.planning.design import design
+from prism_core.planning.statement import statement
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.conversions import epsilon_to_rho, rho_to_epsilon
 from prism_core.privacy.events import GaussianEvent
@@ -486,3 +487,11 @@ def test_in_the_predictive_regime_its_cost_is_deducted_too():
     later = design(SCHEMA, task, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=learned_dag())
     assert later.prior is not None
     assert later.guarantee.rho == pytest.approx(later.spent.rho + later.prior.rho)
+
+
+def test_the_statement_says_that_it_was_learned_and_is_not_causal():
+    dag, causal = learned_dag(), Task(target="y")
+    assert "not causal" in statement(TASK, dag)
+    assert f"epsilon = {dag.prior.spent.epsilon:.3g}" in statement(TASK, dag)
+    assert "not what causes it" in statement(causal, dag)
+    assert "learned" not in statement(causal, Dag(nodes=NAMES, edges=(("cause", "y"),)))
