@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.evaluation import Evaluation
+    from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.learning.requests import Outline
     from prism_core.planning.plan import Plan
@@ -69,6 +70,13 @@ class Graph:
         if learned:  # undo must not bring learned edges back without their cost
             self.past.clear()
             self.future.clear()
+
+    def forget(self) -> None:
+        """Start again from knowledge: no edge, and nothing of a learned graph to go back to."""
+        self.provenance, self.prior = "declared", None
+        self.replace(())
+        self.past.clear()
+        self.future.clear()
 
     def drawn(self, edges: Edges) -> None:
         """Take over what the user drew; the editor shows it already."""
@@ -172,6 +180,27 @@ class Learning:
 
 
 @dataclass
+class Blanket:
+    """Learning the target's blanket with budget.
+
+    Attributes:
+        share: part of the budget for it.
+        members: most columns in it.
+        job: the step under way.
+        table: its rows, while it is under way.
+        attempt: counts the steps, so that each is confirmed by itself.
+        message: what the last step came to, for the page.
+    """
+
+    share: float = 0.20
+    members: int = 8
+    job: Job[GraphPlan] | None = None
+    table: Rows | None = field(default=None, repr=False)
+    attempt: int = 0
+    message: str = ""
+
+
+@dataclass
 class Project:
     """Everything a curator entered, and what came of it."""
 
@@ -188,6 +217,7 @@ class Project:
     form_rev: int = 0
     draft_people: People = field(default_factory=People)
     learning: Learning = field(default_factory=Learning)
+    blanket: Blanket = field(default_factory=Blanket)
     checked: bool = False
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
@@ -280,6 +310,22 @@ class Project:
             self._outline(provenance), budget.epsilon,
             1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
             share=self.learning.share, delta_share=self.learning.delta_share,
+        )  # fmt: skip
+
+    def graph_plan(self) -> GraphPlan:
+        """What learning the target's blanket would cost. Spends nothing, reads no row.
+
+        Raises:
+            PrismError: when something is missing or not usable.
+        """
+        from prism_core.learning.graph_plan import design_graph
+
+        assert self.schema is not None
+        budget = self.budget.budget()
+        return design_graph(
+            self.schema, self.target or "", budget.epsilon,
+            1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
+            share=self.blanket.share, members=self.blanket.members,
         )  # fmt: skip
 
     def _outline(self, provenance: Provenance) -> Outline:

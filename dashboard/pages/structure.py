@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.parts import canvas, edges_panel, target
+from dashboard.parts import canvas, edges_panel, learn_graph, target
 from dashboard.state import project
 from dashboard.widgets import guard, heading, mistakes, onward, plain
 from prism_core.planning.statement import statement
@@ -23,6 +23,7 @@ if state.target is not None:
         canvas.section()
     with panel:
         edges_panel.section()
+    learn_graph.section()
     # Written after the drawing, so that it speaks of the edges just drawn.
     with st.container(border=True), mistakes():
         st.markdown(f":material/shield: {plain(statement(state.task(), state.dag))}")

@@ -33,7 +33,7 @@ from prism_core.planning.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
 
-CASES = (("child", "Disease"), ("alarm", "LVFAILURE"), ("alarm", "HR"))
+CASES = (("child", "Disease"), ("alarm", "LVFAILURE"))
 N, HOLDOUT = 20_000, 20_000
 
 
