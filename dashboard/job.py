@@ -1,7 +1,8 @@
 """The child process of a run: `python -m dashboard.job FOLDER`.
 
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
-codes; for learning a domain outline.yaml and the rows. Codes and rows are deleted as soon as they
+codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
+and an empty file learn-graph. Codes and rows are deleted as soon as they
 are read, so a crash leaves no private file behind. Nothing that is written here but the result
 depends on the rows.
 """
@@ -24,6 +25,8 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.stored import from_dict
 from prism_core.data.tables import read_table
 from prism_core.errors import CancelledError, PrismError
+from prism_core.learning.graph import learn_graph
+from prism_core.learning.graph_plan import design_graph
 from prism_core.learning.learn import learn_domain
 from prism_core.learning.outline_io import load_outline
 from prism_core.learning.plan import design_domain
@@ -35,6 +38,8 @@ from prism_core.synthesis.engine.cache import load_meanwhile
 from prism_core.workspace import fresh_rng
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from prism_core.config import RunConfig
     from prism_core.data.schema import Schema
     from prism_core.data.source import Rows
@@ -43,6 +48,7 @@ CODES = "codes.npy"
 STORED = "stored.json"
 ROWS = "rows.parquet"
 OUTLINE = "outline.yaml"
+LEARN_GRAPH = "learn-graph"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
@@ -56,7 +62,7 @@ def main(folder: Path) -> None:
     """Run the job of a folder and write its outcome."""
     signal.signal(signal.SIGTERM, _cancel)
     try:
-        made = _learn(folder) if (folder / OUTLINE).is_file() else _release(folder)
+        made = _step(folder)(folder)
         outcome: dict[str, Any] = {"state": "done", **made}
     except CancelledError as error:
         outcome = {"state": "cancelled", "message": str(error)}
@@ -71,6 +77,12 @@ def main(folder: Path) -> None:
     finally:
         forget(folder)
     write_json(folder / OUTCOME, outcome)
+
+
+def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
+    if (folder / OUTLINE).is_file():
+        return _learn
+    return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
 
 
 def forget(folder: Path) -> None:
@@ -124,6 +136,25 @@ def _learn(folder: Path) -> dict[str, Any]:
     (folder / RESULT).mkdir()
     schema_io.save(found.schema, folder / RESULT / SCHEMA)
     return {"epsilon": found.spent.epsilon, "stamp": found.stamp, "charge": found.charge}
+
+
+def _learn_graph(folder: Path) -> dict[str, Any]:
+    config = configs.load(folder / CONFIG)
+    schema = schema_io.load(config.table.schema)
+    table = _rows(folder, schema, public=config.table.public)
+    plan = design_graph(
+        schema, config.task.target, config.budget.epsilon, config.budget.delta, table.n,
+        share=config.graph.share, members=config.graph.members,
+    )  # fmt: skip
+    ledger, asset = _charged(config, plan.delta)
+    found = learn_graph(
+        plan, table, ledger=ledger, asset=asset,
+        noise=SeededNoise(_rng(folder)) if table.public else SecureNoise(),
+        why=config.asset.why if config.asset else "",
+    )  # fmt: skip
+    (folder / RESULT).mkdir()
+    (folder / RESULT / GRAPH).write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
+    return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
 
 
 def _rng(folder: Path) -> np.random.Generator:

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.evaluation import Evaluation
+    from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.learning.requests import Outline
     from prism_core.planning.plan import Plan
     from prism_core.planning.task import AllocationRule, Regime, SelectionRule, ThreeWayRule
     from prism_core.privacy.accountants import AccountantName
+    from prism_core.privacy.prior import Prior
+    from prism_core.structure.dag import DagProvenance
 
 Edges = tuple[tuple[str, str], ...]
 _KEY = "project"
@@ -48,6 +51,8 @@ class Graph:
         foreign: whether the positions are a file's, in a unit of its own.
         show_all: whether columns far from Y and S are shown, too; None: unless there are many.
         past, future: edges before and after, for undo and redo.
+        provenance, prior: where a graph that was learned comes from, and what that cost; they
+            stay with the edges that are drawn further until another graph is loaded.
     """
 
     edges: Edges = ()
@@ -57,6 +62,30 @@ class Graph:
     show_all: bool | None = None
     past: list[Edges] = field(default_factory=list)
     future: list[Edges] = field(default_factory=list)
+    provenance: DagProvenance = "declared"
+    prior: Prior | None = None
+
+    def load(self, dag: Dag, positions: Mapping[str, tuple[float, float]] | None = None) -> None:
+        """Put another graph in place, with how it came about and what that cost.
+
+        Args:
+            dag: the graph.
+            positions: of its columns, in the unit of the file it came from.
+        """
+        learned = dag.learned or self.provenance != "declared"
+        self.positions, self.foreign = dict(positions or {}), bool(positions)
+        self.provenance, self.prior = dag.provenance, dag.prior
+        self.replace(dag.edges)
+        if learned:  # undo must not bring learned edges back without their cost
+            self.past.clear()
+            self.future.clear()
+
+    def forget(self) -> None:
+        """Start again from knowledge: no edge, and nothing of a learned graph to go back to."""
+        self.provenance, self.prior = "declared", None
+        self.replace(())
+        self.past.clear()
+        self.future.clear()
 
     def drawn(self, edges: Edges) -> None:
         """Take over what the user drew; the editor shows it already."""
@@ -67,12 +96,6 @@ class Graph:
 
     def replace(self, edges: Edges) -> None:
         """Put other edges in place, so that the editor must show them."""
-        self.drawn(edges)
-        self.rev += 1
-
-    def bring(self, edges: Edges, positions: Mapping[str, tuple[float, float]]) -> None:
-        """Put a graph from elsewhere in place, with positions in its own unit."""
-        self.positions, self.foreign = dict(positions), bool(positions)
         self.drawn(edges)
         self.rev += 1
 
@@ -171,6 +194,27 @@ class Learning:
 
 
 @dataclass
+class Blanket:
+    """Learning the target's blanket with budget.
+
+    Attributes:
+        share: part of the budget for it.
+        members: most columns in it.
+        job: the step under way.
+        table: its rows, while it is under way.
+        attempt: counts the steps, so that each is confirmed by itself.
+        message: what the last step came to, for the page.
+    """
+
+    share: float = 0.20
+    members: int = 8
+    job: Job[GraphPlan] | None = None
+    table: Rows | None = field(default=None, repr=False)
+    attempt: int = 0
+    message: str = ""
+
+
+@dataclass
 class Project:
     """Everything a curator entered, and what came of it."""
 
@@ -188,6 +232,7 @@ class Project:
     form_provenance: Provenance | None = None
     draft_people: People = field(default_factory=People)
     learning: Learning = field(default_factory=Learning)
+    blanket: Blanket = field(default_factory=Blanket)
     checked: bool = False
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
@@ -284,6 +329,22 @@ class Project:
             share=self.learning.share, delta_share=self.learning.delta_share,
         )  # fmt: skip
 
+    def graph_plan(self) -> GraphPlan:
+        """What learning the target's blanket would cost. Spends nothing, reads no row.
+
+        Raises:
+            PrismError: when something is missing or not usable.
+        """
+        from prism_core.learning.graph_plan import design_graph
+
+        assert self.schema is not None
+        budget = self.budget.budget()
+        return design_graph(
+            self.schema, self.target or "", budget.epsilon,
+            1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
+            share=self.blanket.share, members=self.blanket.members,
+        )  # fmt: skip
+
     def _outline(self, provenance: Provenance) -> Outline:
         from prism_core.learning import form
         from prism_core.learning.requests import Outline
@@ -296,10 +357,13 @@ class Project:
 
     @property
     def dag(self) -> Dag | None:
-        """The graph over the schema's columns, or None without edges."""
-        if self.schema is None or not self.graph.edges:
+        """The graph over the schema's columns, or None without edges that cost nothing."""
+        if self.schema is None or not (self.graph.edges or self.graph.prior):
             return None
-        return Dag(nodes=self.schema.names, edges=self.graph.edges)
+        return Dag(
+            nodes=self.schema.names, edges=self.graph.edges, provenance=self.graph.provenance,
+            prior=self.graph.prior,
+        )  # fmt: skip
 
     @property
     def protected(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from dashboard import job as child
 from prism_core import config as configs
-from prism_core.config import AssetConfig, DomainConfig, RunConfig, TableConfig
+from prism_core.config import AssetConfig, DomainConfig, GraphConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.stored import StoredTable, to_dict
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
+    from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
 
@@ -136,13 +137,42 @@ def start(plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> Job[
         asset=asset,
     )  # fmt: skip
     _describe(folder, config, seed)
+    _hand_over(folder, table)
+    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+
+
+def learn_graph(
+    plan: GraphPlan, table: Rows, asset: AssetConfig | None, seed: int
+) -> Job[GraphPlan]:
+    """Start learning a blanket, as `prism learn-dag` does it.
+
+    Spends: `plan.spent`, in the process that is started, after the ledger is charged.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
+    schema_io.save(plan.schema, folder / child.SCHEMA)
+    (folder / child.LEARN_GRAPH).touch()
+    config = RunConfig(
+        table=TableConfig(
+            train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public
+        ),
+        task=Task(target=plan.target, regime="graphical"),
+        budget=Budget(epsilon=plan.epsilon, delta=plan.delta),
+        asset=asset,
+        graph=GraphConfig(share=plan.share, members=plan.members),
+    )  # fmt: skip
+    _describe(folder, config, seed)
+    _hand_over(folder, table)
+    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+
+
+def _hand_over(folder: Path, table: Rows) -> None:
+    """The rows, in a file for this user only, or where they stand."""
     if isinstance(table, StoredTable):
         child.write_json(folder / child.STORED, to_dict(table))
     else:
         assert isinstance(table, EncodedTable), "there are two kinds of tables"
         codes = table.codes
         _private(folder / child.CODES, lambda file: np.save(file, codes, allow_pickle=False))
-    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
 
 
 def learn(

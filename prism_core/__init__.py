@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from prism_core.data.schema_io import save as save_schema
     from prism_core.data.tables import RawTable, from_frame, read_table
     from prism_core.errors import PrismError
+    from prism_core.learning.graph import LearnedDag, graph_of_public, learn_graph
+    from prism_core.learning.graph_plan import GraphPlan, design_graph
     from prism_core.learning.learn import LearnedDomain, learn_domain
     from prism_core.learning.outline_io import load_outline
     from prism_core.learning.plan import DomainPlan, design_domain
@@ -39,6 +41,8 @@ __all__ = [
     "DomainPlan",
     "Drawing",
     "EncodedTable",
+    "GraphPlan",
+    "LearnedDag",
     "LearnedDomain",
     "Ledger",
     "NumericRequest",
@@ -58,10 +62,13 @@ __all__ = [
     "decode",
     "design",
     "design_domain",
+    "design_graph",
     "encode",
     "evaluate",
     "from_frame",
+    "graph_of_public",
     "learn_domain",
+    "learn_graph",
     "load_outline",
     "load_schema",
     "read_dag",
@@ -80,6 +87,8 @@ _HOMES = {
     "DomainPlan": ("prism_core.learning.plan", "DomainPlan"),
     "Drawing": ("prism_core.structure.drawing", "Drawing"),
     "EncodedTable": ("prism_core.data.encoding", "EncodedTable"),
+    "GraphPlan": ("prism_core.learning.graph_plan", "GraphPlan"),
+    "LearnedDag": ("prism_core.learning.graph", "LearnedDag"),
     "LearnedDomain": ("prism_core.learning.learn", "LearnedDomain"),
     "Ledger": ("prism_core.privacy.ledger", "Ledger"),
     "NumericRequest": ("prism_core.learning.requests", "NumericRequest"),
@@ -99,10 +108,13 @@ _HOMES = {
     "decode": ("prism_core.data.encoding", "decode"),
     "design": ("prism_core.pipeline", "design"),
     "design_domain": ("prism_core.learning.plan", "design_domain"),
+    "design_graph": ("prism_core.learning.graph_plan", "design_graph"),
     "encode": ("prism_core.data.encoding", "encode"),
     "evaluate": ("prism_core.pipeline", "evaluate"),
     "from_frame": ("prism_core.data.tables", "from_frame"),
+    "graph_of_public": ("prism_core.learning.graph", "graph_of_public"),
     "learn_domain": ("prism_core.learning.learn", "learn_domain"),
+    "learn_graph": ("prism_core.learning.graph", "learn_graph"),
     "load_outline": ("prism_core.learning.outline_io", "load_outline"),
     "load_schema": ("prism_core.data.schema_io", "load"),
     "read_dag": ("prism_core.structure.formats", "read"),

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import bench_cli, dag_cli, ledger_cli
-from prism_core.errors import ConfigError, PrismError, PrivacyError
+from prism_core import bench_cli, dag_cli, learn_dag_cli, ledger_cli
+from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.errors import ConfigError, PrismError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
     dag_cli.add(commands)
+    learn_dag_cli.add(commands)
     ledger_cli.add(commands)
     bench_cli.add(commands)
     return parser
@@ -128,7 +130,7 @@ def _plan_text(plan: Plan) -> str:
         f"privately at run time, {plan.task.k} of {len(plan.schema.columns) - 1})"),
         f"epsilon {plan.budget.epsilon:g}, delta {plan.delta:.3g}, accountant "
         f"{plan.budget.accountant}; spends epsilon {plan.spent.epsilon:.6g}",
-        *_domain_lines(plan),
+        *_learned_lines(plan),
         f"junction tree: {plan.forecast.cells:,} cells, largest clique "
         f"{plan.forecast.largest_clique:,}{'' if plan.forecast.exact else ' (worst case)'}",
         "",
@@ -154,14 +156,16 @@ def _plan_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _domain_lines(plan: Plan) -> list[str]:
-    prior = plan.schema.prior
-    if prior is None:
-        return []
-    return [
-        f"learning the domain spent epsilon {prior.spent.epsilon:.6g}; both together epsilon "
-        f"{plan.guarantee.epsilon:.6g}"
+def _learned_lines(plan: Plan) -> list[str]:
+    parts = {"domain": plan.schema.prior, "graph": None if plan.dag is None else plan.dag.prior}
+    spent = [
+        f"learning the {what} spent epsilon {prior.spent.epsilon:.6g}"
+        for what, prior in parts.items()
+        if prior is not None
     ]
+    return (
+        [f"{'; '.join(spent)}; all together epsilon {plan.guarantee.epsilon:.6g}"] if spent else []
+    )
 
 
 def _learn(arguments: argparse.Namespace) -> None:
@@ -178,7 +182,7 @@ def _learn(arguments: argparse.Namespace) -> None:
 
     config = configs.load(arguments.config)
     seed, out = arguments.seed, arguments.out
-    _check_seed(seed, public=config.table.public)
+    check_seed(seed, public=config.table.public)
     if out.is_dir() or out.resolve() == config.table.schema.resolve():
         raise ConfigError("--out must name a new file for the learned schema.", field="out")
     writer.check_target(out.parent)
@@ -191,7 +195,7 @@ def _learn(arguments: argparse.Namespace) -> None:
     for warning in plan.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
-    ledger, asset = _ledger(config, plan.delta, arguments.workspace)
+    ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     found = learn_domain(
         plan, raw, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
         noise=SecureNoise() if seed is None else SeededNoise(rng), rng=rng,
@@ -231,12 +235,12 @@ def _release(arguments: argparse.Namespace) -> None:
         config = replace(config, synthesis=replace(config.synthesis, engine=arguments.engine))
     load_meanwhile(config.synthesis)
     seed = arguments.seed
-    _check_seed(seed, public=config.table.public)
+    check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
-    ledger, asset = _ledger(config, plan.delta, arguments.workspace)
+    ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
     if twin:  # for the curator's eyes; the run goes on as it is
@@ -270,36 +274,6 @@ def _place(config: RunConfig) -> str:
     """Where the training rows stand, for this machine; without a password."""
     train = config.table.train
     return str(train.resolve()) if isinstance(train, Path) else str(train)
-
-
-def _check_seed(seed: int | None, *, public: bool) -> None:
-    if seed is not None and not public:
-        raise PrivacyError(
-            "--seed is for tables marked public only: noise that is known can be subtracted.",
-            field="seed",
-        )
-    if seed is not None and seed < 0:
-        raise ConfigError("--seed must be 0 or more.", field="seed")
-
-
-def _ledger(config: RunConfig, delta: float, workspace: Path | None) -> tuple[Any, str]:
-    from prism_core.privacy.ledger import Ledger
-
-    if config.table.public:
-        return None, ""
-    if config.asset is None:
-        raise PrivacyError(
-            "A private table needs an [asset] section with a name and a lifetime_epsilon, so that "
-            "its releases are charged.",
-            field="asset",
-        )
-    ledger = Ledger(workspace)
-    asset = ledger.register(
-        config.asset.name,
-        epsilon=config.asset.lifetime_epsilon,
-        delta=delta if config.asset.lifetime_delta is None else config.asset.lifetime_delta,
-    )
-    return ledger, asset.name
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:

@@ -42,6 +42,7 @@ _KEYS: dict[str, dict[str, _Kind]] = {
         "selection": "number", "choice": "number", "task": "number", "background": "number",
     },
     "domain": {"share": "number", "delta_share": "number"},
+    "graph": {"share": "number", "members": "whole"},
     "synthesis": {
         "model": "text", "sampling": "text", "rows": "whole", "iterations": "whole",
         "engine": "text",
@@ -103,6 +104,19 @@ class DomainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GraphConfig:
+    """How a blanket is learned where there is no graph.
+
+    Attributes:
+        share: of rho.
+        members: most columns in the blanket.
+    """
+
+    share: float = 0.20
+    members: int = 8
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunConfig:
     """A run, as data."""
 
@@ -112,6 +126,7 @@ class RunConfig:
     synthesis: Synthesis = field(default_factory=Synthesis)
     asset: AssetConfig | None = None
     domain: DomainConfig = field(default_factory=DomainConfig)
+    graph: GraphConfig = field(default_factory=GraphConfig)
 
 
 def load(path: str | Path) -> RunConfig:
@@ -147,6 +162,7 @@ def from_dict(document: dict[str, Any], *, folder: Path) -> RunConfig:
         synthesis=Synthesis(**_section(document, "synthesis")),
         asset=AssetConfig(**_section(document, "asset")) if "asset" in document else None,
         domain=DomainConfig(**_section(document, "domain")),
+        graph=GraphConfig(**_section(document, "graph")),
     )
 
 
@@ -223,6 +239,8 @@ def dumps(config: RunConfig) -> str:
     )
     if config.domain != DomainConfig():
         document["domain"] = _plain(config.domain, ("share", "delta_share"))
+    if config.graph != GraphConfig():
+        document["graph"] = _plain(config.graph, ("share", "members"))
     if config.asset is not None:
         document["asset"] = _plain(
             config.asset, ("name", "lifetime_epsilon", "lifetime_delta", "why")

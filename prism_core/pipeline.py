@@ -179,7 +179,7 @@ def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
 
 
 def _check_spend(plan: Plan) -> None:
-    whole = plan.guarantee  # with what learning the domain cost
+    whole = plan.guarantee  # with what learning the domain and the graph cost
     if not whole.epsilon <= plan.budget.epsilon or not whole.delta <= plan.delta:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
@@ -197,12 +197,11 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
     # The rho of a pld plan's events lies above it, and is charged. A private regression's part
     # of delta is gone before epsilon becomes rho; the ledger adds that part up from the event.
     delta = plan.delta - failure(plan.events)
-    whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.schema.prior)
+    whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
-    # Learning the domain has a charge of its own. Where this asset does not hold it (another
-    # workspace or name, or no ledger then), it is charged here.
-    prior = plan.schema.prior
-    missing = () if prior is None else ledger.lacking(asset, prior.events)
+    # Learning has charges of its own. Where this asset does not hold them (another workspace or
+    # name, or no ledger then), they are charged here.
+    missing = () if plan.prior is None else ledger.lacking(asset, plan.prior.events)
     if missing:
         rho = math.fsum([spent.rho, *(event.rho for event in missing)])
         spent = replace(spent, epsilon=plan.guarantee.epsilon, rho=rho)

@@ -52,7 +52,7 @@ class Inputs:
     n: int
 
 
-def gather(config: RunConfig, workspace: Path | None = None) -> Inputs:
+def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = True) -> Inputs:
     """Read the files that a configuration names. Spends nothing.
 
     A table that is not read into memory is opened and its rows are counted; n is public.
@@ -60,9 +60,10 @@ def gather(config: RunConfig, workspace: Path | None = None) -> Inputs:
     Args:
         config: the configuration.
         workspace: where temporary files may stand; by default the ledger's folder.
+        graph: whether to read the graph; a step that is to learn one does without.
     """
     schema = schema_io.load(config.table.schema)
-    dag = None if config.table.dag is None else formats.read(config.table.dag)
+    dag = formats.read(config.table.dag) if graph and config.table.dag is not None else None
     raw = open_rows(
         config.table.train, workspace, separator=config.table.separator,
         encoding=config.table.encoding,

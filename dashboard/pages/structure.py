@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.parts import bring, canvas, edges_panel, implied, take_away, target
+from dashboard.parts import (
+    bring,
+    canvas,
+    edges_panel,
+    implied,
+    learn_graph,
+    take_away,
+    target,
+)
 from dashboard.state import project
 from dashboard.widgets import guard, heading, mistakes, onward, plain
 from prism_core.planning.statement import statement
@@ -27,6 +35,7 @@ if state.target is not None:
         canvas.section()
     with panel:
         edges_panel.section()
+    learn_graph.section()
     # Written after the drawing, so that it speaks of the edges just drawn.
     with summary, mistakes():
         st.markdown(f":material/shield: {plain(statement(state.task(), state.dag))}")

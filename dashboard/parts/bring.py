@@ -233,7 +233,7 @@ def _outcome(brought: Brought, matched: Matched) -> None:
 def _use(brought: Brought, matched: Matched) -> None:
     """A callback, so that the target's own box may be set before it is drawn."""
     state, drawing = project(), matched.drawing
-    state.graph.bring(drawing.dag.edges, drawing.positions)
+    state.graph.load(drawing.dag, drawing.positions)
     if len(drawing.outcome) == 1 and brought.outcome:
         state.target = drawing.outcome[0]
         st.session_state["target_choice"] = state.target

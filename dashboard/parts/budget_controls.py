@@ -112,7 +112,7 @@ def _accounting() -> None:
     fitting = {name: _ACCOUNTANTS[name] for name in available()}
     if not state.public:
         fitting = {name: text for name, text in fitting.items() if name in CHARGEABLE}
-    learned = state.schema is not None and state.schema.prior is not None
+    learned = bool(state.schema and state.schema.prior) or state.graph.prior is not None
     if learned:
         fitting = {"zcdp": _ACCOUNTANTS["zcdp"]}
     if entries.accountant not in fitting:

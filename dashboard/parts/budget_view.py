@@ -61,14 +61,14 @@ def _figures(plan: Plan) -> None:
 
 
 def _deducted(plan: Plan) -> None:
-    """What learning the columns spent of the declared epsilon, and what this plan has."""
-    prior = plan.schema.prior
+    """What learning spent of the declared epsilon, and what this plan has."""
+    prior = plan.prior
     if prior is None:
         return
     st.info(
-        f"Of epsilon {plan.budget.epsilon:g}, learning the columns has spent "
+        f"Of epsilon {plan.budget.epsilon:g}, learning has spent "
         f"**{prior.spent.epsilon:.3g}**. This plan has what is left: epsilon "
-        f"**{plan.spent.epsilon:.3g}**. Both together stay within {plan.budget.epsilon:g}, because "
+        f"**{plan.spent.epsilon:.3g}**. All together stay within {plan.budget.epsilon:g}, because "
         "losses add up to less than their sum.",
         icon=":material/school:",
     )

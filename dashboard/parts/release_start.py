@@ -73,13 +73,13 @@ def _summary(state: Project, plan: Plan) -> str:
 
 
 def _learned(plan: Plan) -> str:
-    return "" if plan.schema.prior is None else ", with the learning of the columns before it,"
+    return "" if plan.prior is None else ", with the learning before it,"
 
 
 def _promise(state: Project, plan: Plan) -> str:
     if state.public:
         return "These rows are public: run a rehearsal with known noise. Nothing is charged."
-    amount = plan.budget.epsilon if plan.schema.prior is None else plan.spent.epsilon
+    amount = plan.budget.epsilon if plan.prior is None else plan.spent.epsilon
     return (
         f"Spend epsilon {amount:.3g} of “{plain(state.asset or 'the asset')}”. This "
         "cannot be undone, even if the run fails after its first measurement."

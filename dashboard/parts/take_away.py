@@ -29,8 +29,10 @@ def section() -> None:
         st.caption("Draw or upload a graph first.")
         return
     choice, button = st.columns([1, 1], vertical_alignment="bottom")
+    # A learned graph keeps its cost in one format only.
+    forms = ["node-link"] if state.dag.learned else list(_WORDS)
     form = choice.selectbox(
-        "Format", list(_WORDS), format_func=lambda key: _WORDS[key][0], key="graph_format"
+        "Format", forms, format_func=lambda key: _WORDS[key][0], key="graph_format"
     )
     with mistakes():
         assert state.dag is not None

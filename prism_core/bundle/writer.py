@@ -63,6 +63,8 @@ def certificate(release: Release) -> dict[str, Any]:
         "schema_provenance": plan.schema.provenance,
         "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
         "domain": None if plan.schema.prior is None else plan.schema.prior.to_dict(),
+        "graph_provenance": None if plan.dag is None else plan.dag.provenance,
+        "graph": None if plan.dag is None or plan.dag.prior is None else plan.dag.prior.to_dict(),
         "plan_sha256": plan.hash,
         "charge": release.charge,
         "software": {"name": "prism-dashboard", "version": _version()},

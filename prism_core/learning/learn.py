@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import MISSING_TEXTS, encode_column, one_row_per_person
 from prism_core.data.tables import as_texts
-from prism_core.errors import LedgerError, PlanError, TableError
+from prism_core.errors import PlanError, TableError
+from prism_core.learning.charge import charged, stamp
 from prism_core.learning.quantiles import learned_column
 from prism_core.learning.requests import NumericRequest
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from prism_core.data.column import Column
     from prism_core.data.schema import Schema
     from prism_core.data.tables import RawTable
+    from prism_core.learning.charge import LearningStamp
     from prism_core.learning.plan import DomainEvent, DomainPlan
     from prism_core.learning.requests import CategoryRequest, Request
     from prism_core.privacy.accountants import Spent
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 MAX_NAME = 200
 """Longer texts, and texts with control characters, are no categories: they become `other`."""
-
-LearningStamp: TypeAlias = Literal["learned", "learned without a ledger", "rehearsal, not learned"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,33 +89,18 @@ def learn_domain(
     guard_rows(source, public=public)
     rows = _rows(plan, raw, rng)
     rehearsal = public and not source.secure
-    charge = None
-    if ledger is not None and not rehearsal:
-        charge = _charge(ledger, plan, asset, why)
-    touched = False
+    why = why or "learning the domain"
     learned: list[Column] = []
-    try:
+    with charged(plan, ledger, asset, why, rehearsal=rehearsal) as charge:
         for request, event in zip(plan.outline.requests, plan.events, strict=True):
             cells = rows.column(request.name)
-            touched = True
+            charge.touched = True
             learned.append(_learn(request, event, cells, source, public=public))
-        schema = plan.schema(learned, plan.prior(charge))
-    except BaseException:
-        if ledger is not None and charge is not None:
-            ledger.mark(charge, "failed" if touched else "void")
-        raise
-    if ledger is not None and charge is not None:
-        ledger.mark(charge, "done")
+        schema = plan.schema(learned, plan.prior(charge.number))
     return LearnedDomain(
-        schema=schema, spent=plan.spent, events=plan.events, charge=charge,
-        stamp=_stamp(rehearsal=rehearsal, ledger=ledger),
+        schema=schema, spent=plan.spent, events=plan.events, charge=charge.number,
+        stamp=stamp(rehearsal=rehearsal, ledger=ledger),
     )  # fmt: skip
-
-
-def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> LearningStamp:
-    if rehearsal:
-        return "rehearsal, not learned"
-    return "learned without a ledger" if ledger is None else "learned"
 
 
 def _rows(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> RawTable:
@@ -138,15 +123,6 @@ def _rows(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> RawTable
             field="n",
         )
     return rows
-
-
-def _charge(ledger: Ledger, plan: DomainPlan, asset: str, why: str) -> int:
-    if not asset:
-        raise LedgerError("Name the data asset that is to be charged.", field="asset")
-    return ledger.charge(
-        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp",
-        why=why or "learning the domain",
-    )  # fmt: skip
 
 
 def _learn(

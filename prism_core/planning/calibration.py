@@ -34,10 +34,10 @@ def calibrated(plan: Plan) -> Plan:
             "graphical regime with the model naive_bayes.",
             field="accountant",
         )
-    if plan.schema.prior is not None:
+    if plan.prior is not None:
         raise BudgetError(
-            "What learning the domain cost is deducted under zcdp. Choose zcdp, or declare the "
-            "domain.",
+            "What learning the domain or the graph cost is deducted under zcdp. Choose zcdp, or "
+            "declare them.",
             field="accountant",
         )
     factor = rule.factor(plan.events, plan.budget.epsilon, plan.delta)

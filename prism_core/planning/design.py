@@ -37,7 +37,7 @@ from prism_core.privacy.information import (
     conditional_information_sensitivity,
     mutual_information_sensitivity,
 )
-from prism_core.privacy.prior import amount_left
+from prism_core.privacy.prior import amount_left, together
 from prism_core.privacy.regression import GRADIENT_SENSITIVITY
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association_sensitivity
 
@@ -85,7 +85,7 @@ def design(
         s = schema.canonical(largest)
     delta, warnings = _delta(budget, n)
     warnings += _epsilon_warning(budget)
-    _check_prior(schema, budget, delta)
+    _check_prior(schema, dag, budget, delta)
     builder = _Builder(
         schema=schema, task=task, budget=budget, synthesis=synthesis or Synthesis(), n=n,
         delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
@@ -180,21 +180,36 @@ def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
     return budget.delta, ()
 
 
-def _check_prior(schema: Schema, budget: Budget, delta: float) -> None:
-    """What the domain cost must be known, accounted under zCDP, and leave something to spend."""
-    prior = schema.prior
+def _check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -> None:
+    """What learning cost must be known, accounted under zCDP, and leave something to spend."""
+    learned = (("schema", schema, "learn-domain"), ("graph", dag, "learn-dag"))
+    for what, value, command in learned:
+        if value is not None and value.provenance == "dp" and value.prior is None:
+            raise BudgetError(
+                f"The {what} was learned with privacy budget and does not say what it cost, so it "
+                f"cannot be deducted. Use the {what} as `prism {command}` wrote it.",
+                field="learned",
+            )
+    prior = together(schema.prior, None if dag is None else dag.prior)
     if prior is None:
         return
+    if dag is not None and dag.prior is not None and dag.prior.person_id != schema.person_id:
+        raise BudgetError(
+            "The graph was learned with another declaration of people, and its cost holds for "
+            "that only. Declare people as then, or draw the graph.",
+            field="person_id",
+        )
+    what = " and ".join(name for name, value, _ in learned if value is not None and value.prior)
     if budget.accountant != "zcdp":
         raise BudgetError(
-            "A learned domain is accounted for under zcdp; choose this accountant.",
+            "What was learned with budget is accounted for under zcdp; choose this accountant.",
             field="accountant",
         )
     if not amount_left(accountant("zcdp"), budget.epsilon, delta, prior) > 0.0:
         raise BudgetError(
-            f"Learning the domain cost epsilon {prior.spent.epsilon:.3g} at delta "
+            f"Learning the {what} cost epsilon {prior.spent.epsilon:.3g} at delta "
             f"{prior.delta:.3g}, and nothing is left of the declared budget. Raise epsilon, or "
-            "learn the domain with a smaller share.",
+            "learn with a smaller share.",
             field="epsilon",
         )
 
@@ -247,7 +262,8 @@ class _Builder:
     @property
     def _total(self) -> float:
         delta = self.delta - self._taken
-        return amount_left(self.accountant, self.budget.epsilon, delta, self.schema.prior)
+        prior = together(self.schema.prior, None if self.dag is None else self.dag.prior)
+        return amount_left(self.accountant, self.budget.epsilon, delta, prior)
 
     @property
     def _taken(self) -> float:

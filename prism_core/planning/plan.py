@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from prism_core.data import schema_io
 from prism_core.privacy.accountants import Accountant, Spent, accountant
 from prism_core.privacy.events import event_dict
+from prism_core.privacy.prior import Prior, together
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
@@ -160,7 +161,7 @@ class Plan:
         schema, task, budget, synthesis, dag: the inputs, all public.
         n: training rows (persons), public.
         delta: in force (the default filled in).
-        total: amount that (epsilon, delta) buys, without what learning the domain cost: rho or
+        total: amount that (epsilon, delta) buys, without what learning before it cost: rho or
             epsilon (pld: rho of its events).
         s: the features S; in the predictive regime, before the run, the k largest columns as
             the worst case.
@@ -234,9 +235,14 @@ class Plan:
         return self.accountant.spent(self.events, self.delta)
 
     @cached_property
+    def prior(self) -> Prior | None:
+        """What was spent before on learning the domain and the graph; it is deducted."""
+        return together(self.schema.prior, None if self.dag is None else self.dag.prior)
+
+    @cached_property
     def guarantee(self) -> Spent:
-        """What the run and the learning of its domain spend together; never above either."""
-        prior = self.schema.prior
+        """What the run and the learning before it spend together; never above either."""
+        prior = self.prior
         if prior is None:
             return self.spent
         return self.accountant.spent((*prior.events, *self.events), self.delta)
@@ -277,16 +283,17 @@ class Plan:
             },
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
-            **self._domain(),
+            **self._learned(),
         }  # fmt: skip
 
-    def _domain(self) -> dict[str, Any]:
-        if self.schema.prior is None:
+    def _learned(self) -> dict[str, Any]:
+        if self.prior is None:
             return {}
+        parts = {"domain": self.schema.prior, "graph": None if self.dag is None else self.dag.prior}
         whole = self.guarantee
         return {
-            "domain": self.schema.prior.to_dict(),
-            "with_domain": {"epsilon": whole.epsilon, "delta": whole.delta, "rho": whole.rho},
+            **{name: part.to_dict() for name, part in parts.items() if part is not None},
+            "with_learning": {"epsilon": whole.epsilon, "delta": whole.delta, "rho": whole.rho},
         }
 
     def _deferred(self) -> list[dict[str, Any]]:

@@ -45,6 +45,13 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
         )
     graph = dag.over(schema.names)
     if task.regime == "causal":
+        if graph.learned:
+            raise TaskError(
+                "The graph was learned from rows. It says which columns predict the target, not "
+                "what causes it, so there are no known parents for the causal regime. Use the "
+                "graphical regime, or draw a graph from knowledge.",
+                field="regime",
+            )
         chosen = graph.parents(task.target)
         hint = (
             "Draw the edges of its direct causes, use the graphical regime if its children "

@@ -25,7 +25,20 @@ def statement(task: Task, dag: Dag | None) -> str:
         )
     if dag is None:
         return f"Draw what causes {target}, or upload a graph."
-    return _causal(dag, target) if task.regime == "causal" else _graphical(dag, target)
+    if task.regime == "causal":
+        if dag.learned:
+            return (
+                f"This graph was learned from rows. It says what predicts {target}, not what "
+                "causes it: use the graphical regime, or start again from knowledge."
+            )
+        return _causal(dag, target)
+    return _graphical(dag, target) + _learned(dag)
+
+
+def _learned(dag: Dag) -> str:
+    if dag.prior is not None:
+        return f" Learned with epsilon = {dag.prior.spent.epsilon:.3g}, not causal."
+    return " Learned from public rows, not causal." if dag.learned else ""
 
 
 def _causal(dag: Dag, target: str) -> str:

@@ -1,4 +1,4 @@
-"""What was spent on learning the domain before a plan is made; the plan deducts it."""
+"""What was spent on learning a domain or a graph before a plan is made; the plan deducts it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 LABEL = "learning "
-"""First word of the label of an event that learns a column; its name follows."""
+"""First word of the label of an event that learns something; what it learns follows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """An earlier charge on the same rows; travels with the schema it paid for.
+    """An earlier charge on the same rows; travels with the schema or graph it paid for.
 
     Attributes:
         events: what was spent.
@@ -42,7 +42,7 @@ class Prior:
         delta_value(self.delta)
         if not self.events or not self.failing < self.delta:
             raise PrivacyError(
-                "What the domain cost must list its events, and leave a part of delta.",
+                "What learning cost must list its events, and leave a part of delta.",
                 field="learned",
             )
 
@@ -53,12 +53,12 @@ class Prior:
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """What was learned, as the events' labels say: names of columns."""
+        """What was learned, by the events' labels: names of columns, the blanket of a target."""
         return tuple(event.label.removeprefix(LABEL) for event in self.events)
 
     @property
     def spent(self) -> Spent:
-        """What learning the domain costs by itself."""
+        """What learning costs by itself."""
         return accountant("zcdp").spent(self.events, self.delta)
 
     @property
@@ -67,7 +67,7 @@ class Prior:
         return self.spent.rho
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for the schema, the plan and the certificate."""
+        """Plain values for the schema or graph, the plan and the certificate."""
         spent = self.spent
         return {
             "epsilon": spent.epsilon,
@@ -88,9 +88,13 @@ class Prior:
             PrivacyError: when it is not usable.
         """
         events = document.get("events") if isinstance(document, dict) else None
-        if not isinstance(document, dict) or not isinstance(events, list):
+        if (
+            not isinstance(document, dict)
+            or not isinstance(events, list)
+            or not all(isinstance(event, dict) for event in events)
+        ):
             raise PrivacyError(
-                "The entry 'learned' of a schema must list the events of its charge.",
+                "The entry 'learned' must list the events of its charge.",
                 field="learned",
             )
         return cls(
@@ -102,8 +106,20 @@ class Prior:
         )
 
 
+def together(*parts: Prior | None) -> Prior | None:
+    """All that was spent before a plan, as one; None when nothing was.
+
+    It has no plan and no charge of its own; the parts are listed beside it where that matters.
+    """
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    events = tuple(event for part in known for event in part.events)
+    return Prior(events=events, delta=max(part.delta for part in known))
+
+
 def amount_left(spender: Accountant, epsilon: float, delta: float, prior: Prior | None) -> float:
-    """What (epsilon, delta) still buys after the domain was learned; 0 when nothing is left.
+    """What (epsilon, delta) still buys after learning; 0 when nothing is left.
 
     The delta of stable histograms goes before epsilon becomes rho; then the rho that was spent
     goes off. So prior.rho plus what is returned converts to at most epsilon at delta, the

@@ -1,11 +1,11 @@
-"""A directed acyclic graph over the columns of a table; public knowledge, never learned here."""
+"""A directed acyclic graph over the columns of a table, and where it comes from."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import networkx as nx
 
@@ -14,6 +14,10 @@ from prism_core.errors import CycleError, StructureError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from prism_core.privacy.prior import Prior
+
+DagProvenance: TypeAlias = Literal["declared", "public twin", "dp"]
+DAG_PROVENANCES: tuple[DagProvenance, ...] = get_args(DagProvenance)
 
 MAX_NAME = 10_000
 """The longest name of a node; every format holds it."""
@@ -27,17 +31,24 @@ class Dag:
     Attributes:
         nodes: node names, unique, in a stable order.
         edges: (cause, effect) pairs between nodes, unique.
+        provenance: `declared` (knowledge), `dp` (learned from the rows with part of the budget)
+            or `public twin` (learned from a public table). What was learned is a blanket, and
+            says nothing about causes.
+        prior: what learning it cost (provenance `dp`); every plan deducts it.
 
     Raises:
-        StructureError: for empty or unwritable names, repeated nodes or edges, self-loops and edges
-            to unknown nodes.
+        StructureError: for empty or unwritable names, repeated nodes or edges, self-loops, edges
+            to unknown nodes, and a cost of a graph that was not learned with budget.
         CycleError: naming every node of one cycle.
     """
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[str, str], ...] = ()
+    provenance: DagProvenance = "declared"
+    prior: Prior | None = None
 
     def __post_init__(self) -> None:
+        self._check_provenance()
         for name in self.nodes:
             if not is_name(name):
                 raise StructureError(
@@ -65,6 +76,21 @@ class Dag:
         cycle = find_cycle(self.edges)
         if cycle:
             raise CycleError(cycle)
+
+    def _check_provenance(self) -> None:
+        if self.provenance not in DAG_PROVENANCES:
+            raise StructureError(
+                f"provenance must be one of {', '.join(DAG_PROVENANCES)}.", field="provenance"
+            )
+        if self.prior is not None and self.provenance != "dp":
+            raise StructureError(
+                "A graph that cost privacy budget has the provenance 'dp'.", field="provenance"
+            )
+
+    @property
+    def learned(self) -> bool:
+        """Whether it was learned from rows, private or public; then it is not causal."""
+        return self.provenance != "declared"
 
     @cached_property
     def graph(self) -> nx.DiGraph:
@@ -125,7 +151,7 @@ class Dag:
                 "remove them.",
                 field="nodes",
             )
-        return Dag(nodes=columns, edges=self.edges)
+        return replace(self, nodes=columns)
 
 
 def is_name(value: object) -> bool:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import Dag
 from prism_core.structure.drawing import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from prism_core.structure.dag import Dag
 
 MAX_COMPARED = 40_000
 """Pairs of node and column compared for similar spelling; beyond, only equal keys count."""
@@ -115,7 +116,7 @@ def match(
             dropped.append(node)
     name = {node: wanted.get(node) or node for node in left.nodes}
     edges = tuple((name[cause], name[effect]) for cause, effect in left.edges)
-    over = Dag(nodes=tuple(name.values()), edges=edges).over(columns)
+    over = replace(dag, nodes=tuple(name.values()), edges=edges).over(columns)
     kept = {node: where for node, where in drawing.positions.items() if node in name}
     marks = {
         role: tuple(name[node] for node in getattr(drawing, role) if node in name)
@@ -185,7 +186,7 @@ def _without(dag: Dag, node: str, *, connect: bool) -> Dag:
     edges = dict.fromkeys(edge for edge in dag.edges if node not in edge)
     if connect:  # no cycle can come of it: parents stand before children in every order
         edges |= dict.fromkeys((p, c) for p in dag.parents(node) for c in dag.children(node))
-    return Dag(nodes=tuple(n for n in dag.nodes if n != node), edges=tuple(edges))
+    return replace(dag, nodes=tuple(n for n in dag.nodes if n != node), edges=tuple(edges))
 
 
 def consequences_of_dropping(dag: Dag, node: str, *, connect: bool = False) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ PIPELINE = "unit/test_pipeline.py"
 LEDGER = "unit/test_ledger.py"
 ACCOUNTANTS = "unit/test_accountants.py"
 PLD = "unit/test_pld.py"
+LEARNED = "unit/test_learned_graph.py"
 
 CATALOGUE = (
     _one(
@@ -295,6 +296,47 @@ CATALOGUE = (
         "        true = numpy.bincount(codes, minlength=request.grid.size)\n"
         "        return learned_column(request, true, event.sigma, len(codes))",
         "statistical/test_domain_privacy.py::test_bounds_come_from_the_noisy_counts_alone",
+    ),
+    # --- learning a graph ---
+    _one(
+        "sensitivity of a conditional R that of R", "privacy/scores.py",
+        "return 4.0 / n", "return 3.0 / n",
+        f"{LEARNED}::test_the_constant_cannot_be_three", RECORD,
+    ),
+    _one(
+        "cost of the graph not deducted", "planning/design.py",
+        "        prior = together(self.schema.prior, None if self.dag is None else self.dag.prior)\n"  # noqa: E501
+        "        return amount_left",
+        "        prior = self.schema.prior\n        return amount_left",
+        f"{LEARNED}::test_graph_domain_and_release_together_stay_below_the_declaration",
+    ),
+    _one(
+        "graph charged after it was learned", "learning/charge.py",
+        '        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        "    )\n    charge = Charge(number)\n    try:\n        yield charge\n",
+        '        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        "    ) if plan is None else None\n    charge = Charge(number)\n    try:\n        yield charge\n"  # noqa: E501
+        "        number = charge.number = ledger.charge(\n"
+        '            asset, spent=plan.spent, events=plan.events, plan=plan.hash,\n'
+        '            accountant="zcdp", why=why)\n',
+        f"{LEARNED}::test_the_charge_stands_before_the_first_mechanism_and_lists_the_step",
+    ),
+    _one(
+        "learned graph taken for a causal one", "planning/regimes.py",
+        "        if graph.learned:", "        if graph is None:",
+        f"{LEARNED}::test_a_learned_graph_is_refused_where_it_does_not_fit",
+    ),
+    _one(
+        "cost of a graph lost in its file", "structure/formats/node_link.py",
+        'document["learned"] = drawing.dag.prior.to_dict()', "pass",
+        f"{LEARNED}::test_the_cost_survives_files_editing_and_matching",
+    ),
+    _one(
+        "the best score chosen without noise", "learning/blanket.py",
+        "        if index == len(left):",
+        "        index = max(range(len(left)), key=scores.of(table, left, members).__getitem__)\n"
+        "        if index == len(left):",
+        RECORD,
     ),
     _one(
         "delta of a regression forgotten by the charge", "pipeline.py",

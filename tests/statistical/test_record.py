@@ -20,6 +20,9 @@ from prism_core.data.column import Column
 from prism_core.data.counts import marginal_counts
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
+from prism_core.learning import blanket
+from prism_core.learning.graph import learn_graph
+from prism_core.learning.graph_plan import design_graph
 from prism_core.planning.design import design
 from prism_core.planning.task import (
     MODELS,
@@ -223,6 +226,45 @@ def check_spend(made, tape) -> None:
     allowed = {3.0 / plan.n, 2.0, mutual_information_sensitivity(plan.n, binary=True)}
     assert sensitivities <= allowed | {conditional_information_sensitivity(plan.n)}
     assert [m.sigma for m in made.measurements] == gaussian
+
+
+def learn_twice(before, after, members=4):
+    """Learn a graph on `before`, replay on `after`; the tapes, and fails where they differ."""
+    plan = design_graph(SCHEMA, "y", 50.0, None, before.n, share=0.9, members=members)
+    tapes, graphs = [Tape(), Tape()], []
+    for table, tape in zip((before, after), tapes, strict=True):
+        frozen = tapes[0].outputs.copy() if graphs else None
+        graphs.append(learn_graph(plan, table, ledger=None, noise=Recorder(tape, frozen)))
+    assert graphs[0] == graphs[1]
+    assert len(tapes[0].asked) == len(tapes[1].asked) <= members
+    moved = 0.0
+    for (_, truth, how), (_, truth_, how_) in zip(tapes[0].asked, tapes[1].asked, strict=True):
+        assert (how, truth.shape) == (how_, truth_.shape)
+        change = float(np.abs(truth - truth_).max())
+        assert change <= how[1] * (1 + 1e-9)
+        assert how == (plan.event.epsilon, 4.0 / plan.n)
+        assert truth[-1] == truth_[-1] == plan.threshold  # the bar is public
+        moved = max(moved, change)
+    assert moved > 0.0
+    assert members * plan.event.epsilon**2 / 8.0 == pytest.approx(plan.spent.rho, rel=1e-9)
+    return plan, tapes
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_learning_a_graph_replays(seed):
+    learn_twice(*neighbours(seed))
+
+
+def test_learning_a_graph_goes_through_several_rounds():
+    rounds = [len(learn_twice(*neighbours(seed))[1][0].asked) for seed in range(12)]
+    assert max(rounds) >= 2  # else conditional scores are never asked for
+
+
+def test_leaks_of_learning_a_graph_are_seen(monkeypatch):
+    before, after = neighbours(0)
+    monkeypatch.setattr(blanket, "conditional_association", lambda counts: float(counts.max()))
+    with pytest.raises(AssertionError):
+        learn_twice(before, after)
 
 
 def leaky_sigma(table, clique, sigma, noise):

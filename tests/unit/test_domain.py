@@ -105,7 +105,7 @@ def test_domain_and_release_together_stay_below_the_declaration(epsilon, share, 
     document = release.to_dict()
     assert document["domain"]["rho"] == plan.spent.rho
     assert document["domain"]["delta_of_histograms"] == pytest.approx(failing, rel=1e-12)
-    assert document["with_domain"]["epsilon"] == release.guarantee.epsilon
+    assert document["with_learning"]["epsilon"] == release.guarantee.epsilon
     assert len(document["domain"]["events"]) == 5
     json.dumps(document, allow_nan=False)
 

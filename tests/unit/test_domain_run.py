@@ -127,7 +127,7 @@ def test_the_same_from_the_command_line(folder, tmp_path, capsys):
     assert prism("plan", place / "release.toml") == 0
     assert "learning the domain spent epsilon" in capsys.readouterr().out
     assert plan["domain"]["charge"] == document["charge"] == 1
-    assert plan["with_domain"]["epsilon"] <= 2.0
+    assert plan["with_learning"]["epsilon"] <= 2.0
     assert prism("release", place / "release.toml", "--out", tmp_path / "out") == 0
     charges = Ledger(tmp_path / "workspace").charges()
     assert [charge.state for charge in charges] == ["done", "done"]

@@ -112,10 +112,18 @@ def write(graph: Dag | Drawing, format: str) -> str:
     """The graph as text in one of FORMATS; reading it back gives the same graph.
 
     Raises:
-        StructureError: when the format is unknown or cannot hold one of the names.
+        StructureError: when the format is unknown or cannot hold one of the names, or what a
+            learned graph cost.
     """
     writer = _format(format)
-    return writer.write(graph if isinstance(graph, Drawing) else Drawing(dag=graph))
+    drawing = graph if isinstance(graph, Drawing) else Drawing(dag=graph)
+    if drawing.dag.learned and format != "node-link":
+        raise StructureError(
+            "Only the format node-link holds how a learned graph came about and what it cost. "
+            "Write it as JSON.",
+            field="format",
+        )
+    return writer.write(drawing)
 
 
 def _format(name: str) -> Any:  # noqa: ANN401  (a module)

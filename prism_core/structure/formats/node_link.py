@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import StructureError
+from prism_core.errors import PrismError, StructureError
+from prism_core.privacy.prior import Prior
 from prism_core.structure.dag import MAX_NAME, is_name
 from prism_core.structure.formats._sketch import Sketch, position, words_of
 
@@ -17,7 +19,8 @@ def read(text: str) -> Drawing:
     """A graph from `{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}`.
 
     `links` and `arcs` are accepted for `edges`, and pairs for its entries; an undirected graph is
-    refused. Nodes may have `x`, `y` and `role`.
+    refused. Nodes may have `x`, `y` and `role`. `provenance` and `learned` say that the graph was
+    learned, and what that cost.
     """
     try:
         document = json.loads(text)
@@ -43,7 +46,19 @@ def read(text: str) -> Drawing:
             edge = {"source": edge[0], "target": edge[1]}
         ends = [_name(edge, key, number) for key in ("source", "target")]
         sketch.edge(ends[0], ends[1], ("edge", number))
-    return sketch.drawing()
+    drawing = sketch.drawing()
+    # A cost without its provenance was not written by this program; the graph refuses it.
+    provenance, prior = document.get("provenance", "declared"), _prior(document.get("learned"))
+    return replace(drawing, dag=replace(drawing.dag, provenance=provenance, prior=prior))
+
+
+def _prior(learned: object) -> Prior | None:
+    try:
+        return None if learned is None else Prior.from_dict(learned)
+    except PrismError as error:
+        raise StructureError(
+            f"What the graph cost cannot be read: {error}", field="learned"
+        ) from None
 
 
 def _edges(document: dict[str, Any]) -> object:
@@ -90,4 +105,8 @@ def write(drawing: Drawing) -> str:
         "nodes": nodes,
         "edges": [{"source": cause, "target": effect} for cause, effect in drawing.dag.edges],
     }
+    if drawing.dag.learned:
+        document["provenance"] = drawing.dag.provenance
+    if drawing.dag.prior is not None:
+        document["learned"] = drawing.dag.prior.to_dict()
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,185 @@
+"""Learning the target's blanket with a part of the budget, where there is no graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard import job as child
+from dashboard import worker
+from dashboard.keep import from_percent, keep
+from dashboard.parts import asset
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.errors import PrismError
+from prism_core.structure import formats
+from prism_core.workspace import fresh_rng, ready
+
+if TYPE_CHECKING:
+    from dashboard.worker import Job, Outcome
+    from prism_core.learning.graph_plan import GraphPlan
+
+
+def section() -> None:
+    """The panel below the drawing: what was learned, the step under way, or its start."""
+    state = project()
+    if state.blanket.job is not None:
+        _running()
+    elif state.graph.provenance != "declared":
+        _learned()
+    elif state.regime == "graphical" and not state.graph.edges and state.raw is not None:
+        with st.expander("No graph? Learn the blanket with budget", icon=":material/school:"):
+            _start()
+
+
+def _learned() -> None:
+    graph = project().graph
+    cost = "from public rows" if graph.prior is None else (
+        f"with epsilon = {graph.prior.spent.epsilon:.3g}, delta = {graph.prior.delta:.2g}"
+    )  # fmt: skip
+    text, button = st.columns([4, 1])
+    text.success(
+        f"Learned {cost}, **not causal**: the direction of its edges means nothing, and the causal "
+        "regime refuses it. It may be edited; what it cost stays and is deducted from the release.",
+        icon=":material/school:",
+    )
+    if button.button(
+        "Start again from knowledge", key="graph_forget", width="stretch",
+        help="Removes the learned edges. What was charged to the ledger stays charged.",
+    ):  # fmt: skip
+        graph.forget()
+        st.rerun()
+
+
+def _start() -> None:
+    state = project()
+    st.markdown(
+        f"Columns that predict **{plain(state.target or '')}** are looked for **with noise**, one "
+        "at a time, each beyond what the ones before explain. This spends a part of the privacy "
+        "budget now; the release uses the rest. What comes out says nothing about causes."
+    )
+    if state.blanket.message:
+        st.error(plain(state.blanket.message), icon=":material/error:")
+    _entries()
+    try:
+        plan = state.graph_plan()
+    except PrismError as error:
+        st.info(plain(str(error)), icon=":material/info:")
+        return
+    _cost(plan)
+    if state.public:
+        asset.seed("blanket_seed")
+        covered = True
+    else:
+        covered = asset.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
+    _button(plan, covered=covered)
+
+
+def _entries() -> None:
+    state = project()
+    first, second, third = st.columns(3)
+    first.number_input(
+        "Epsilon of learning and release together", value=state.budget.epsilon, step=0.1,
+        format="%.4g", key="blanket_epsilon", on_change=keep,
+        args=(state.budget, "epsilon", "blanket_epsilon"),
+        help="The same entry as on the page Budget.",
+    )  # fmt: skip
+    second.slider(
+        "Part of the budget for learning", 1, 50, round(state.blanket.share * 100),
+        format="%d %%", key="blanket_share", on_change=keep,
+        args=(state.blanket, "share", "blanket_share", from_percent),
+        help="The rest is for the release.",
+    )  # fmt: skip
+    third.number_input(
+        "Most columns in the blanket", 1, 50, state.blanket.members, key="blanket_members",
+        on_change=keep, args=(state.blanket, "members", "blanket_members"),
+        help="As many rounds are paid for, even if the search ends before.",
+    )  # fmt: skip
+
+
+def _cost(plan: GraphPlan) -> None:
+    first, second, third = st.columns(3)
+    first.metric("Learning spends, ε", f"{plan.spent.epsilon:.3g}", border=True)
+    second.metric("Left for the release, ε", f"{plan.left_epsilon:.3g}", border=True)
+    third.metric(
+        "Least association found", f"{plan.threshold:.3f}", border=True,
+        help="Of 1: weaker columns do not stand out of the noise.",
+    )  # fmt: skip
+    for warning in plan.warnings:
+        st.warning(plain(warning), icon=":material/warning:")
+    st.caption(
+        f"Computed from what is declared and the {plan.n:,} rows (persons) alone; no row is read "
+        "before you press the button. Rows kept aside for evaluation are counted, too."
+    )
+
+
+def _button(plan: GraphPlan, *, covered: bool) -> None:
+    state = project()
+    agreed = st.checkbox(_promise(plan), key=f"blanket_confirm_{state.blanket.attempt}")
+    label = "Learn the blanket (rehearsal)" if state.public else "Learn the blanket"
+    if st.button(
+        label, type="primary", icon=":material/school:", key="blanket_run",
+        disabled=not (agreed and covered),
+    ):  # fmt: skip
+        with mistakes():
+            assert state.schema is not None and state.raw is not None
+            table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())
+            state.blanket.attempt += 1
+            state.blanket.message = ""
+            state.blanket.table = table  # a table behind files stays open for the step
+            state.blanket.job = worker.learn_graph(plan, table, asset.chosen(), state.seed)
+            st.rerun()
+
+
+def _promise(plan: GraphPlan) -> str:
+    state = project()
+    if state.public:
+        return "These rows are public: learn with known noise. Nothing is charged."
+    return (
+        f"Spend epsilon {plan.spent.epsilon:.3g} of “{plain(state.asset or 'the asset')}” on "
+        "learning the blanket. This cannot be undone, even if it fails once the search has begun."
+    )
+
+
+def _running() -> None:
+    job = project().blanket.job
+    assert job is not None
+    outcome = job.outcome()
+    if outcome.state == "running":
+        _watch()
+        return
+    _take(job, outcome)
+    st.rerun()
+
+
+@st.fragment(run_every=0.7)
+def _watch() -> None:
+    job = project().blanket.job
+    if job is None or job.outcome().state != "running":
+        st.rerun()
+        return
+    st.markdown(f":material/hourglass_top: Learning the blanket of {plain(job.plan.target)} …")
+    st.caption(f"{job.seconds:,.0f} s so far. The charge is written before the search begins.")
+    if st.button("Cancel learning", key="blanket_cancel", icon=":material/stop_circle:"):
+        with st.spinner("Stopping …"):
+            job.cancel()
+        st.rerun()
+
+
+def _take(job: Job[GraphPlan], outcome: Outcome) -> None:
+    state = project()
+    state.blanket.job = state.blanket.table = None
+    if outcome.state == "done":
+        with mistakes():  # the columns may have changed meanwhile
+            assert state.schema is not None
+            found = formats.read(job.result / child.GRAPH)
+            state.graph.load(found.over(state.schema.names))
+    elif outcome.state == "cancelled":
+        state.blanket.message = (
+            "Learning was cancelled. Before the search began nothing is spent; after it the charge "
+            "stands. The ledger on the page Release says which."
+        )
+    else:
+        state.blanket.message = outcome.message
+    job.remove()

@@ -1,0 +1,121 @@
+"""The command `prism learn-dag`: a blanket of the target, learned with part of the budget."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.learning.graph import LearnedDag
+    from prism_core.learning.graph_plan import GraphPlan
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `learn-dag` to the program's commands."""
+    learn = commands.add_parser(
+        "learn-dag", help="learn the target's blanket with part of the budget; not causal"
+    )
+    learn.add_argument("config", type=Path, metavar="CONFIG.toml")
+    learn.add_argument("--out", type=Path, required=True, metavar="DAG.json")
+    how = learn.add_mutually_exclusive_group()
+    how.add_argument(
+        "--seed", type=int, metavar="N",
+        help="known noise, for tables marked public only: a rehearsal, not charged",
+    )  # fmt: skip
+    how.add_argument(
+        "--exact", action="store_true",
+        help="no noise and no cost, for tables marked public only",
+    )  # fmt: skip
+    learn.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    learn.add_argument("--json", action="store_true", help="print JSON")
+    learn.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
+    from prism_core import config as configs
+    from prism_core.bundle import writer
+    from prism_core.learning.graph import graph_of_public, learn_graph
+    from prism_core.learning.graph_plan import design_graph
+    from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.structure import formats
+    from prism_core.workspace import fresh_rng, gather, ready
+
+    config = configs.load(arguments.config)
+    seed, out = arguments.seed, arguments.out
+    check_seed(seed, public=config.table.public)
+    _check_out(out)
+    writer.check_target(out.parent)
+    inputs = gather(config, arguments.workspace, graph=False)
+    plan = design_graph(
+        inputs.schema, config.task.target, config.budget.epsilon, config.budget.delta, inputs.n,
+        share=config.graph.share, members=config.graph.members,
+    )  # fmt: skip
+    for warning in plan.warnings:
+        sys.stderr.write(f"warning: {warning}\n")
+    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    if arguments.exact:
+        table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+        found = graph_of_public(plan, table)
+    else:
+        ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
+        table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+        found = learn_graph(
+            plan, table, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
+            noise=SecureNoise() if seed is None else SeededNoise(rng),
+        )  # fmt: skip
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
+    document = _document(found, out)
+    text = _text(found, plan, out)
+    dumped = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(f"{dumped if arguments.json else text}\n")
+
+
+def _check_out(out: Path) -> None:
+    if out.exists() or out.suffix != ".json":
+        raise ConfigError(
+            "--out must name a new .json file: no other format holds what the graph cost.",
+            field="out",
+        )
+
+
+def _document(found: LearnedDag, out: Path) -> dict[str, Any]:
+    spent = found.spent
+    return {
+        "out": str(out),
+        "members": list(found.members),
+        "spent": None
+        if spent is None
+        else {"epsilon": spent.epsilon, "delta": spent.delta, "rho": spent.rho},
+        "charge": found.charge,
+        "stamp": found.stamp,
+    }
+
+
+def _text(found: LearnedDag, plan: GraphPlan, out: Path) -> str:
+    cost = (
+        "no cost"
+        if found.spent is None
+        else f"epsilon {found.spent.epsilon:.3g} of {plan.epsilon:g}, delta {plan.delta:.3g}"
+    )
+    if not found.members:
+        return (
+            f"{found.stamp}: no column stood out of the noise, so {out} has no edge ({cost}). Use "
+            "the predictive regime, or draw the graph."
+        )
+    return (
+        f"{found.stamp}: MB({plan.target}) = {{{', '.join(found.members)}}} in {out} ({cost}). "
+        "Not causal: the direction of its edges means nothing. Name it as dag in [table] for a "
+        "release in the graphical regime."
+    )
