@@ -219,9 +219,3 @@ def _check(schema: Schema, target: str, epsilon: float, n: int, share: float, me
         )
     if schema.persons is not None and schema.persons != n:
         raise BudgetError("n must be the declared number of persons.", field="n")
-    if schema.provenance == "dp" and schema.prior is None:
-        raise BudgetError(
-            "The schema was learned with privacy budget and does not say what it cost. Use the "
-            "schema as `prism learn-domain` wrote it.",
-            field="learned",
-        )

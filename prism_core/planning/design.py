@@ -182,14 +182,12 @@ def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
 
 def _check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -> None:
     """What learning cost must be known, accounted under zCDP, and leave something to spend."""
-    learned = (("schema", schema, "learn-domain"), ("graph", dag, "learn-dag"))
-    for what, value, command in learned:
-        if value is not None and value.provenance == "dp" and value.prior is None:
-            raise BudgetError(
-                f"The {what} was learned with privacy budget and does not say what it cost, so it "
-                f"cannot be deducted. Use the {what} as `prism {command}` wrote it.",
-                field="learned",
-            )
+    if dag is not None and dag.provenance == "dp" and dag.prior is None:
+        raise BudgetError(
+            "The graph was learned with privacy budget and does not say what it cost, so it cannot "
+            "be deducted. Use the graph as `prism learn-dag` wrote it.",
+            field="learned",
+        )
     prior = together(schema.prior, None if dag is None else dag.prior)
     if prior is None:
         return
@@ -199,7 +197,8 @@ def _check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) 
             "that only. Declare people as then, or draw the graph.",
             field="person_id",
         )
-    what = " and ".join(name for name, value, _ in learned if value is not None and value.prior)
+    learned = (("domain", schema), ("graph", dag))
+    what = " and ".join(name for name, value in learned if value is not None and value.prior)
     if budget.accountant != "zcdp":
         raise BudgetError(
             "What was learned with budget is accounted for under zcdp; choose this accountant.",

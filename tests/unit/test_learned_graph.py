@@ -225,11 +225,20 @@ def test_what_cannot_be_learned_is_refused_with_its_field():
         (replace(SCHEMA, one_row_per_person=False), "y", PrivacyError, "one_row_per_person"),
         (replace(SCHEMA, one_row_per_person=False, person_id="id", persons=9), "y", BudgetError,
          "n"),
-        (replace(SCHEMA, provenance="dp"), "y", BudgetError, "learned"),
     ):  # fmt: skip
         with pytest.raises(error) as caught:
             design_graph(schema, target, 1.0, None, 4_000)
         assert caught.value.field == field
+
+
+def test_the_cost_of_a_graph_holds_for_the_unit_that_was_counted():
+    schema = replace(SCHEMA, one_row_per_person=False, person_id="id", persons=4_000)
+    plan = design_graph(schema, "y", 1.0, None, 4_000)
+    dag = Dag(nodes=NAMES, edges=(("cause", "y"),), provenance="dp", prior=plan.prior())
+    task = Task(target="y", regime="graphical")
+    assert design(schema, task, Budget(), 4_000, dag=dag).prior is not None
+    with pytest.raises(BudgetError, match="another declaration of people"):
+        design(SCHEMA, task, Budget(), 4_000, dag=dag)
 
 
 def test_defaults_hash_threshold_and_warning():
