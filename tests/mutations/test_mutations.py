@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.mutation, pytest.mark.slow]
 
 
-def test_the_killers_pass_without_a_bug_on_the_copy_that_is_tested(tmp_path):
-    """Their own failures would kill everything; and it is the copy that they import."""
+def test_killers_pass_without_a_bug_on_the_copy_that_is_tested(tmp_path):
+    """A copy that cannot pass would kill everything; and it is the copy that they import.
+
+    Every killer passes on the tree itself in this same run of the suite; here some stand for all.
+    """
     run.copy(tmp_path)
     probe = tmp_path / "tests" / "unit" / "test_probe.py"
     probe.write_text(
@@ -24,7 +27,7 @@ def test_the_killers_pass_without_a_bug_on_the_copy_that_is_tested(tmp_path):
         f"    assert prism_core.__file__.startswith({str(tmp_path)!r})\n",
         encoding="utf-8",
     )
-    status, output = run.run_tests(tmp_path, str(probe), *run.killers(CATALOGUE))
+    status, output = run.run_tests(tmp_path, str(probe), *run.killers(CATALOGUE[::9]))
     assert status == run.PASSED, output
 
 
