@@ -9,7 +9,8 @@ import streamlit as st
 from dashboard.state import Graph, Project, project, replace_project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
-from prism_core.data.tables import LATIN1, SEPARATORS, read_table
+from prism_core.data.delimited import LATIN1, SEPARATORS
+from prism_core.data.tables import read_table
 from prism_core.errors import TableError
 from prism_core.experiments import samples
 from prism_core.planning.task import Synthesis
