@@ -21,7 +21,7 @@ from prism_core.data.engines import Engine, open_engine
 from prism_core.data.guard import guarded
 from prism_core.data.pushdown import HOME, push
 from prism_core.data.scratch import Scratch, make
-from prism_core.data.stored import StoredTable, code_type, file_name
+from prism_core.data.stored import StoredTable, check_size, code_type, file_name
 from prism_core.data.tables import RawTable, arrow_texts, from_arrow
 from prism_core.errors import PrivacyError, TableError
 
@@ -126,10 +126,11 @@ class BigTable:
         Spends nothing: the codes are as private as the rows.
 
         Raises:
-            TableError: when a declared column is missing, there is no row, or the database or
-                the disk fails.
+            TableError: when a declared column is missing, there is no row, there are too many,
+                or the database or the disk fails.
             PrivacyError: when the number of IDs is not the declared number of persons.
         """
+        check_size(self.rows)
         folder = make(self.scratch.path.parent.parent)
         try:
             n = self._write(schema, folder)
@@ -233,7 +234,7 @@ class BigTable:
 def open_table(
     address: Address, workspace: Path, *, separator: str = ",", encoding: str = "utf-8"
 ) -> BigTable:
-    """Open a table without reading its rows.
+    """Open a table. Of a CSV a private copy is made; else no row is read.
 
     Args:
         address: where it stands.
