@@ -19,7 +19,7 @@ from prism_core.data.counts import Counter
 from prism_core.data.encoding import encode_column
 from prism_core.data.engines import Engine, open_engine
 from prism_core.data.guard import guarded
-from prism_core.data.pushdown import HOME, push
+from prism_core.data.pushdown import HOME, Pushed, push
 from prism_core.data.scratch import Scratch, make
 from prism_core.data.stored import StoredTable, check_size, code_type, file_name
 from prism_core.data.tables import RawTable, arrow_texts, from_arrow
@@ -196,29 +196,15 @@ class BigTable:
         import ibis
 
         self._check([*schema.names, *([schema.person_id] if schema.person_id else [])])
+        tables = self.engine.tables
         parts = [
             [push(column, table[self._titles(table)[column.name]]) for column in schema.columns]
-            for table in self.engine.tables
+            for table in tables
         ]
-        kinds = [
-            list(
-                dict.fromkeys(
-                    part[place].home.type() for part in parts if part[place].home is not None
-                )
-            )
-            for place in range(len(schema.columns))
-        ]
-        homes: list[list[int]] = []
-        for found in kinds:
-            start = len(kinds) + sum(map(len, homes))
-            homes.append(list(range(start, start + len(found))))
+        kinds, homes = _homes(parts)
         selected = []
-        for table, part in zip(self.engine.tables, parts, strict=True):
-            outputs: dict[str, Any] = {f"c{i}": column.code for i, column in enumerate(part)}
-            for column, found, places in zip(part, kinds, homes, strict=True):
-                for kind, place in zip(found, places, strict=True):
-                    here = column.home is not None and column.home.type() == kind
-                    outputs[f"h{place}"] = column.home if here else ibis.null(kind)
+        for table, part in zip(tables, parts, strict=True):
+            outputs = _outputs(part, kinds, homes)
             if schema.person_id is not None:
                 outputs["person"] = _person(table, self._titles(table)[schema.person_id], self.name)
             selected.append(table.select(**outputs))
@@ -229,6 +215,31 @@ class BigTable:
         drawn = drawn.mutate(lot=ibis.random())
         drawn = drawn.mutate(turn=ibis.row_number().over(group_by="person", order_by="lot"))
         return drawn.filter(drawn.turn == 0).select(*wanted), homes
+
+
+def _homes(parts: list[list[Pushed]]) -> tuple[list[list[Any]], list[list[int]]]:
+    """For every column the types of its cells at home, and the outputs that hold them."""
+    kinds = [
+        list(dict.fromkeys(one.home.type() for one in column if one.home is not None))
+        for column in zip(*parts, strict=True)
+    ]
+    homes: list[list[int]] = []
+    for found in kinds:
+        start = len(kinds) + sum(map(len, homes))
+        homes.append(list(range(start, start + len(found))))
+    return kinds, homes
+
+
+def _outputs(part: list[Pushed], kinds: list[list[Any]], homes: list[list[int]]) -> dict[str, Any]:
+    """What is selected from a part: codes, and cells at home in the place of their type."""
+    import ibis
+
+    outputs: dict[str, Any] = {f"c{i}": column.code for i, column in enumerate(part)}
+    for column, found, places in zip(part, kinds, homes, strict=True):
+        for kind, place in zip(found, places, strict=True):
+            here = column.home is not None and column.home.type() == kind
+            outputs[f"h{place}"] = column.home if here else ibis.null(kind)
+    return outputs
 
 
 def open_table(

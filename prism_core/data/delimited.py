@@ -131,7 +131,7 @@ def _cut(text: _Text, head: bytes, name: str, separator: str) -> Iterator[pd.Dat
     """The lines as cells, the header's line among them; a short line is filled with nothing."""
     reader = None
     while True:
-        failed = None
+        failed = cells = None
         try:
             if reader is None:
                 reader = pd.read_csv(
