@@ -326,10 +326,34 @@ def _spark(address: Address) -> tuple[Any, Any]:
     import ibis
     from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
-    builder: Any = SparkSession.builder
+    # Types guessed from the names of folders would be those of whatever rows made the folders.
+    builder: Any = SparkSession.builder.config(
+        "spark.sql.sources.partitionColumnTypeInference.enabled", "false"
+    )
     master = address.entry("master")
     session = (builder.master(master) if master else builder).getOrCreate()
     backend = ibis.pyspark.connect(session)
     if address.entry("table"):
         return backend, backend.table(address.entry("table"))
-    return backend, backend.read_parquet(str(address.path_part()))
+    path = str(address.path_part())
+    check_types(session, path, address.title)
+    return backend, backend.read_parquet(path)
+
+
+def check_types(session: Any, path: str, name: str) -> None:  # noqa: ANN401
+    """Refuse Parquet files of several types on Spark, which reads all by the types of one.
+
+    Args:
+        session: the Spark session.
+        path: a file or folder.
+        name: the table's name, for the message.
+
+    Raises:
+        TableError: when two of the files have other columns or types.
+    """
+    files = session.read.parquet(path).inputFiles()
+    if len({session.read.parquet(file).schema.simpleString() for file in files}) > 1:
+        raise TableError(
+            f"The files of {name!r} do not all have the same columns of the same types, and Spark "
+            "reads them as if they had. Write them again together, with a declared schema."
+        )

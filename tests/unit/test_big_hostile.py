@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import traceback
 from dataclasses import replace
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prism_core.data import address, big
+from prism_core.data import address, big, engines
 from prism_core.data.column import Column
 from prism_core.data.encoding import encode
 from prism_core.data.schema import Schema
@@ -291,3 +292,24 @@ def test_what_is_refused_says_so_without_a_cell(opened, tmp_path, content):
         assert "CANARY" not in told.replace('b"k', "")
         assert caught.value.__context__ is None
         assert caught.value.__cause__ is None
+
+
+class Spark:
+    """As much of a Spark session as is asked: files and their types."""
+
+    def __init__(self, **files):
+        self.files = files
+        self.read = self
+
+    def parquet(self, path):
+        types = self.files.get(path, "those of whichever file Spark looks at")
+        return SimpleNamespace(
+            inputFiles=lambda: list(self.files),
+            schema=SimpleNamespace(simpleString=lambda: types),
+        )
+
+
+def test_spark_is_not_asked_to_read_files_of_several_types_as_one():
+    engines.check_types(Spark(a="struct<x:bigint>", b="struct<x:bigint>"), "folder", "t")
+    with pytest.raises(TableError, match="same columns of the same types"):
+        engines.check_types(Spark(a="struct<x:bigint>", b="struct<x:double>"), "folder", "t")
