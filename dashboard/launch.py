@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dashboard.machine_key import VARIABLE, fresh
 from prism_core.synthesis.engine.cache import warm
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     warm()  # in the background: the first fit must not wait for a compiler
     command = [sys.executable, "-m", "streamlit", "run", str(_HERE / "app.py")]
     command += options(arguments.port, headless=arguments.no_browser)
+    os.environ[VARIABLE] = fresh()
+    sys.stdout.write(
+        f"Key for opening paths and databases in the app: {os.environ[VARIABLE]}\n"
+        "Keep it to yourself: whoever has it reads files with your rights.\n"
+    )
+    sys.stdout.flush()  # before the process is replaced
     os.execv(sys.executable, command)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status (2 for a mistake the caller can mend)."""
+    """Run one command; returns the exit status (2: the caller can mend it; 1: unexpected)."""
     arguments = _parser().parse_args(argv)
     try:
         arguments.run(arguments)
@@ -29,6 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = f"{error.field}: " if error.field else ""
         print(f"prism: {where}{error}", file=sys.stderr)
         return 2
+    except Exception as error:  # noqa: BLE001  (its text could hold a value; its type cannot)
+        print(
+            f"prism: stopped for an unexpected reason ({type(error).__name__}). If a charge was "
+            "written, it stands.",
+            file=sys.stderr,
+        )
+        return 1
     return 0
 
 

@@ -26,7 +26,9 @@ _SCHEMES: dict[str, Place] = {
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _PATTERN = re.compile(r"[*?\[]")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SECRET = re.compile(r":.*@", re.DOTALL)  # as in user:password@host
 _HIDDEN = "***"
+_FILLED = re.compile(r"^(PG|PRISM_)[A-Z0-9_]+$")
 _OPEN = ("table", "schema", "master")  # entries of a query that are shown
 
 
@@ -55,23 +57,25 @@ class Address:
         """
         if not self.is_url:
             return self._text
-        parts = urlsplit(self._text)
-        host = parts.netloc.rpartition("@")[2]
-        user, colon, password = parts.netloc.rpartition("@")[0].partition(":")
-        if user or colon:
-            host = f"{user}{':' + _masked(password) if colon else ''}@{host}"
+        scheme, _, rest = self._text.partition("://")
+        # A password may hold any mark that means something in a URL: what stands between the
+        # first colon and the last @ is not shown, wherever a URL would end there.
+        before, at, after = rest.rpartition("@")
+        user, colon, password = before.partition(":")
+        start = f"{scheme}://{user}{colon}{_masked(password) if colon else ''}{at}"
+        place, mark, query = after.partition("?")
         kept = [
-            (key, value if key in _OPEN else _masked(value))
-            for key, value in parse_qsl(parts.query, keep_blank_values=True)
+            (key, value if key in _OPEN and not _SECRET.search(value) else _masked(value))
+            for key, value in parse_qsl(query.partition("#")[0], keep_blank_values=True)
         ]
-        query = f"?{urlencode(kept, safe='*${}/,.[]')}" if kept else ""
-        return f"{parts.scheme}://{host}{parts.path}{query}"
+        shown = urlencode(kept, safe="*${}/,.[]") if mark else ""
+        return f"{start}{place.partition('#')[0]}{'?' if shown else ''}{shown}"
 
     @property
     def title(self) -> str:
         """A short name for messages: the file's, or the table's."""
         if not self.is_url:
-            return Path(self._text).name
+            return _HIDDEN if _SECRET.search(self._text) else Path(self._text).name
         return self.entry("table") or Path(urlsplit(self._text).path).name or self.place
 
     def entry(self, name: str) -> str:
@@ -109,7 +113,7 @@ class Address:
         Variables of the environment (`${NAME}`) are filled in here and nowhere else.
 
         Raises:
-            TableError: when a variable is not set.
+            TableError: when a variable is not set, or is not one for addresses (PG*, PRISM_*).
         """
         parts = urlsplit(self._text)
         rest = [(k, v) for k, v in parse_qsl(parts.query) if k not in _OPEN]
@@ -139,20 +143,26 @@ def parse(text: str, folder: Path | None = None) -> Address:
     here = folder or Path()
     text = text.strip()
     if not _URL.match(text):
+        if _SECRET.search(text) and not _exists(here / text):
+            raise _unknown()  # a URL with a slip, and perhaps a password in it
         pattern = _PATTERN.search(text) and not _exists(here / text)
         return Address("files" if pattern else "file", text, here)
-    forms = ", ".join(URL_FORMS.values())
     try:
         parts = urlsplit(text)
         place = _SCHEMES.get(parts.scheme.lower())
     except ValueError:
         place = None
     if place is None:
-        raise TableError(f"The address must be a path, a pattern of files, or one of {forms}.")
+        raise _unknown()
     found = Address(place, text, here)
     if place != "spark" and not found.entry("table"):
         raise TableError(f"The address names no table. Write {URL_FORMS[place]}.")
     return found
+
+
+def _unknown() -> TableError:
+    forms = ", ".join(URL_FORMS.values())
+    return TableError(f"The address must be a path, a pattern of files, or one of {forms}.")
 
 
 def _exists(path: Path) -> bool:
@@ -171,6 +181,13 @@ def _filled(text: str) -> str:
 
 
 def _variable(name: str) -> str:
+    if not _FILLED.match(name):
+        # An address may come from somebody else, and its host gets what is filled in.
+        raise TableError(
+            f"The address names the environment variable {name}. Only variables whose names begin "
+            "with PG or PRISM_ are filled in: set one of these.",
+            field=name,
+        )
     if name not in os.environ:
         raise TableError(
             f"The address needs the environment variable {name}, which is not set.", field=name

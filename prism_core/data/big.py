@@ -13,14 +13,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from prism_core.data.counts import Counter
 from prism_core.data.encoding import encode_column
 from prism_core.data.engines import Engine, open_engine
-from prism_core.data.pushdown import HOME, push
+from prism_core.data.guard import guarded
+from prism_core.data.pushdown import HOME, Pushed, push
 from prism_core.data.scratch import Scratch, make
-from prism_core.data.stored import StoredTable, code_type, file_name
-from prism_core.data.tables import RawTable, from_frame
+from prism_core.data.stored import StoredTable, check_size, code_type, file_name
+from prism_core.data.tables import RawTable, arrow_texts, from_arrow
 from prism_core.errors import PrivacyError, TableError
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from prism_core.data.schema import Schema
 
 Codes = dict[str, "NDArray[np.integer]"]
+
+_EXACT = float(2**53)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,26 +62,38 @@ class BigTable:
     @property
     def header(self) -> tuple[str, ...]:
         """Column names."""
-        return tuple(name.strip() for name in self.engine.table.columns)
+        return tuple(name.strip() for name in self.engine.tables[0].columns)
 
     @cached_property
     def rows(self) -> int:
         """Number of rows; a public fact, counted once."""
-        return self.engine.number(self.engine.table.count())
+        return sum(self.engine.number(table.count()) for table in self.engine.tables)
 
     def some(self, rows: int) -> RawTable:
         """Some rows as text, for a draft or a check that the curator asks for.
 
         Spends nothing: the rows are private, and not a random sample.
         """
-        batches = list(self.engine.batches(self.engine.table.limit(rows)))
-        frame = _joined(batches).to_pandas(ignore_metadata=True, integer_object_nulls=True)
-        return from_frame(frame, self.name)
+        found: list[pd.DataFrame] = []
+        for table in self.engine.tables:
+            left = rows - sum(map(len, found))
+            for batch in self.engine.batches(table.limit(left)):
+                texts = guarded(lambda batch=batch: from_arrow(_table(batch), self.name), self.name)
+                found.append(texts.frame)
+        if not sum(map(len, found)):
+            raise TableError(f"The table {self.name!r} has columns but no rows.")
+        return RawTable(pd.concat(found, ignore_index=True), self.name)
 
     def people(self, person_id: str) -> int:
         """Number of different IDs; a public fact where one row per person is kept."""
+        import ibis
+
         self._check([person_id])
-        return self.engine.number(_person(self.engine.table, person_id, self.name).nunique())
+        parts = [
+            table.select(person=_person(table, self._titles(table)[person_id], self.name))
+            for table in self.engine.tables
+        ]
+        return self.engine.number(ibis.union(*parts).person.nunique())
 
     def stream(self, schema: Schema) -> Iterator[tuple[Codes, int]]:
         """The rows as codes, a batch at a time, in an order that means nothing.
@@ -90,7 +106,8 @@ class BigTable:
         """
         query, homes = self._query(schema)
         for batch in self.engine.batches(query):
-            yield _codes(schema, batch, homes), batch.num_rows
+            codes = guarded(lambda batch=batch: _codes(schema, batch, homes), self.name)
+            yield codes, batch.num_rows
 
     def counts(self, schema: Schema, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals in one pass over the source, storing nothing.
@@ -109,10 +126,11 @@ class BigTable:
         Spends nothing: the codes are as private as the rows.
 
         Raises:
-            TableError: when a declared column is missing, there is no row, or the database or
-                the disk fails.
+            TableError: when a declared column is missing, there is no row, there are too many,
+                or the database or the disk fails.
             PrivacyError: when the number of IDs is not the declared number of persons.
         """
+        check_size(self.rows)
         folder = make(self.scratch.path.parent.parent)
         try:
             n = self._write(schema, folder)
@@ -166,34 +184,68 @@ class BigTable:
                 field="header",
             )
 
-    def _query(self, schema: Schema) -> tuple[Any, list[int | None]]:
-        """The query, and for every column where its cells encoded at home stand in a batch."""
+    def _titles(self, table: Any) -> dict[str, str]:  # noqa: ANN401
+        return dict(zip(self.header, table.columns, strict=True))
+
+    def _query(self, schema: Schema) -> tuple[Any, list[list[int]]]:
+        """The query, and for every column where its cells encoded at home stand in a batch.
+
+        Each part of the table is encoded by its own types; codes of all parts are of one type,
+        so joining them converts nothing. A column has a place at home for every type it has.
+        """
         import ibis
 
         self._check([*schema.names, *([schema.person_id] if schema.person_id else [])])
-        table = self.engine.table
-        titles = dict(zip(self.header, table.columns, strict=True))
-        outputs: dict[str, Any] = {}
-        homes: list[int | None] = []
-        pushed = [push(column, table[titles[column.name]]) for column in schema.columns]
-        for place, column in enumerate(pushed):
-            outputs[f"c{place}"] = column.code
-        for place, column in enumerate(pushed):
-            homes.append(None if column.home is None else len(outputs))
-            if column.home is not None:
-                outputs[f"h{place}"] = column.home
+        tables = self.engine.tables
+        parts = [
+            [push(column, table[self._titles(table)[column.name]]) for column in schema.columns]
+            for table in tables
+        ]
+        kinds, homes = _homes(parts)
+        selected = []
+        for table, part in zip(tables, parts, strict=True):
+            outputs = _outputs(part, kinds, homes)
+            if schema.person_id is not None:
+                outputs["person"] = _person(table, self._titles(table)[schema.person_id], self.name)
+            selected.append(table.select(**outputs))
+        drawn = ibis.union(*selected) if len(selected) > 1 else selected[0]
         if schema.person_id is None:
-            return table.select(**outputs), homes
-        person = _person(table, titles[schema.person_id], self.name)
-        drawn = table.select(**outputs, person=person, lot=ibis.random())
+            return drawn, homes
+        wanted = [name for name in drawn.columns if name != "person"]
+        drawn = drawn.mutate(lot=ibis.random())
         drawn = drawn.mutate(turn=ibis.row_number().over(group_by="person", order_by="lot"))
-        return drawn.filter(drawn.turn == 0).select(*outputs), homes
+        return drawn.filter(drawn.turn == 0).select(*wanted), homes
+
+
+def _homes(parts: list[list[Pushed]]) -> tuple[list[list[Any]], list[list[int]]]:
+    """For every column the types of its cells at home, and the outputs that hold them."""
+    kinds = [
+        list(dict.fromkeys(one.home.type() for one in column if one.home is not None))
+        for column in zip(*parts, strict=True)
+    ]
+    homes: list[list[int]] = []
+    for found in kinds:
+        start = len(kinds) + sum(map(len, homes))
+        homes.append(list(range(start, start + len(found))))
+    return kinds, homes
+
+
+def _outputs(part: list[Pushed], kinds: list[list[Any]], homes: list[list[int]]) -> dict[str, Any]:
+    """What is selected from a part: codes, and cells at home in the place of their type."""
+    import ibis
+
+    outputs: dict[str, Any] = {f"c{i}": column.code for i, column in enumerate(part)}
+    for column, found, places in zip(part, kinds, homes, strict=True):
+        for kind, place in zip(found, places, strict=True):
+            here = column.home is not None and column.home.type() == kind
+            outputs[f"h{place}"] = column.home if here else ibis.null(kind)
+    return outputs
 
 
 def open_table(
     address: Address, workspace: Path, *, separator: str = ",", encoding: str = "utf-8"
 ) -> BigTable:
-    """Open a table without reading its rows.
+    """Open a table. Of a CSV a private copy is made; else no row is read.
 
     Args:
         address: where it stands.
@@ -213,13 +265,10 @@ def open_table(
     return BigTable(address=address, engine=engine, scratch=scratch)
 
 
-def _joined(batches: list[pa.RecordBatch]) -> pa.Table:
-    """Batches as one Arrow table."""
+def _table(batch: pa.RecordBatch) -> pa.Table:
     import pyarrow as pa
 
-    if not batches:
-        raise TableError("The table has columns but no rows.")
-    return pa.Table.from_batches(batches)
+    return pa.Table.from_batches([batch])
 
 
 def _person(table: Any, title: str, name: str) -> Any:  # noqa: ANN401
@@ -228,22 +277,39 @@ def _person(table: Any, title: str, name: str) -> Any:  # noqa: ANN401
     kind = cell.type()
     if kind.is_string():
         return cell.fill_null("")
-    if kind.is_integer():
-        return cell.cast("string").fill_null("")
+    if kind.is_integer() or kind.is_floating():
+        # A column of whole numbers with a missing one is often stored as floats.
+        return _whole_text(cell).fill_null("")
     raise TableError(
         f"The person-ID column of {name!r} must hold text or whole numbers.", field="person_id"
     )
 
 
-def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[int | None]) -> Codes:
+def _whole_text(cell: Any) -> Any:  # noqa: ANN401
+    import ibis
+
+    if cell.type().is_integer():
+        return cell.cast("string")
+    number = cell.cast("float64")
+    near = ibis.ifelse(number.abs() < _EXACT, number, 0.5)  # a cast of infinity would fail
+    whole = near.cast("int64")
+    text = ibis.ifelse(whole.cast("float64") == near, whole.cast("string"), number.cast("string"))
+    return ibis.ifelse(number.isnan(), "", text)
+
+
+def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[Sequence[int]]) -> Codes:
     found: Codes = {}
-    for place, (column, home) in enumerate(zip(schema.columns, homes, strict=True)):
+    for place, column in enumerate(schema.columns):
         codes = np.asarray(batch.column(place).to_numpy(zero_copy_only=False))
-        if home is not None:
-            away = np.flatnonzero(codes == HOME)
-            if away.size:
-                codes = codes.copy()
-                codes[away] = _at_home(column, batch.column(home), away)
+        away = codes == HOME
+        if away.any():
+            codes = codes.copy()
+            codes[away] = encode_column(column, pd.Series([""]))[0]  # of no part: a missing cell
+            for home in homes[place]:
+                cells = batch.column(home)
+                places = np.flatnonzero(away & np.asarray(cells.is_valid()))
+                if places.size:
+                    codes[places] = _at_home(column, cells, places)
         found[column.name] = codes
     return found
 
@@ -259,5 +325,4 @@ def _at_home(column: Column, cells: pa.Array, places: NDArray[np.intp]) -> NDArr
     except pa.ArrowNotImplementedError:
         values, index = kept, np.arange(len(kept))
     # The way a Parquet file takes into memory, so that a cell has the same text.
-    frame = pa.table({"cell": values}).to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    return encode_column(column, from_frame(frame).column("cell"))[index]
+    return encode_column(column, arrow_texts(values))[index]

@@ -5,25 +5,25 @@ Whatever a database says when it fails may quote a cell, so no text of it is let
 
 from __future__ import annotations
 
-import csv
 import os
-import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from prism_core.data.address import URL_FORMS
-from prism_core.data.tables import SEPARATORS, check_header
+from prism_core.data.copies import csv_as_parquet, readable_parquet
+from prism_core.data.delimited import check_header
+from prism_core.data.guard import guarded
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
 
     from prism_core.data.address import Address
 
-T = TypeVar("T")
+_Types: TypeAlias = "tuple[tuple[str, str], ...]"
 
 MEMORY = "600MB"
 """Memory of the embedded database; what needs more goes to the private folder."""
@@ -32,18 +32,23 @@ BATCH = 500_000
 """Rows of a batch on their way home."""
 
 _VIEW = "prism_rows"
-_ENCODINGS = {"utf-8": "utf-8", "latin-1": "latin-1", "iso-8859-1": "latin-1", "utf-16": "utf-16"}
+_TRAVEL = frozenset(
+    {"BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER",
+     "UBIGINT", "FLOAT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMP_NS"}
+)  # fmt: skip
 
 
 class Engine(Protocol):
     """A database that holds one table.
 
     Attributes:
-        table: the table as an Ibis expression; its column types are facts of the file.
+        tables: the parts of the table as Ibis expressions, with the same columns. The types of
+            a part's columns are those of its own files: what stands in one file must not change
+            how another is read.
         name: short name for messages.
     """
 
-    table: Any
+    tables: tuple[Any, ...]
     name: str
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
@@ -59,27 +64,6 @@ class Engine(Protocol):
         ...
 
 
-def guarded(work: Callable[[], T], name: str) -> T:
-    """Run a step of a database; any failure becomes an error without the database's words.
-
-    Raises:
-        TableError: instead of whatever was raised; the original is not attached.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # not ours to mend, and may quote
-            return work()
-    except (TableError, GeneratorExit):
-        raise
-    except Exception as error:  # noqa: BLE001  (its text may quote a cell or a password)
-        kind = type(error).__name__
-    # Outside of the handler, so that the original is not even the new error's context.
-    raise TableError(
-        f"The database could not read {name!r} ({kind}). Check that the table is whole, that its "
-        "columns have the declared names, and that you may read it."
-    )
-
-
 @dataclass
 class DuckEngine:
     """DuckDB, in this process.
@@ -89,7 +73,7 @@ class DuckEngine:
     """
 
     connection: Any
-    table: Any
+    tables: tuple[Any, ...]
     name: str
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
@@ -121,7 +105,7 @@ class IbisEngine:
     """
 
     backend: Any
-    table: Any
+    tables: tuple[Any, ...]
     name: str
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
@@ -194,16 +178,63 @@ def _named(name: str) -> str:
 
 
 def _open_files(address: Address, spill: Path, separator: str, encoding: str) -> Engine:
-    files = address.files()
-    listed = ", ".join(_quoted(str(path)) for path in files)
+    name = address.title
+    files = [path.absolute() for path in address.files()]
     kinds = {_is_parquet(path) for path in files}
-    if kinds == {True}:
-        source = f"read_parquet([{listed}])"
-    elif kinds == {False}:
-        source = _csv(files, listed, address.title, separator, encoding)
-    else:
-        raise TableError(f"{address.title!r} matches both CSV and Parquet files; name one kind.")
-    return _view(_connect(spill), source, address.title)
+    if len(kinds) > 1:
+        raise TableError(f"{name!r} matches both CSV and Parquet files; name one kind.")
+    readable = [
+        readable_parquet(path, spill / f"part{number}.parquet")
+        if kinds == {True}
+        else csv_as_parquet(
+            path, spill / f"part{number}.parquet", separator=separator, encoding=encoding
+        )
+        for number, path in enumerate(files)
+    ]
+    connection = _connect(spill)
+    # Every file is described by itself. Read as one, all would get the types of the first, and
+    # a whole number that is missing there would decide how the others are rounded.
+    alike: dict[_Types, list[str]] = {}
+    for path in readable:
+        source = _parquet([_literal(connection, path, name)])
+        alike.setdefault(_described(connection, source, name), []).append(
+            _literal(connection, path, name)
+        )
+    headers = {tuple(title for title, _ in types) for types in alike}
+    if len(headers) > 1:
+        raise TableError(
+            f"The files of {name!r} have different headers. All must have the same columns in the "
+            "same order.",
+            field="header",
+        )
+    parts = [
+        _view(connection, f"SELECT * FROM {_parquet(group)}", types, place, name)
+        for place, (types, group) in enumerate(alike.items())
+    ]
+    return DuckEngine(connection, tuple(parts), name)
+
+
+def _parquet(literals: list[str]) -> str:
+    """Files of the same types; a name of a folder such as `year=2020` is no column."""
+    return (
+        f"read_parquet([{', '.join(literals)}], hive_partitioning = false, union_by_name = false)"
+    )
+
+
+def _literal(connection: Any, path: Path, name: str) -> str:  # noqa: ANN401
+    """A file's name for DuckDB, which would take `[1]`, `*` and `?` in it for a pattern.
+
+    Raises:
+        TableError: when DuckDB would read any other file, or more than this one.
+    """
+    text = _quoted("".join(f"[{mark}]" if mark in "*?[" else mark for mark in str(path)))
+    found = guarded(lambda: connection.execute(f"SELECT file FROM glob({text})").fetchall(), name)
+    if found != [(str(path),)]:
+        raise TableError(
+            f"The file {path.name!r} cannot be told from others by its path. Rename it, or its "
+            "folder, without the marks [ ] * ?."
+        )
+    return text
 
 
 def _is_parquet(path: Path) -> bool:
@@ -211,49 +242,8 @@ def _is_parquet(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(4) == b"PAR1"
     except OSError:
-        raise TableError(
-            f"The file {path.name!r} cannot be read. Check the path and your permissions."
-        ) from None
-
-
-def _csv(files: list[Path], listed: str, name: str, separator: str, encoding: str) -> str:
-    """All cells as text: a type guessed from rows would be the first thing to leak."""
-    if separator not in SEPARATORS:
-        raise TableError(
-            f"separator must be one of {', '.join(SEPARATORS.values())}.", field="separator"
-        )
-    if encoding.lower() not in _ENCODINGS:
-        raise TableError(f"encoding must be one of {', '.join(_ENCODINGS)}.", field="encoding")
-    headers = {_header(path, separator, encoding) for path in files}
-    if len(headers) > 1:
-        raise TableError(
-            f"The files of {name!r} have different headers. All must have the same columns in the "
-            "same order.",
-            field="header",
-        )
-    header = headers.pop()
-    check_header(header, name)
-    columns = ", ".join(f"{_quoted(title)}: 'VARCHAR'" for title in header)
-    return (
-        f"read_csv([{listed}], columns = {{{columns}}}, header = true, auto_detect = false, "
-        f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', "
-        f"encoding = {_quoted(_ENCODINGS[encoding.lower()])})"
-    )
-
-
-def _header(path: Path, separator: str, encoding: str) -> tuple[str, ...]:
-    known = "utf-8-sig" if encoding.lower() == "utf-8" else encoding
-    try:
-        with path.open(encoding=known, newline="") as file:
-            cells = next(csv.reader(file, delimiter=separator), [])
-    except (OSError, UnicodeError, csv.Error):
-        raise TableError(
-            f"The header of {path.name!r} cannot be read. Check the path, the text encoding and "
-            "your permissions."
-        ) from None
-    if not cells:
-        raise TableError(f"The file {path.name!r} is empty.")
-    return tuple(cell.strip() for cell in cells)
+        pass
+    raise TableError(f"The file {path.name!r} cannot be read. Check the path and your permissions.")
 
 
 def _open_duckdb_file(address: Address, spill: Path) -> Engine:
@@ -267,28 +257,52 @@ def _open_duckdb_file(address: Address, spill: Path) -> Engine:
         lambda: connection.execute(f"ATTACH {_quoted(str(path))} AS source (READ_ONLY)"),
         address.title,
     )
-    return _view(connection, name, address.title)
+    # A view in the file may name other files; from here on no other file is opened.
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    types = _described(connection, name, address.title)
+    plain = tuple((title, kind if _travels(kind) else "VARCHAR") for title, kind in types)
+    cells = ", ".join(
+        _named(title) if _travels(kind) else f"CAST({_named(title)} AS VARCHAR) AS {_named(title)}"
+        for title, kind in types
+    )
+    table = _view(connection, f"SELECT {cells} FROM {name}", plain, 0, address.title)
+    return DuckEngine(connection, (table,), address.title)
 
 
-def _view(connection: Any, source: str, name: str) -> Engine:  # noqa: ANN401
+def _travels(kind: str) -> bool:
+    """Whether every value of a type comes home as it is; others are made texts where they stand.
+
+    Of the others some have values that have no place in Arrow (the largest HUGEINT), so that one
+    cell would make a run fail.
+    """
+    return kind in _TRAVEL or kind.startswith("DECIMAL(")
+
+
+def _described(connection: Any, source: str, name: str) -> _Types:  # noqa: ANN401
+    found = guarded(lambda: connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall(), name)
+    types = tuple((str(row[0]), str(row[1])) for row in found)
+    check_header([title.strip() for title, _ in types], name)
+    return types
+
+
+def _view(connection: Any, query: str, types: _Types, place: int, name: str) -> Any:  # noqa: ANN401
     import ibis
     from ibis.backends.sql.datatypes import DuckDBType
 
-    def describe() -> list[tuple[str, str]]:
-        connection.execute(f"CREATE TEMP VIEW {_VIEW} AS SELECT * FROM {source}")
-        found = connection.execute(f"DESCRIBE {_VIEW}").fetchall()
-        return [(str(row[0]), str(row[1])) for row in found]
+    view = f"{_VIEW}_{place}"
 
-    described = guarded(describe, name)
-    check_header([title for title, _ in described], name)
-    types = guarded(lambda: {t: DuckDBType.from_string(kind) for t, kind in described}, name)
-    return DuckEngine(connection, ibis.table(types, name=_VIEW), name)
+    def make() -> Any:  # noqa: ANN401
+        connection.execute(f"CREATE TEMP VIEW {view} AS {query}")
+        return ibis.table({t: DuckDBType.from_string(kind) for t, kind in types}, name=view)
+
+    return guarded(make, name)
 
 
 def _open_server(address: Address) -> Engine:
     backend, table = guarded(lambda: _reach(address), address.title)
     check_header(table.columns, address.title)
-    return IbisEngine(backend, table, address.title)
+    return IbisEngine(backend, (table,), address.title)
 
 
 def _reach(address: Address) -> tuple[Any, Any]:
@@ -312,10 +326,34 @@ def _spark(address: Address) -> tuple[Any, Any]:
     import ibis
     from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
-    builder: Any = SparkSession.builder
+    # Types guessed from the names of folders would be those of whatever rows made the folders.
+    builder: Any = SparkSession.builder.config(
+        "spark.sql.sources.partitionColumnTypeInference.enabled", "false"
+    )
     master = address.entry("master")
     session = (builder.master(master) if master else builder).getOrCreate()
     backend = ibis.pyspark.connect(session)
     if address.entry("table"):
         return backend, backend.table(address.entry("table"))
-    return backend, backend.read_parquet(str(address.path_part()))
+    path = str(address.path_part())
+    check_types(session, path, address.title)
+    return backend, backend.read_parquet(path)
+
+
+def check_types(session: Any, path: str, name: str) -> None:  # noqa: ANN401
+    """Refuse Parquet files of several types on Spark, which reads all by the types of one.
+
+    Args:
+        session: the Spark session.
+        path: a file or folder.
+        name: the table's name, for the message.
+
+    Raises:
+        TableError: when two of the files have other columns or types.
+    """
+    files = session.read.parquet(path).inputFiles()
+    if len({session.read.parquet(file).schema.simpleString() for file in files}) > 1:
+        raise TableError(
+            f"The files of {name!r} do not all have the same columns of the same types, and Spark "
+            "reads them as if they had. Write them again together, with a declared schema."
+        )

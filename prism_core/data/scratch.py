@@ -11,9 +11,14 @@ import os
 import shutil
 import tempfile
 import weakref
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FOLDER = "scratch"
 _LOCK = "in-use"
@@ -50,10 +55,11 @@ def make(workspace: Path) -> Scratch:
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
         root.mkdir(mode=0o700, exist_ok=True)
         root.chmod(0o700)
-        sweep(root)
-        path = Path(tempfile.mkdtemp(prefix="run-", dir=root))  # mode 0700
-        handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_SH)
+        with _alone(root):
+            sweep(root)
+            path = Path(tempfile.mkdtemp(prefix="run-", dir=root))  # mode 0700
+            handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(handle, fcntl.LOCK_SH)
     except OSError:
         raise TableError(
             "The workspace has no room for temporary files, or cannot be written. Check its "
@@ -61,6 +67,17 @@ def make(workspace: Path) -> Scratch:
             field="workspace",
         ) from None
     return Scratch(path, handle, owner=True)
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Nobody else makes or sweeps meanwhile: a folder whose lock is not held yet is not left."""
+    handle = os.open(root, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def join(path: Path) -> Scratch:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 STEP = 1_048_576
 """Rows read at a time."""
 
+MOST_ROWS = 1_000_000_000
+"""Most rows of a stored table: NumPy draws the sizes of parts for no more."""
+
 _ASIDE = "aside"
 
 
@@ -155,7 +158,28 @@ def draw_marks(total: int, rows: int, rng: np.random.Generator) -> Iterator[NDAr
 
     How many fall into a step is hypergeometric given what is left, and which ones is uniform:
     together every set is equally likely.
+
+    Raises:
+        TableError: at once, for more than `MOST_ROWS` rows.
     """
+    check_size(total)
+    return _marks(total, rows, rng)
+
+
+def check_size(rows: int) -> None:
+    """Refuse more rows than a set can be drawn of; the number of rows is public.
+
+    Raises:
+        TableError: when there are more than `MOST_ROWS`.
+    """
+    if rows > MOST_ROWS:
+        raise TableError(
+            f"The table has more than {MOST_ROWS:,} rows. Release it in parts of fewer rows.",
+            field="rows",
+        )
+
+
+def _marks(total: int, rows: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
     for start in range(0, total, STEP):
         count = min(STEP, total - start)
         here = int(rng.hypergeometric(rows, total - start - rows, count))

@@ -7,27 +7,22 @@ alone: a type guessed from rows would be the first thing to leak.
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from prism_core.data.column import level_text
+from prism_core.data.delimited import check_header, read_delimited
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-LATIN1 = "latin-1"
-_BINARY = (
-    "The file {name!r} is not a CSV: it is a binary file. Export the table as CSV or Parquet and "
-    "load that."
-)
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19]")  # bytes that no text holds
+    import pyarrow as pa
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -93,121 +88,111 @@ def _content(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[b
         try:
             return path.read_bytes(), name or path.name
         except OSError:
-            raise TableError(
-                f"The file {path.name!r} cannot be read. Check the path and your permissions."
-            ) from None
+            pass
+        raise TableError(
+            f"The file {path.name!r} cannot be read. Check the path and your permissions."
+        )
     return source.read(), name or "table"
 
 
 def _csv(content: bytes, name: str, separator: str, encoding: str) -> RawTable:
-    if separator not in SEPARATORS:
-        raise TableError(
-            f"separator must be one of {', '.join(SEPARATORS.values())}.", field="separator"
-        )
-    text = _decode(content, name, encoding)
-    _check_separator(text, name, separator)
-    try:
-        cells = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            na_filter=False,
-            header=None,  # the header is read as a line, so that it sets the number of cells
-            on_bad_lines="error",
-            skip_blank_lines=True,
-            engine="c",
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError):
-        raise TableError(
-            f"The file {name!r} is not a regular CSV: some line has more cells than the header "
-            "has names, or a quotation mark is not closed. Export it again from the source system."
-        ) from None
-    # A line with too few cells is read as missing.
-    cells = cells.fillna("")
-    header = tuple(cell.strip() for cell in cells.iloc[0])
-    check_header(header, name)
-    frame = cells.iloc[1:].reset_index(drop=True)
-    frame.columns = list(header)
+    chunks = list(read_delimited(io.BytesIO(content), name, separator=separator, encoding=encoding))
+    frame = pd.concat(chunks, ignore_index=True)
     if len(frame) == 0:
         raise TableError(f"The file {name!r} has a header but no rows.")
     return RawTable(frame, name)
 
 
-def _decode(content: bytes, name: str, encoding: str) -> str:
-    if not content.strip():
-        raise TableError(f"The file {name!r} is empty.")
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        encoding = "utf-16"
-    elif b"\x00" in content[:65536]:
-        raise TableError(_BINARY.format(name=name))
-    try:
-        return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
-    except LookupError:
-        raise TableError(
-            f"encoding {encoding!r} is not known. Use utf-8 or latin-1.", field="encoding"
-        ) from None
-    except UnicodeError:
-        if _CONTROL.search(content):
-            raise TableError(_BINARY.format(name=name)) from None
-        raise TableError(
-            f"The file {name!r} is not {encoding.upper()} text. It may be written in latin-1 "
-            "(Western European): read it with that encoding, or export it as UTF-8.",
-            field="encoding",
-            encoding=LATIN1,
-        ) from None
-
-
-def _check_separator(text: str, name: str, separator: str) -> None:
-    first = next((line for line in io.StringIO(text) if line.strip()), "")
-    if separator not in first:
-        other = max(SEPARATORS, key=first.count)
-        if first.count(other):
-            raise TableError(
-                f"The header of {name!r} is separated by {SEPARATORS[other]}, not by "
-                f"{SEPARATORS[separator]}. Read it with the separator {SEPARATORS[other]}.",
-                field="separator",
-                separator=other,
-            )
-
-
-def check_header(header: Sequence[str], name: str) -> None:
-    """Refuse empty and repeated names.
-
-    Raises:
-        TableError: naming the positions (empty) or the name (repeated).
-    """
-    empty = [str(i) for i, cell in enumerate(header, start=1) if not cell]
-    if empty:
-        raise TableError(
-            f"The header of {name!r} has no name in position {', '.join(empty)}. Name every "
-            "column, or remove an unnamed index column.",
-            field="header",
-        )
-    repeated = sorted({cell for cell in header if list(header).count(cell) > 1})
-    if repeated:
-        raise TableError(
-            f"The header of {name!r} names {', '.join(map(repr, repeated))} more than once. "
-            "Names must be unique.",
-            field="header",
-        )
-
-
 def _parquet(content: bytes, name: str) -> RawTable:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        # Without the second option one missing cell would turn all integers to floats.
-        frame = pq.read_table(io.BytesIO(content)).to_pandas(
-            ignore_metadata=True, integer_object_nulls=True
-        )
-    except (pa.ArrowException, OSError, ValueError):
-        raise TableError(f"The file {name!r} is not a readable Parquet file.") from None
-    raw = from_frame(frame, name)
+        raw = from_arrow(pq.read_table(io.BytesIO(content)), name)
+    except TableError:
+        raise
+    except Exception:  # noqa: BLE001  (whatever it is, its text may quote a cell)
+        raw = None
+    if raw is None:  # outside of the handler, so that nothing is the new error's context
+        raise TableError(f"The file {name!r} is not a readable Parquet file.")
     if raw.rows == 0:
         raise TableError(f"The file {name!r} has columns but no rows.")
     return raw
+
+
+def from_arrow(table: pa.Table, name: str = "table") -> RawTable:
+    """Rows of an Arrow table in their text form; see `arrow_texts`."""
+    header = [title.strip() for title in table.column_names]
+    check_header(header, name)
+    columns = {title: arrow_texts(table.column(i)) for i, title in enumerate(header)}
+    return RawTable(pd.DataFrame(columns, index=range(table.num_rows)), name)
+
+
+def arrow_texts(cells: pa.Array | pa.ChunkedArray) -> pd.Series:
+    """The text form of Arrow cells; total: no value of any cell makes it fail.
+
+    A date outside the years 1 to 9999, and a cell that is a list or a record, is missing. Where
+    a table stands must not change a text, so this is the only way from Arrow to text.
+    """
+    import pyarrow as pa
+
+    kind = cells.type
+    if pa.types.is_dictionary(kind):
+        return arrow_texts(cells.cast(kind.value_type))
+    if pa.types.is_nested(kind):
+        return as_texts(pd.Series([""] * len(cells), dtype=object))
+    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            return _arrow_days(cells)
+        if pa.types.is_time(kind):
+            return _arrow_times(cells)
+    # Without the second option one missing cell would turn all integers to floats.
+    frame = pa.table({"cell": cells}).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    return _texts(frame["cell"])
+
+
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, from 1970-01-01
+
+
+def _arrow_days(cells: Any) -> pd.Series:  # noqa: ANN401
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = cells.type
+    narrow = pa.int32() if pa.types.is_date32(kind) else pa.int64()
+    missing = np.asarray(cells.is_null())
+    values = np.asarray(cells.cast(narrow).fill_null(0)).astype(np.int64)
+    days = values // (1 if pa.types.is_date32(kind) else _PER_DAY[getattr(kind, "unit", "ms")])
+    zone = getattr(kind, "tz", None)
+    if zone is None:
+        return _iso(days, missing)
+    # The date on the clock of its zone, which is at most a day away.
+    missing |= (days <= _FIRST_DAY) | (days >= _LAST_DAY)
+    safe = pa.array(np.where(missing, 0, values)).cast(kind)
+    there = np.asarray(pc.local_timestamp(safe).cast(pa.int64()))  # type: ignore[attr-defined]
+    return _iso(there // _PER_DAY[kind.unit], missing)
+
+
+def _iso(days: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
+    """Days since 1970-01-01 as ISO dates; nothing for a day that has none."""
+    inside = ~missing & (days >= _FIRST_DAY) & (days <= _LAST_DAY)
+    texts = np.datetime_as_string(np.where(inside, days, 0).astype("datetime64[D]"))
+    return as_texts(pd.Series(np.where(inside, texts, ""), dtype=object))
+
+
+def _arrow_times(cells: Any) -> pd.Series:  # noqa: ANN401
+    """Times of day as text, 24:00:00 and beyond, too."""
+    import pyarrow as pa
+
+    narrow = pa.int32() if pa.types.is_time32(cells.type) else pa.int64()
+    second = _PER_DAY[cells.type.unit] // 86_400
+    texts = []
+    for value in cells.cast(narrow).to_pylist():
+        whole, rest = divmod(value or 0, second)
+        part = f".{rest * 10**6 // second:06}" if rest * 10**6 // second else ""
+        text = f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}{part}"
+        texts.append("" if value is None else text)
+    return as_texts(pd.Series(texts, dtype=object))
 
 
 def from_frame(frame: pd.DataFrame, name: str = "table") -> RawTable:
@@ -247,7 +232,9 @@ def _texts(series: pd.Series) -> pd.Series:
         whole = values.abs().lt(2**53) & values.eq(values.round())
         texts = values.map(repr).where(~whole, values.where(whole, 0.0).astype("int64").astype(str))
     elif pd.api.types.is_datetime64_any_dtype(kept.dtype):
-        texts = kept.dt.strftime("%Y-%m-%d")
+        wall = kept.dt.tz_localize(None) if isinstance(kept.dtype, pd.DatetimeTZDtype) else kept
+        days = wall.to_numpy().astype("datetime64[D]").astype(np.int64)
+        return _iso(days, missing.to_numpy())
     else:
         texts = pd.Series([_text(value) for value in kept], index=kept.index, dtype=object)
     return as_texts(texts.astype(object).where(~missing, ""))

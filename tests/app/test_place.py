@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import worker
+from dashboard import launch, machine_key, worker
 from prism_core.config import AssetConfig
 from prism_core.data import address, big
 from prism_core.data.stored import StoredTable
@@ -19,12 +19,14 @@ from prism_core.privacy.ledger import Ledger
 from prism_core.workspace import in_memory
 
 pytestmark = [pytest.mark.app, pytest.mark.slow]
+KEY = machine_key.fresh()
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 
 
 @pytest.fixture(autouse=True)
 def _workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.setenv(machine_key.VARIABLE, KEY)
 
 
 @pytest.fixture
@@ -34,8 +36,53 @@ def parts(tmp_path, frame):
     return str(tmp_path / "part*.csv")
 
 
-def test_a_pattern_of_files_is_opened_and_its_rows_are_not_read(parts):
+def opened() -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60).run()
+    test.text_input(key="place_key").set_value(KEY).run()
+    return test
+
+
+def has_path_field(test: AppTest) -> bool:
+    return "place_text" in [field.key for field in test.text_input]
+
+
+@pytest.mark.privacy
+def test_only_a_session_with_the_key_may_name_a_path(monkeypatch):
+    """Others on the machine reach 127.0.0.1, too; the app reads with its starter's rights."""
+    test = AppTest.from_file(str(APP), default_timeout=60).run()
+    assert not has_path_field(test)
+    test.text_input(key="place_key").set_value(KEY[:-1]).run()
+    assert not has_path_field(test)
+    assert any("not the key" in error.value for error in test.error)
+    test.text_input(key="place_key").set_value(f" {KEY} ").run()
+    assert has_path_field(test)
+    assert not test.exception
+    monkeypatch.delenv(machine_key.VARIABLE)
+    test = AppTest.from_file(str(APP), default_timeout=60).run()
+    assert not has_path_field(test)
+    assert any("prism-dashboard" in part.value for part in test.info)
+    assert not machine_key.matches("")
+
+
+@pytest.mark.privacy
+def test_the_launcher_hands_a_new_key_to_the_app_and_shows_it(monkeypatch, capsys):
+    monkeypatch.setattr(launch, "warm", lambda: None)
+    keys = []
+
+    def started(_, command):
+        keys.append(launch.os.environ[machine_key.VARIABLE])
+        assert keys[-1] not in " ".join(command)  # others see the command of a process
+
+    monkeypatch.setattr(launch.os, "execv", started)
+    for _ in range(2):
+        launch.main(["--no-browser"])
+    assert len(set(keys)) == 2
+    told = capsys.readouterr().out
+    assert all(key in told and machine_key.matches(key) == (key == keys[-1]) for key in keys)
+
+
+def test_a_pattern_of_files_is_opened_and_its_rows_are_not_read(parts):
+    test = opened()
     test.text_input(key="place_text").set_value(parts)
     test.button(key="place_open").click().run()
     assert not test.exception
@@ -51,7 +98,7 @@ def test_a_pattern_of_files_is_opened_and_its_rows_are_not_read(parts):
 
 @pytest.mark.privacy
 def test_a_wrong_address_is_a_sentence_without_its_password():
-    test = AppTest.from_file(str(APP), default_timeout=60).run()
+    test = opened()
     test.text_input(key="place_text").set_value("mysql://me:s3cr3t@host/db?table=t")
     test.button(key="place_open").click().run()
     assert not test.exception

@@ -49,11 +49,11 @@ def test_a_url_that_is_no_table_is_refused_without_repeating_it(text):
 
 
 def test_a_variable_is_named_in_what_is_shown_and_filled_in_for_the_driver(monkeypatch):
-    address = parse("postgres://me:${WARD_PW}@host/db?table=t")
-    assert address.shown == "postgres://me:${WARD_PW}@host/db?table=t"
-    with pytest.raises(TableError, match="WARD_PW, which is not set"):
+    address = parse("postgres://me:${PRISM_WARD_PW}@host/db?table=t")
+    assert address.shown == "postgres://me:${PRISM_WARD_PW}@host/db?table=t"
+    with pytest.raises(TableError, match="PRISM_WARD_PW, which is not set"):
         address.connection()
-    monkeypatch.setenv("WARD_PW", "a@b/c")
+    monkeypatch.setenv("PRISM_WARD_PW", "a@b/c")
     assert address.connection() == "postgres://me:a%40b%2Fc@host/db"
 
 
@@ -69,3 +69,34 @@ def test_paths_and_patterns(tmp_path: Path):
         with pytest.raises(TableError, match="No file matches"):
             parse(text, tmp_path).files()
     assert parse("duckdb:///a.csv?table=t", tmp_path).path_part() == tmp_path / "a.csv"
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("text", [
+    "postgres://me:CAN/ARY@host/db?table=t", "postgres://me:CAN#ARY@host/db?table=t",
+    "postgres://me:CAN?ARY@host/db?table=t", "postgres://m:e:CANARY@host/db?table=t",
+    "postgres://me:x@CANARY@host/db?table=t", "spark:///x.parquet?master=spark://u:CANARY@h",
+    "postgres:me:CANARY@host/db?table=t", "postgres//me:CANARY@host/db?table=t",
+    "me:CANARY@host", "postgres//me:CANARY@host/*?table=t", "postgres://me:CAN\nARY@host/d?table=t",
+])  # fmt: skip
+def test_a_password_with_odd_marks_or_after_a_slip_is_not_shown(text):
+    shown = ""
+    try:
+        found = parse(text)
+        shown = f"{found.shown} {found!r} {found} {found.title}"
+        found.files()
+    except TableError as error:
+        shown += str(error)
+    assert not [part for part in ("CANARY", "CAN", "ARY") if part in shown]
+
+
+@pytest.mark.privacy
+def test_only_variables_meant_for_addresses_are_sent_to_a_host(monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "CANARY")
+    for text in (
+        "postgres://me:${AWS_SECRET_ACCESS_KEY}@host/db?table=t",
+        "postgres://host/db?table=t&options=${AWS_SECRET_ACCESS_KEY}",
+    ):
+        with pytest.raises(TableError, match=r"begin with PG or PRISM_") as caught:
+            parse(text).connection()
+        assert "CANARY" not in str(caught.value)

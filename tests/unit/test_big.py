@@ -274,3 +274,13 @@ def test_files_are_cut_into_cells_as_in_memory(opened, tmp_path, content):
     schema = Schema(columns=(a, b), one_row_per_person=True)
     (wanted,) = encode(schema, read_table(path)).counts([("a", "b")])
     assert (opened("cells.csv").counts(schema, [("a", "b")])[0] == wanted).all()
+
+
+def test_more_rows_than_can_be_drawn_from_are_refused_before_they_are_read(
+    opened, schema, monkeypatch
+):
+    with pytest.raises(TableError, match="more than 1,000,000,000 rows"):
+        draw_marks(10**9 + 1, 5, np.random.default_rng(1))
+    monkeypatch.setattr("prism_core.data.stored.MOST_ROWS", 299)
+    with pytest.raises(TableError, match="more than 299 rows"):
+        store(opened(), schema)

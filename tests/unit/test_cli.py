@@ -478,3 +478,15 @@ def test_counting_is_compared_with_grouping_sets(prism):
     assert (found["rows"], found["columns"], found["marginals"]) == (3_000, 31, 44)
     assert found["peak_mb"] > 0
     assert prism("bench", "count", "--rows", 0)[0] == 2
+
+
+@pytest.mark.privacy
+def test_an_unexpected_error_is_its_type_and_none_of_its_words(monkeypatch, capsys):
+    def fail(*_):
+        raise ValueError("year 11096 is out of range")
+
+    monkeypatch.setattr(cli, "_plan", fail)
+    assert cli.main(["plan", "config.toml"]) == 1
+    told = "".join(capsys.readouterr())
+    assert "(ValueError)" in told
+    assert "11096" not in told

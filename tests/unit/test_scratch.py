@@ -80,3 +80,25 @@ def test_the_end_of_a_process_removes_its_folder(tmp_path):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert not scratch.Path(done.stdout.strip()).exists()
+
+
+@pytest.mark.privacy
+def test_a_folder_that_is_being_made_is_not_swept(tmp_path, monkeypatch):
+    """Between making a folder and holding its lock another process waits before it sweeps."""
+    seen = []
+    flock = scratch.fcntl.flock
+
+    def watched(handle, kind):
+        if kind == scratch.fcntl.LOCK_SH:
+            root = os.open(tmp_path / scratch.FOLDER, os.O_RDONLY)
+            try:
+                flock(root, scratch.fcntl.LOCK_EX | scratch.fcntl.LOCK_NB)
+                seen.append("free")
+            except BlockingIOError:
+                seen.append("held")
+            os.close(root)
+        flock(handle, kind)
+
+    monkeypatch.setattr(scratch.fcntl, "flock", watched)
+    scratch.make(tmp_path).close()
+    assert seen == ["held"]

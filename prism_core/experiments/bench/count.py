@@ -104,8 +104,8 @@ def count_in_duckdb(path: str, workspace: str) -> dict[str, Any]:
 
     table = big.open_table(address.parse(path), Path(workspace))
     engine: Any = table.engine
-    codes = {c.name: push(c, engine.table[c.name]).code for c in schema().columns}
-    encoded = ibis.to_sql(engine.table.select(**codes), dialect="duckdb")
+    codes = {c.name: push(c, engine.tables[0][c.name]).code for c in schema().columns}
+    encoded = ibis.to_sql(engine.tables[0].select(**codes), dialect="duckdb")
     sets = ", ".join(f"({a}, {b})" for a, b in cliques())
     names = ", ".join(schema().names)
     started = time.monotonic()

@@ -1,0 +1,210 @@
+"""CSV files as chunks of text cells: the one reader, whatever the size of the file.
+
+A file that is read into memory and one that is not must be cut into the same cells, so both go
+through here. No type is guessed. What is refused (bytes that are no text, a line with more cells
+than the header, a quotation mark that is never closed) is refused before anything is charged.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from typing import TYPE_CHECKING, BinaryIO
+
+import pandas as pd
+
+from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+LATIN1 = "latin-1"
+
+CHUNK = 50_000
+"""Rows cut at a time."""
+
+_HEAD = 65_536
+_BINARY = (
+    "The file {name!r} is not a CSV: it is a binary file. Export the table as CSV or Parquet and "
+    "load that."
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19]")  # bytes that no text holds
+
+
+class _Text(io.TextIOWrapper):
+    """A text stream that remembers whether its bytes were text: pandas forgets the reason."""
+
+    broken = False
+
+    def read(self, size: int | None = -1, /) -> str:
+        try:
+            return super().read(size)
+        except UnicodeError:
+            self.broken = True
+            raise
+
+
+def read_delimited(
+    stream: BinaryIO, name: str, *, separator: str = ",", encoding: str = "utf-8"
+) -> Iterator[pd.DataFrame]:
+    """The rows of a CSV as frames of texts, `CHUNK` rows each; the first may have no row.
+
+    Every frame has the header as its columns. Spends nothing: the cells are private.
+
+    Args:
+        stream: the file, at its start; it can be wound back.
+        name: the file's name, for messages.
+        separator: one of `SEPARATORS`.
+        encoding: a text encoding; a UTF-16 mark in the file goes before it.
+
+    Raises:
+        TableError: with a suggested separator or encoding where one would help. No cell is in
+            it, nor in its context.
+    """
+    if separator not in SEPARATORS:
+        raise TableError(
+            f"separator must be one of {', '.join(SEPARATORS.values())}.", field="separator"
+        )
+    head = stream.read(_HEAD)
+    encoding = _encoding(head, name, encoding)
+    text = _wound_back(stream, encoding)
+    _check_separator(_first_line(text, head, name), name, separator)
+    header: list[str] | None = None
+    for cells in _cut(_wound_back(stream, encoding, text), head, name, separator):
+        if header is None:
+            header = [str(cell).strip() for cell in cells.iloc[0]]
+            check_header(header, name)
+            cells = cells.iloc[1:]
+        cells.columns = header
+        yield cells.reset_index(drop=True)
+
+
+def _wound_back(stream: BinaryIO, encoding: str, before: _Text | None = None) -> _Text:
+    if before is not None:
+        before.detach()
+    stream.seek(0)
+    return _Text(stream, encoding=encoding, newline="")  # type: ignore[arg-type]
+
+
+def _encoding(head: bytes, name: str, encoding: str) -> str:
+    if not head.strip():
+        raise TableError(f"The file {name!r} is empty.")
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if b"\x00" in head:
+        raise TableError(_BINARY.format(name=name))
+    try:
+        known = codecs.lookup(encoding)._is_text_encoding  # type: ignore[attr-defined]
+    except LookupError:
+        known = False
+    if not known:
+        raise TableError(
+            f"encoding {encoding!r} is not known. Use utf-8 or latin-1.", field="encoding"
+        )
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def _not_text(text: _Text, head: bytes, name: str) -> TableError:
+    if _CONTROL.search(head):
+        return TableError(_BINARY.format(name=name))
+    encoding = text.encoding.removesuffix("-sig").upper()
+    return TableError(
+        f"The file {name!r} is not {encoding} text. It may be written in latin-1 "
+        "(Western European): read it with that encoding, or export it as UTF-8.",
+        field="encoding",
+        encoding=LATIN1,
+    )
+
+
+def _first_line(text: _Text, head: bytes, name: str) -> str:
+    try:
+        return next((line for line in text if line.strip()), "")
+    except UnicodeError:
+        failed = _not_text(text, head, name)
+    # Outside of the handler: the context of an error would hold bytes of rows.
+    raise failed
+
+
+def _cut(text: _Text, head: bytes, name: str, separator: str) -> Iterator[pd.DataFrame]:
+    """The lines as cells, the header's line among them; a short line is filled with nothing."""
+    reader = None
+    while True:
+        failed = cells = None
+        try:
+            if reader is None:
+                reader = pd.read_csv(
+                    text,
+                    sep=separator,
+                    dtype=str,
+                    keep_default_na=False,
+                    na_filter=False,
+                    header=None,  # read as a line, so that it sets the number of cells
+                    on_bad_lines="error",
+                    skip_blank_lines=True,
+                    engine="c",
+                    low_memory=False,
+                    chunksize=CHUNK,
+                )
+            cells = next(reader, None)
+        except UnicodeError:
+            failed = _not_text(text, head, name)
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError):
+            failed = _not_text(text, head, name) if text.broken else _irregular(name)
+        if failed is not None:
+            raise failed
+        if cells is None:
+            return
+        yield cells.fillna("")
+
+
+def _irregular(name: str) -> TableError:
+    return TableError(
+        f"The file {name!r} is not a regular CSV: some line has more cells than the header "
+        "has names, or a quotation mark is not closed. Export it again from the source system."
+    )
+
+
+def _check_separator(first: str, name: str, separator: str) -> None:
+    if separator not in first:
+        other = max(SEPARATORS, key=first.count)
+        if first.count(other):
+            raise TableError(
+                f"The header of {name!r} is separated by {SEPARATORS[other]}, not by "
+                f"{SEPARATORS[separator]}. Read it with the separator {SEPARATORS[other]}.",
+                field="separator",
+                separator=other,
+            )
+
+
+def check_header(header: Sequence[str], name: str) -> None:
+    """Refuse empty and repeated names, and names of more than one line.
+
+    A quotation mark that is not closed in the header makes rows a part of a name: such a name is
+    neither accepted nor repeated in the message.
+
+    Raises:
+        TableError: naming the positions (empty, several lines) or the name (repeated).
+    """
+    for wrong, what, mend in (
+        (lambda cell: not cell, "no name", "Name every column, or remove an unnamed index column"),
+        (
+            lambda cell: len(cell.splitlines()) > 1 or "\n" in cell or "\r" in cell,
+            "a name of several lines",
+            "Close its quotation mark, or rename it",
+        ),
+    ):
+        found = [str(i) for i, cell in enumerate(header, start=1) if wrong(cell)]
+        if found:
+            raise TableError(
+                f"The header of {name!r} has {what} in position {', '.join(found)}. {mend}.",
+                field="header",
+            )
+    repeated = sorted({cell for cell in header if list(header).count(cell) > 1})
+    if repeated:
+        raise TableError(
+            f"The header of {name!r} names {', '.join(map(repr, repeated))} more than once. "
+            "Names must be unique.",
+            field="header",
+        )

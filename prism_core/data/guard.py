@@ -1,0 +1,34 @@
+"""No word of a library that reads rows gets out: it may quote a cell or a password."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, TypeVar
+
+from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+def guarded(work: Callable[[], T], name: str) -> T:
+    """Run a step of a database; any failure becomes an error without the database's words.
+
+    Raises:
+        TableError: instead of whatever was raised; the original is not attached.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # not ours to mend, and may quote
+            return work()
+    except (TableError, GeneratorExit):
+        raise
+    except Exception as error:  # noqa: BLE001  (its text may quote a cell or a password)
+        kind = type(error).__name__
+    # Outside of the handler, so that the original is not even the new error's context.
+    raise TableError(
+        f"The database could not read {name!r} ({kind}). Check that the table is whole, that its "
+        "columns have the declared names, and that you may read it."
+    )
