@@ -57,19 +57,16 @@ class Address:
         """
         if not self.is_url:
             return self._text
-        scheme, _, rest = self._text.partition("://")
-        # A password may hold any mark that means something in a URL: what stands between the
-        # first colon and the last @ is not shown, wherever a URL would end there.
-        before, at, after = rest.rpartition("@")
-        user, colon, password = before.partition(":")
-        start = f"{scheme}://{user}{colon}{_masked(password) if colon else ''}{at}"
-        place, mark, query = after.partition("?")
+        parts = urlsplit(self._text)
+        account, at, host = parts.netloc.rpartition("@")
+        user, colon, password = account.partition(":")
+        account = f"{user}{colon}{_masked(password) if colon else ''}"
         kept = [
             (key, value if key in _OPEN and not _SECRET.search(value) else _masked(value))
-            for key, value in parse_qsl(query.partition("#")[0], keep_blank_values=True)
+            for key, value in parse_qsl(parts.query, keep_blank_values=True)
         ]
-        shown = urlencode(kept, safe="*${}/,.[]") if mark else ""
-        return f"{start}{place.partition('#')[0]}{'?' if shown else ''}{shown}"
+        query = f"?{urlencode(kept, safe='*${}/,.[]')}" if kept else ""
+        return f"{parts.scheme}://{account}{at}{host}{parts.path}{query}"
 
     @property
     def title(self) -> str:
@@ -149,6 +146,9 @@ def parse(text: str, folder: Path | None = None) -> Address:
         return Address("files" if pattern else "file", text, here)
     try:
         parts = urlsplit(text)
+        if parts.netloc and "@" in parts.path + parts.fragment:
+            raise _unencoded()  # a mark that ends the host, and a password goes on behind it
+        _ = parts.port  # a password before such a mark is no number of a port: ValueError
         place = _SCHEMES.get(parts.scheme.lower())
     except ValueError:
         place = None
@@ -158,6 +158,13 @@ def parse(text: str, folder: Path | None = None) -> Address:
     if place != "spark" and not found.entry("table"):
         raise TableError(f"The address names no table. Write {URL_FORMS[place]}.")
     return found
+
+
+def _unencoded() -> TableError:
+    return TableError(
+        "The user or password of the address holds one of / ? # @. Write it percent-encoded (%2F "
+        "%3F %23 %40), or name it by a variable (${PGPASSWORD})."
+    )
 
 
 def _unknown() -> TableError:

@@ -77,7 +77,11 @@ def test_paths_and_patterns(tmp_path: Path):
     "postgres://me:CAN?ARY@host/db?table=t", "postgres://m:e:CANARY@host/db?table=t",
     "postgres://me:x@CANARY@host/db?table=t", "spark:///x.parquet?master=spark://u:CANARY@h",
     "postgres:me:CANARY@host/db?table=t", "postgres//me:CANARY@host/db?table=t",
-    "me:CANARY@host", "postgres//me:CANARY@host/*?table=t", "postgres://me:CAN\nARY@host/d?table=t",
+    "postgres://host:5432/db?table=t&password=CAN@ARY",
+    "postgres://host/db?table=t&password=CAN@ARY",
+    "postgres://me:12/CANARY@host/db?table=t", "postgres://me:12?CANARY@host/db?table=t",
+    "postgres://me:12#CANARY@host/db?table=t", "me:CANARY@host",
+    "postgres//me:CANARY@host/*?table=t", "postgres://me:CAN\nARY@host/d?table=t",
 ])  # fmt: skip
 def test_a_password_with_odd_marks_or_after_a_slip_is_not_shown(text):
     shown = ""
