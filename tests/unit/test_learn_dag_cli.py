@@ -6,7 +6,6 @@ import json
 import logging
 
 import pytest
-from conftest import small_frame
 
 from prism_core import cli
 from prism_core.bundle import writer
@@ -106,8 +105,7 @@ def test_nothing_is_spent_on_what_cannot_be_written(prism, make_run, tmp_path):
 
 
 @pytest.mark.privacy
-def test_a_private_cell_never_leaves(prism, make_run, tmp_path, canary, caplog):
-    frame = small_frame()
+def test_a_private_cell_never_leaves(prism, make_run, tmp_path, canary, caplog, frame):
     frame.iloc[0] = [f"9{canary}", canary, canary, canary, canary, canary, canary]
     config = make_run(frame=frame, public=False, asset=3.0, **GRAPHICAL)
     caplog.set_level(logging.DEBUG)
