@@ -231,16 +231,18 @@ def _release(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from prism_core import config as configs
-    from prism_core.bundle import writer
-    from prism_core.pipeline import release
-    from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.synthesis.engine.cache import load_meanwhile
-    from prism_core.workspace import fresh_rng, gather, plan_for, ready, recognise
 
     config = configs.load(arguments.config)
     if arguments.engine is not None:
         config = replace(config, synthesis=replace(config.synthesis, engine=arguments.engine))
-    load_meanwhile(config.synthesis)
+    load_meanwhile(config.synthesis)  # before the other imports, which take as long
+
+    from prism_core.bundle import writer
+    from prism_core.pipeline import release
+    from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.workspace import fresh_rng, gather, plan_for, ready, recognise
+
     seed = arguments.seed
     check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out)

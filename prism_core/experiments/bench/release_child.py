@@ -15,16 +15,18 @@ def main(path: Path) -> dict[str, float]:
     import numpy as np
 
     from prism_core import config as configs
+    from prism_core.synthesis.engine.cache import load_meanwhile
+
+    config = configs.load(path)
+    load_meanwhile(config.synthesis)  # as the command does
+
     from prism_core.errors import PrivacyError
     from prism_core.pipeline import release
     from prism_core.privacy.noise import SeededNoise
-    from prism_core.synthesis.engine.cache import load_meanwhile
     from prism_core.workspace import gather, plan_for, ready
 
-    config = configs.load(path)
     if not config.table.public:  # seconds by stage could tell something about private rows
         raise PrivacyError("Only public tables are timed stage by stage.", field="public")
-    load_meanwhile(config.synthesis)  # as the command does
     inputs = gather(config)
     rng = np.random.default_rng(0)
     table = ready(inputs.schema, inputs.raw, public=True, rng=rng)
