@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from prism_core.data.encoding import decode
-from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
+from prism_core.data.source import check_fits
+from prism_core.errors import BudgetError, LedgerError, PrivacyError
 from prism_core.evaluation import evaluate
 from prism_core.planning.design import design, with_features, with_forest, with_three_way
 from prism_core.privacy.accountants import CHARGEABLE
@@ -159,14 +160,7 @@ def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> Stamp:
 
 def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
     guard(table, noise)
-    if table.schema != plan.schema:
-        raise PlanError("The table is encoded in another schema than the plan's.", field="schema")
-    if table.n != plan.n:
-        raise PlanError(
-            f"The plan is for {plan.n:,} training rows and the table does not have that many. "
-            "Design the plan for this table.",
-            field="n",
-        )
+    check_fits(table, plan.schema, plan.n)
     if not plan.schema.people_declared:
         raise PrivacyError(
             "The guarantee protects one row. Declare that every person has one row, or name the "

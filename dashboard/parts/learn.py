@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, columns_form, learn_run
+from dashboard.parts import asset, columns_form, learning_step
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
+from prism_core.data import form as data_form
+from prism_core.data import schema_io
 from prism_core.data.tables import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning import form
 from prism_core.learning.requests import SCALES, CategoryRequest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prism_core.learning.plan import DomainPlan
 
 _DETAILS = {
@@ -48,7 +53,9 @@ def section() -> None:
         return
     st.header("4 · Learn what the codebook does not say")
     if state.learning.job is not None:
-        learn_run.section()
+        names = len(state.learning.job.plan.outline.requests)
+        words = f"{names} column{'' if names == 1 else 's'}"
+        learning_step.section("learn", lambda found: found.learning, words, _take)
         return
     if not isinstance(state.raw, RawTable):
         st.warning(
@@ -218,3 +225,12 @@ def _promise(plan: DomainPlan) -> str:
         f"Spend epsilon {plan.spent.epsilon:.3g} of “{plain(state.asset or 'the asset')}” on "
         f"learning {what}. This cannot be undone, even if it fails once counting has begun."
     )
+
+
+def _take(result: Path) -> None:
+    """What was learned goes into use and into the form."""
+    state = project()
+    schema = schema_io.load(result / child.SCHEMA)
+    state.use_schema(schema)
+    state.show_form(data_form.to_rows(schema.columns))
+    state.form_provenance = schema.provenance

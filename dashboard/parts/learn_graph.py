@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset
+from dashboard.parts import asset, learning_step
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
@@ -17,7 +17,8 @@ from prism_core.structure import formats
 from prism_core.workspace import fresh_rng, ready
 
 if TYPE_CHECKING:
-    from dashboard.worker import Job, Outcome
+    from pathlib import Path
+
     from prism_core.learning.graph_plan import GraphPlan
 
 
@@ -25,8 +26,11 @@ def section() -> None:
     """The panel below the drawing: what was learned, the step under way, or its start."""
     state = project()
     if state.blanket.job is not None:
-        _running()
-    elif state.graph.provenance != "declared":
+        words = f"the blanket of {plain(state.blanket.job.plan.target)}"
+        learning_step.section("blanket", lambda found: found.blanket, words, _take)
+        return
+    state.blanket.table = None  # its files may go
+    if state.graph.provenance != "declared":
         _learned()
     elif state.regime == "graphical" and not state.graph.edges and state.raw is not None:
         with st.expander("No graph? Learn the blanket with budget", icon=":material/school:"):
@@ -142,44 +146,9 @@ def _promise(plan: GraphPlan) -> str:
     )
 
 
-def _running() -> None:
-    job = project().blanket.job
-    assert job is not None
-    outcome = job.outcome()
-    if outcome.state == "running":
-        _watch()
-        return
-    _take(job, outcome)
-    st.rerun()
-
-
-@st.fragment(run_every=0.7)
-def _watch() -> None:
-    job = project().blanket.job
-    if job is None or job.outcome().state != "running":
-        st.rerun()
-        return
-    st.markdown(f":material/hourglass_top: Learning the blanket of {plain(job.plan.target)} …")
-    st.caption(f"{job.seconds:,.0f} s so far. The charge is written before the search begins.")
-    if st.button("Cancel learning", key="blanket_cancel", icon=":material/stop_circle:"):
-        with st.spinner("Stopping …"):
-            job.cancel()
-        st.rerun()
-
-
-def _take(job: Job[GraphPlan], outcome: Outcome) -> None:
+def _take(result: Path) -> None:
+    """The blanket becomes the graph."""
     state = project()
-    state.blanket.job = state.blanket.table = None
-    if outcome.state == "done":
-        with mistakes():  # the columns may have changed meanwhile
-            assert state.schema is not None
-            found = formats.read(job.result / child.GRAPH)
-            state.graph.load(found.over(state.schema.names))
-    elif outcome.state == "cancelled":
-        state.blanket.message = (
-            "Learning was cancelled. Before the search began nothing is spent; after it the charge "
-            "stands. The ledger on the page Release says which."
-        )
-    else:
-        state.blanket.message = outcome.message
-    job.remove()
+    assert state.schema is not None
+    found = formats.read(result / child.GRAPH)
+    state.graph.load(found.over(state.schema.names))

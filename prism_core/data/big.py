@@ -322,7 +322,7 @@ def _at_home(column: Column, cells: pa.Array, places: NDArray[np.intp]) -> NDArr
     try:
         different = kept.dictionary_encode()
         values, index = different.dictionary, different.indices.to_numpy()
-    except pa.ArrowNotImplementedError:
+    except pa.ArrowNotImplementedError:  # by the type (nested ones), never by a value
         values, index = kept, np.arange(len(kept))
     # The way a Parquet file takes into memory, so that a cell has the same text.
     return encode_column(column, arrow_texts(values))[index]

@@ -85,7 +85,7 @@ def _wound_back(stream: BinaryIO, encoding: str, before: _Text | None = None) ->
     if before is not None:
         before.detach()
     stream.seek(0)
-    return _Text(stream, encoding=encoding, newline="")  # type: ignore[arg-type]
+    return _Text(stream, encoding=encoding, newline="")
 
 
 def _encoding(head: bytes, name: str, encoding: str) -> str:
@@ -96,8 +96,9 @@ def _encoding(head: bytes, name: str, encoding: str) -> str:
     if b"\x00" in head:
         raise TableError(_BINARY.format(name=name))
     try:
-        known = codecs.lookup(encoding)._is_text_encoding  # type: ignore[attr-defined]
-    except LookupError:
+        "".encode(encoding)  # a LookupError, too, for a codec that is not one of texts
+        known = True
+    except (LookupError, ValueError):
         known = False
     if not known:
         raise TableError(

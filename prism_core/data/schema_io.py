@@ -6,7 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 import yaml
 
@@ -91,13 +91,21 @@ def _plain_values(text: str) -> object:
 
 def load(path: str | Path) -> Schema:
     """The schema in a `.yaml`, `.yml` or `.json` file."""
+    return loads(read_text(path))
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a schema file.
+
+    Raises:
+        SchemaError: when it cannot be read.
+    """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise SchemaError(
             f"The schema file {Path(path).name!r} cannot be read as UTF-8 text.", field="schema"
         ) from None
-    return loads(text)
 
 
 def from_dict(document: object) -> Schema:
@@ -224,7 +232,7 @@ def _flag(entry: dict[str, Any], key: str, field: str) -> bool:
 def number(value: object, field: str) -> float:
     """A finite number, or a SchemaError that names the field."""
     try:
-        found = float(value)  # type: ignore[arg-type]
+        found = float(value) if isinstance(value, str | SupportsFloat) else math.nan
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found) or isinstance(value, bool):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from prism_core.errors import PlanError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -42,3 +44,19 @@ class Rows(Protocol):
         noise.
         """
         ...
+
+
+def check_fits(table: Rows, schema: Schema, n: int) -> None:
+    """Refuse a table that a plan was not made for; only the schema and the number of rows count.
+
+    Raises:
+        PlanError: when it is encoded in another schema, or has another number of rows.
+    """
+    if table.schema != schema:
+        raise PlanError("The table is encoded in another schema than the plan's.", field="schema")
+    if table.n != n:
+        raise PlanError(
+            f"The plan is for {n:,} training rows and the table does not have that many. "
+            "Design the plan for this table.",
+            field="n",
+        )

@@ -169,7 +169,7 @@ def _arrow_days(cells: Any) -> pd.Series:  # noqa: ANN401
     # The date on the clock of its zone, which is at most a day away.
     missing |= (days <= _FIRST_DAY) | (days >= _LAST_DAY)
     safe = pa.array(np.where(missing, 0, values)).cast(kind)
-    there = np.asarray(pc.local_timestamp(safe).cast(pa.int64()))  # type: ignore[attr-defined]
+    there = np.asarray(pc.call_function("local_timestamp", [safe]).cast(pa.int64()))
     return _iso(there // _PER_DAY[kind.unit], missing)
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prism_core.errors import PlanError, PrivacyError
+from prism_core.data.source import check_fits
+from prism_core.errors import PrivacyError
 from prism_core.learning.blanket import Scores, choose_members
 from prism_core.learning.charge import charged, stamp
 from prism_core.learning.graph_plan import LEAST
@@ -87,7 +88,7 @@ def learn_graph(
     """
     source = noise or SecureNoise()
     guard(table, source)
-    _check(plan, table)
+    check_fits(table, plan.schema, plan.n)
     rehearsal = table.public and not source.secure
     why = why or f"learning the blanket of {plan.target}"
     with charged(plan, ledger, asset, why, rehearsal=rehearsal) as charge:
@@ -112,7 +113,7 @@ def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:
             "public if it really is.",
             field="public",
         )
-    _check(plan, table)
+    check_fits(table, plan.schema, plan.n)
     scores, left = Scores(plan), list(plan.candidates)
     members: list[str] = []
     while len(members) < plan.members:
@@ -125,17 +126,6 @@ def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:
         dag=_dag(plan, members, "public twin", None), members=tuple(members), spent=None,
         events=(), charge=None, stamp="learned from public rows",
     )  # fmt: skip
-
-
-def _check(plan: GraphPlan, table: Rows) -> None:
-    if table.schema != plan.schema:
-        raise PlanError("The table is encoded in another schema than the plan's.", field="schema")
-    if table.n != plan.n:
-        raise PlanError(
-            f"The plan is for {plan.n:,} training rows and the table does not have that many. "
-            "Design the plan for this table.",
-            field="n",
-        )
 
 
 def _dag(

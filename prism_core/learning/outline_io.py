@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
@@ -11,6 +10,8 @@ from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prism_core.learning.requests import Request
 
 _NUMERIC = {"bins", "cells", "scale", "unit"}
@@ -27,13 +28,7 @@ def load_outline(path: str | Path) -> Outline:
     Raises:
         SchemaError: when it cannot be read or names something unknown.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise SchemaError(
-            f"The schema file {Path(path).name!r} cannot be read as UTF-8 text.", field="schema"
-        ) from None
-    return loads_outline(text)
+    return loads_outline(schema_io.read_text(path))
 
 
 def has_requests(text: str) -> bool:

@@ -120,7 +120,8 @@ def private_coefficients(
     lengths = np.asarray(rows.multiply(rows).sum(axis=1))
     if not bool((lengths <= 1.0 + 1e-9).all()):
         raise PrivacyError("Rows must have norm at most 1; nothing was measured.", field="rows")
-    size = int(rows.shape[1])  # type: ignore[index]  (scipy's stubs allow None)
+    assert rows.shape is not None  # scipy's stubs allow it
+    size = int(rows.shape[1])
     problem = _Problem(
         rows=rows, labels=labels, ridge=calibration.ridge,
         linear=noise.gaussian(size, calibration.sigma),

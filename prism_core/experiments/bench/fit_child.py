@@ -6,17 +6,21 @@ import json
 import sys
 import time
 from functools import partial
+from typing import TYPE_CHECKING
 
 from prism_core.experiments.bench.process import peak_megabytes, since_start
+
+if TYPE_CHECKING:
+    from prism_core.planning.task import EngineName
 
 SAMPLED = 50_000
 """Rows that are drawn when sampling is timed, too."""
 
-ITERATIONS = {"fast": 1_000, "mbi": 10_000}
+ITERATIONS: dict[EngineName, int] = {"fast": 1_000, "mbi": 10_000}
 """At most; mirror descent needs thousands to come within 1e-4 of the loss that ours stops at."""
 
 
-def main(engine: str, columns: int, *, sample: bool) -> dict[str, float]:
+def main(engine: EngineName, columns: int, *, sample: bool) -> dict[str, float]:
     """Seconds to the first fitted model since the process began, seconds of a second fit."""
     import numpy as np
 
@@ -27,9 +31,8 @@ def main(engine: str, columns: int, *, sample: bool) -> dict[str, float]:
     sizes, measurements = workload(columns)
     prepared = time.perf_counter() - begun  # making the input is not the engine's work
     fit = partial(
-        fit_pgm, sizes, TARGET, ROWS, measurements,
-        engine=engine, iterations=ITERATIONS[engine],  # type: ignore[arg-type]
-    )  # fmt: skip
+        fit_pgm, sizes, TARGET, ROWS, measurements, engine=engine, iterations=ITERATIONS[engine]
+    )
     made = fit()
     found = {"cold_s": since_start() - prepared, "loss": made.loss}
     again = []
@@ -50,4 +53,5 @@ def main(engine: str, columns: int, *, sample: bool) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), sample="sample" in sys.argv[3:])))
+    engine: EngineName = "mbi" if sys.argv[1] == "mbi" else "fast"
+    print(json.dumps(main(engine, int(sys.argv[2]), sample="sample" in sys.argv[3:])))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from prism_core.errors import StructureError
 from prism_core.structure.dag import MAX_NAME, Dag, is_name
@@ -50,8 +50,10 @@ def refusal(where: str, what: str, *, field: str = "dag") -> StructureError:
 
 def position(x: object, y: object) -> tuple[float, float] | None:
     """Two coordinates, or None when they are not finite numbers (a drawing is only decoration)."""
+    if not (isinstance(x, str | SupportsFloat) and isinstance(y, str | SupportsFloat)):
+        return None
     try:
-        pair = float(x), float(y)  # type: ignore[arg-type]
+        pair = float(x), float(y)
     except (TypeError, ValueError, OverflowError):
         return None
     return pair if all(map(math.isfinite, pair)) else None

@@ -1,0 +1,68 @@
+"""A learning step under way in a process of its own: watched, cancelled, its result taken once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.state import project
+from prism_core.errors import PrismError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dashboard.state import Blanket, Learning, Project
+
+    Find = Callable[[Project], Learning | Blanket]
+
+
+def section(key: str, find: Find, words: str, take: Callable[[Path], None]) -> None:
+    """The step under way; when it has ended, its result is taken or what it came to is kept.
+
+    Args:
+        key: of the button that cancels it, before `_cancel`.
+        find: the entries that hold the job.
+        words: what is learned.
+        take: given the folder of the result.
+    """
+    entries = find(project())
+    job = entries.job
+    assert job is not None
+    outcome = job.outcome()
+    if outcome.state == "running":
+        _watch(key, find, words)
+        return
+    entries.job, entries.message = None, ""
+    if outcome.state == "done":
+        try:
+            take(job.result)
+        except PrismError as error:  # the columns may have changed meanwhile
+            entries.message = f"{error} What was charged stands."
+    elif outcome.state == "cancelled":
+        entries.message = (
+            "Learning was cancelled. Before the first count nothing is spent; after it the charge "
+            "stands. The ledger on the page Release says which."
+        )
+    else:
+        entries.message = outcome.message
+    job.remove()
+    st.rerun()
+
+
+@st.fragment(run_every=0.7)
+def _watch(key: str, find: Find, words: str) -> None:
+    job = find(project()).job
+    if job is None or job.outcome().state != "running":
+        st.rerun()
+        return
+    st.markdown(f":material/hourglass_top: Learning {words} …")
+    st.caption(
+        f"{job.seconds:,.0f} s so far, in a process of its own. The charge is written before the "
+        "first count."
+    )
+    if st.button("Cancel learning", key=f"{key}_cancel", icon=":material/stop_circle:"):
+        with st.spinner("Stopping …"):
+            job.cancel()
+        st.rerun()
