@@ -22,7 +22,7 @@ from prism_core.data.guard import guarded
 from prism_core.data.pushdown import HOME, Pushed, push
 from prism_core.data.scratch import Scratch, make
 from prism_core.data.stored import StoredTable, check_size, code_type, file_name
-from prism_core.data.tables import RawTable, arrow_texts, from_arrow
+from prism_core.data.tables import RawTable, arrow_texts, check_columns, from_arrow
 from prism_core.errors import PrivacyError, TableError
 
 if TYPE_CHECKING:
@@ -175,14 +175,7 @@ class BigTable:
         self.scratch.close()
 
     def _check(self, wanted: Sequence[str]) -> None:
-        absent = [name for name in wanted if name not in self.header]
-        if absent:
-            raise TableError(
-                f"The schema names {', '.join(map(repr, absent[:5]))}"
-                f"{' and others' if len(absent) > 5 else ''}, but {self.name!r} has no such "
-                "column. Correct the schema or load the matching table.",
-                field="header",
-            )
+        check_columns(wanted, self.header, self.name)
 
     def _titles(self, table: Any) -> dict[str, str]:  # noqa: ANN401
         return dict(zip(self.header, table.columns, strict=True))

@@ -16,7 +16,7 @@ import pandas as pd
 
 from prism_core.data.column import Column, level_text
 from prism_core.data.counts import count_chunks
-from prism_core.data.tables import as_texts
+from prism_core.data.tables import as_texts, check_columns
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -106,14 +106,7 @@ def encode(
             not of its rows).
     """
     wanted = [*schema.names, *([schema.person_id] if schema.person_id else [])]
-    absent = [name for name in wanted if name not in raw.header]
-    if absent:
-        raise TableError(
-            f"The schema names {', '.join(map(repr, absent[:5]))}"
-            f"{' and others' if len(absent) > 5 else ''}, but {raw.name!r} has no such column. "
-            "Correct the schema or load the matching file.",
-            field="header",
-        )
+    check_columns(wanted, raw.header, raw.name)
     if schema.person_id is not None:
         raw = one_row_per_person(raw, schema.person_id, rng)
     codes = np.empty((raw.rows, len(schema.columns)), dtype=np.int32, order="F")

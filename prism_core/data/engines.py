@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from prism_core.data.address import URL_FORMS
 from prism_core.data.copies import csv_as_parquet, readable_parquet
 from prism_core.data.delimited import check_header
-from prism_core.data.guard import guarded
+from prism_core.data.guard import drained, guarded
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -79,12 +79,7 @@ class DuckEngine:
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `Engine`."""
         sql = _sql(query)
-        reader = guarded(lambda: self.connection.sql(sql).to_arrow_reader(BATCH), self.name)
-        while True:
-            batch = guarded(lambda: next(reader, None), self.name)
-            if batch is None:
-                return
-            yield batch
+        yield from drained(lambda: self.connection.sql(sql).to_arrow_reader(BATCH), self.name)
 
     def number(self, query: Any) -> int:  # noqa: ANN401
         """See `Engine`."""
@@ -110,14 +105,9 @@ class IbisEngine:
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `Engine`."""
-        reader = guarded(
-            lambda: iter(self.backend.to_pyarrow_batches(query, chunk_size=BATCH)), self.name
+        yield from drained(
+            lambda: self.backend.to_pyarrow_batches(query, chunk_size=BATCH), self.name
         )
-        while True:
-            batch = guarded(lambda: next(reader, None), self.name)
-            if batch is None:
-                return
-            yield batch
 
     def number(self, query: Any) -> int:  # noqa: ANN401
         """See `Engine`."""

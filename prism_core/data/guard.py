@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -32,3 +32,10 @@ def guarded(work: Callable[[], T], name: str) -> T:
         f"The database could not read {name!r} ({kind}). Check that the table is whole, that its "
         "columns have the declared names, and that you may read it."
     )
+
+
+def drained(start: Callable[[], Iterable[T]], name: str) -> Iterator[T]:
+    """What an iterable of a database gives, every step of it guarded; no item is None."""
+    reader = guarded(lambda: iter(start()), name)
+    while (item := guarded(lambda: next(reader, None), name)) is not None:
+        yield item

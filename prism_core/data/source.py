@@ -47,7 +47,9 @@ class Rows(Protocol):
 
 
 def check_fits(table: Rows, schema: Schema, n: int) -> None:
-    """Refuse a table that a plan was not made for; only the schema and the number of rows count.
+    """Refuse a table that a plan was not made for. Spends nothing: no row is read.
+
+    Only the schema it is encoded in and the number of rows, both public, are compared.
 
     Raises:
         PlanError: when it is encoded in another schema, or has another number of rows.

@@ -238,3 +238,19 @@ def _texts(series: pd.Series) -> pd.Series:
     else:
         texts = pd.Series([_text(value) for value in kept], index=kept.index, dtype=object)
     return as_texts(texts.astype(object).where(~missing, ""))
+
+
+def check_columns(wanted: Sequence[str], header: Sequence[str], name: str) -> None:
+    """Refuse a table without a declared column; only its header is looked at.
+
+    Raises:
+        TableError: naming the first five that are absent.
+    """
+    absent = [column for column in wanted if column not in header]
+    if absent:
+        raise TableError(
+            f"The schema names {', '.join(map(repr, absent[:5]))}"
+            f"{' and others' if len(absent) > 5 else ''}, but {name!r} has no such column. "
+            "Correct the schema or load the matching table.",
+            field="header",
+        )
