@@ -211,7 +211,7 @@ def recognise(
     if not (isinstance(raw, RawTable) and isinstance(table, EncodedTable)):
         return ""
     if schema.person_id is not None:  # the draw would make the same file look new every time
-        table = encode(replace(schema, person_id=None, persons=None, one_row_per_person=True), raw)
+        table = encode(schema.without_person(), raw)
     return ledger.recognise(asset, table)
 
 
@@ -237,8 +237,7 @@ def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
 
     Spends nothing: a release paid for them already.
     """
-    plain = replace(schema, person_id=None, persons=None, one_row_per_person=True)
-    return encode(plain, raw, public=True)
+    return encode(schema.without_person(), raw, public=True)
 
 
 def fresh_rng() -> np.random.Generator:

@@ -156,6 +156,18 @@ class Schema:
         """The same columns with another provenance."""
         return replace(self, provenance=provenance)
 
+    def without_person(self) -> Schema:
+        """The same columns where every row stands for itself, and nothing was learned.
+
+        For encoding rows that no plan measures: synthetic ones, public ones, a fingerprint. What
+        learning cost holds for the declared person only, and has no meaning here.
+        """
+        provenance = "declared" if self.provenance == "dp" else self.provenance
+        return replace(
+            self, person_id=None, persons=None, one_row_per_person=True, prior=None,
+            provenance=provenance,
+        )  # fmt: skip
+
 
 def check_prior(provenance: Provenance, prior: Prior | None, person_id: str | None) -> None:
     """What was learned has its cost beside it, and the cost is that of the declared unit.

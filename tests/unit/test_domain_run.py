@@ -141,6 +141,22 @@ def test_the_same_from_the_command_line(folder, tmp_path, capsys):
     assert len(Ledger(tmp_path / "workspace").charges()) == 2
 
 
+def test_a_domain_learned_of_people_is_released_and_evaluated(folder, tmp_path, capsys):
+    """The rows are recognised, and synthetic ones encoded, in a domain without the person."""
+    frame = people()
+    frame.insert(0, "person", [f"p{i // 2}" for i in range(len(frame))])
+    place = folder(frame)
+    unit = f"person_id: person\npersons: {N // 2}"
+    text = OUTLINE.replace("one_row_per_person: true", unit)
+    (place / "outline.yaml").write_text(text, encoding="utf-8")
+    assert prism("learn-domain", place / "learn.toml", "--out", place / "schema.yaml") == 0
+    assert prism("release", place / "release.toml", "--out", tmp_path / "out") == 0
+    capsys.readouterr()
+    assert prism("evaluate", tmp_path / "out", "--holdout", place / "train.csv", "--json") == 0, (
+        capsys.readouterr().err
+    )
+
+
 @pytest.mark.privacy
 def test_a_lone_category_or_extreme_never_leaves(folder, tmp_path, capsys, caplog, canary):
     """T-DOMAIN: what is printed is the same, and the lone value stands nowhere.
