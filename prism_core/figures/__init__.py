@@ -7,6 +7,7 @@ from prism_core.figures.budget import BudgetLine, BudgetRow, budget_figure, erro
 from prism_core.figures.columns import column_figure
 from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
 from prism_core.figures.metrics import METRIC_TITLES, metric_figure
+from prism_core.figures.rehearsal import lowest, rehearsal_figure, rehearsal_text
 from prism_core.figures.roc import roc_figure
 from prism_core.figures.theme import PALETTE, safe
 
@@ -18,8 +19,11 @@ __all__ = [
     "budget_figure",
     "column_figure",
     "error_figure",
+    "lowest",
     "metric_figure",
     "pair_heatmap",
+    "rehearsal_figure",
+    "rehearsal_text",
     "roc_figure",
     "safe",
     "task_tv_figure",

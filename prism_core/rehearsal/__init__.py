@@ -1,0 +1,22 @@
+"""Rehearsals: the real pipeline on public stand-in rows, any number of times, for nothing."""
+
+from prism_core.rehearsal.design import Rehearsal, Variant
+from prism_core.rehearsal.points import Kept, Point
+from prism_core.rehearsal.run import run
+from prism_core.rehearsal.stand_in import StandIn, from_graph, from_rows, from_sample
+from prism_core.rehearsal.summary import Estimate, estimates, verdict
+
+__all__ = [
+    "Estimate",
+    "Kept",
+    "Point",
+    "Rehearsal",
+    "StandIn",
+    "Variant",
+    "estimates",
+    "from_graph",
+    "from_rows",
+    "from_sample",
+    "run",
+    "verdict",
+]
