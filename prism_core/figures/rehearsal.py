@@ -73,7 +73,9 @@ def rehearsal_figure(
     )  # fmt: skip
     floor = lowest(found) if low is None else low
     figure.update_yaxes(
-        title={"text": "AUC on rows kept aside"}, range=[floor, 1.01], tickformat=".2f",
+        title={"text": "AUC on rows kept aside"},
+        range=[floor, 1.01],
+        tickformat=".2f",
         showgrid=True,
     )
     order = list(dict.fromkeys([*names, *(point.variant for point in found)]))

@@ -101,9 +101,7 @@ class Mechanisms:
                 f"The target {self.target!r} is not a column of the schema.", field="target"
             )
 
-    def draw(
-        self, rows: int, rng: np.random.Generator, shift: Shift = "none"
-    ) -> NDArray[np.int32]:
+    def draw(self, rows: int, rng: np.random.Generator, shift: Shift = "none") -> NDArray[np.int32]:
         """Rows of this world, or of the same world after a shift.
 
         Shifts change the named mechanisms and leave every other one as it is. `children`: what
@@ -134,8 +132,10 @@ class Mechanisms:
 
     @cached_property
     def _scores(self) -> dict[str, NDArray[np.float64]]:
-        """f of every column: mean 0 and variance 1 over its codes; 0 for a missing value."""
-        return {column.name: _score(column, self._own(column.name)) for column in self.schema.columns}
+        """Scores f by column: mean 0 and variance 1 over the codes, 0 for a missing value."""
+        return {
+            column.name: _score(column, self._own(column.name)) for column in self.schema.columns
+        }
 
     @cached_property
     def _effects(self) -> dict[Edge, float]:
@@ -204,7 +204,7 @@ def sparse_graph(schema: Schema, target: str, related: int, seed: int) -> Dag:
     related = min(related, len(order))
     causes, effects = order[: (related + 1) // 2], order[len(order) - related // 2 :]
     edges = [(name, target) for name in causes] + [(target, name) for name in effects]
-    for place, name in enumerate(order[:-len(effects)] if effects else order):
+    for place, name in enumerate(order[: -len(effects)] if effects else order):
         if place and rng.random() < 0.7:
             edges.append((order[int(rng.integers(max(0, place - 10), place))], name))
     return Dag(nodes=schema.names, edges=tuple(edges))

@@ -1,6 +1,6 @@
 """Rehearsals: the real pipeline on public stand-in rows, any number of times, for nothing."""
 
-from prism_core.rehearsal.design import Rehearsal, Variant
+from prism_core.rehearsal.design import Rehearsal
 from prism_core.rehearsal.points import Kept, Point
 from prism_core.rehearsal.run import run
 from prism_core.rehearsal.stand_in import StandIn, from_graph, from_rows, from_sample
@@ -12,7 +12,6 @@ __all__ = [
     "Point",
     "Rehearsal",
     "StandIn",
-    "Variant",
     "estimates",
     "from_graph",
     "from_rows",

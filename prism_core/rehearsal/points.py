@@ -6,13 +6,13 @@ import json
 import math
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.planning.stand_in import SHIFTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from prism_core.planning.stand_in import Shift
 

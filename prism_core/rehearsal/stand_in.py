@@ -17,10 +17,12 @@ from prism_core.data.split import set_aside
 from prism_core.errors import EvaluationError, PrivacyError
 from prism_core.evaluation.learners import labelled
 from prism_core.evaluation.tstr import MAX_CLASSES
-from prism_core.planning.stand_in import Mechanisms, sparse_graph
+from prism_core.planning.stand_in import SHIFTS, Mechanisms, sparse_graph
+from prism_core.structure import formats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from prism_core.data.schema import Schema
     from prism_core.data.tables import RawTable
@@ -33,6 +35,8 @@ a capped rehearsal is on the cautious side."""
 
 HOLDOUT_ROWS = 5_000
 """Rows that a learner is scored on."""
+
+_DOCUMENT, _CODES, _TRAIN = "stand_in.json", "stand_in.npz", "train"
 
 NEIGHBOURS = 8
 """Columns related to the target in the graph that is assumed where none is known."""
@@ -72,7 +76,7 @@ class StandIn:
             )
         if "none" not in self.holdouts or any(t.schema != self.schema for t in tables):
             raise EvaluationError(
-                "A stand-in needs holdout rows without a shift, in the schema of its training rows.",
+                "A stand-in needs holdout rows without a shift, in its own schema.",
                 field="stand_in",
             )
         column = self.schema[self.target]
@@ -88,11 +92,6 @@ class StandIn:
                     "learned or scored. Choose other rows, or another seed.",
                     field="stand_in",
                 )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A read-only mapping cannot be handed to another process; its copy can.
-        parts = (self.title, self.target, self.dag, self.train, dict(self.holdouts), self.notes)
-        return _rebuilt, parts
 
     @property
     def schema(self) -> Schema:
@@ -119,13 +118,34 @@ class StandIn:
         return digest.hexdigest()
 
 
-def _rebuilt(
-    title: str, target: str, dag: Dag | None, train: EncodedTable,
-    holdouts: Mapping[Shift, EncodedTable], notes: tuple[str, ...],
-) -> StandIn:  # fmt: skip
+def save(stand_in: StandIn, folder: Path) -> None:
+    """Write a stand-in for another process, into a folder that exists."""
+    document = {
+        "title": stand_in.title, "target": stand_in.target, "notes": list(stand_in.notes),
+        "schema": schema_io.dumps(stand_in.schema),
+        "dag": None if stand_in.dag is None else formats.write(stand_in.dag, "node-link"),
+    }  # fmt: skip
+    (folder / _DOCUMENT).write_text(json.dumps(document), encoding="utf-8")
+    codes: dict[str, Any] = {_TRAIN: stand_in.train.codes}
+    codes |= {shift: table.codes for shift, table in stand_in.holdouts.items()}
+    np.savez(folder / _CODES, **codes)
+
+
+def load(folder: Path) -> StandIn:
+    """The stand-in that `save` wrote."""
+    document = json.loads((folder / _DOCUMENT).read_text(encoding="utf-8"))
+    schema = schema_io.loads(document["schema"])
+    dag = None if document["dag"] is None else formats.read(document["dag"])
+    with np.load(folder / _CODES, allow_pickle=False) as codes:
+        tables = {
+            name: EncodedTable(schema=schema, codes=codes[name], public=True) for name in codes
+        }
+    train = tables.pop(_TRAIN)
     return StandIn(
-        title=title, target=target, dag=dag, train=train, holdouts=holdouts, notes=notes
-    )
+        title=document["title"], target=document["target"], notes=tuple(document["notes"]),
+        dag=dag, train=train,
+        holdouts={shift: tables[shift] for shift in SHIFTS if shift in tables},
+    )  # fmt: skip
 
 
 def from_graph(
@@ -168,22 +188,25 @@ def from_graph(
         schema=schema, dag=drawn, target=target, strength=strength, strengths=strengths or {},
         seed=seed,
     )  # fmt: skip
-    shifts: list[Shift] = ["none"]
-    for shift, linked in (("children", world.dag.children), ("parents", world.dag.parents)):
-        if linked(target):
-            shifts.append(shift)
-        else:
-            notes.append(f"{target} has no {shift} in the graph, so that shift is not defined.")
-    rng = np.random.default_rng([seed, 1])
-    tables = [
-        EncodedTable(schema=schema, codes=world.draw(size, rng, shift), public=True)
-        for size, shift in [(rows, "none"), *((holdout, shift) for shift in shifts)]
+    linked: dict[Shift, tuple[str, ...]] = {
+        "children": world.dag.children(target), "parents": world.dag.parents(target),
+    }  # fmt: skip
+    shifts: list[Shift] = ["none", *(shift for shift, names in linked.items() if names)]
+    notes += [
+        f"{target} has no {shift} in the graph, so that shift is not defined."
+        for shift, names in linked.items()
+        if not names
     ]
+    rng = np.random.default_rng([seed, 1])
+    train = EncodedTable(schema=schema, codes=world.draw(rows, rng), public=True)
+    holdouts: dict[Shift, EncodedTable] = {
+        shift: EncodedTable(schema=schema, codes=world.draw(holdout, rng, shift), public=True)
+        for shift in shifts
+    }
     return StandIn(
         title=f"{rows:,} rows drawn from the {'graph' if dag else 'assumed graph'} with {strength} "
         "effects",
-        target=target, dag=dag, train=tables[0], notes=tuple(notes),
-        holdouts=dict(zip(shifts, tables[1:], strict=True)),
+        target=target, dag=dag, train=train, notes=tuple(notes), holdouts=holdouts,
     )  # fmt: skip
 
 
@@ -194,13 +217,14 @@ def from_sample(name: str) -> StandIn:
         ConfigError: when there is no sample of that name.
     """
     from prism_core.experiments import samples
-    from prism_core.structure import formats
 
     sample = samples.load(name)
-    tests = {sample.shift: sample.test}
+    tests: dict[Shift, RawTable] = {sample.shift: sample.test}
     if sample.shift != "none":
         tests = {"none": samples.fresh(name), **tests}
-    holdouts = {shift: encode(sample.schema, raw, public=True) for shift, raw in tests.items()}
+    holdouts: dict[Shift, EncodedTable] = {
+        shift: encode(sample.schema, raw, public=True) for shift, raw in tests.items()
+    }
     undefined = [shift for shift in ("children", "parents") if shift not in holdouts]
     return StandIn(
         title=f"the packaged sample “{sample.title}” ({sample.train.rows:,} generated rows)",

@@ -13,8 +13,9 @@ import json
 import os
 import time
 
+from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Task
-from prism_core.rehearsal import Rehearsal, Variant, estimates, from_sample, run, verdict
+from prism_core.rehearsal import Rehearsal, estimates, from_sample, run, verdict
 from prism_core.synthesis.engine.cache import compile_kernels
 
 
@@ -50,16 +51,16 @@ def main() -> None:
     print(verdict(points, "none"))
 
 
-def _variants(target: str, *, regimes: bool) -> tuple[Variant, ...]:
+def _variants(target: str, *, regimes: bool) -> tuple[Scenario, ...]:
     if regimes:
         return (
-            Variant(name="causal", task=Task(target=target, regime="causal")),
-            Variant(name="graphical", task=Task(target=target, regime="graphical")),
+            Scenario(name="causal", task=Task(target=target, regime="causal")),
+            Scenario(name="graphical", task=Task(target=target, regime="graphical")),
         )
     task = Task(target=target, regime="graphical")
     return (
-        Variant(name="closed form", task=task, budget=Budget(allocation="closed_form")),
-        Variant(name="uniform", task=task, budget=Budget(allocation="uniform")),
+        Scenario(name="closed form", task=task, budget=Budget(allocation="closed_form")),
+        Scenario(name="uniform", task=task, budget=Budget(allocation="uniform")),
     )
 
 
