@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from prism_core.planning.stand_in import Shift
 
+FOLDER = "rehearsals"
+"""Where a workspace keeps its points."""
+
 MOST_FILES = 200
 """Designs whose points are kept; the ones used longest ago are deleted."""
 

@@ -106,10 +106,11 @@ def report(epsilon, choice, areas, *, as_json: bool) -> None:
     gaps = list(columns[better] - columns[2])
     loss, half = float(np.mean(gaps)), half_width(gaps)
     if as_json:
-        print(json.dumps({"epsilon": epsilon, "means": means.tolist(), "halves": halves,
-                          "loss": loss, "loss_half": half, "choice": choice.to_dict()}))  # fmt: skip
+        found = {"epsilon": epsilon, "means": means.tolist(), "halves": halves, "loss": loss}
+        print(json.dumps(found | {"loss_half": half, "choice": choice.to_dict()}), flush=True)
         return
-    shown = "  ".join(f"{mean:.4f} ± {half:.4f}" for mean, half in zip(means, halves, strict=True))
+    both = zip(means, halves, strict=True)
+    shown = "  ".join(f"{mean:.4f} ± {spread:.4f}" for mean, spread in both)
     ok = "ok" if loss <= half else "WORSE"
     print(f"{epsilon:7g}  {shown}  {loss:+.4f} ± {half:.4f} {ok:5} {choice.chosen}", flush=True)
 
