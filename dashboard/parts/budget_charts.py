@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -16,6 +17,8 @@ from prism_core.planning.compare import against_uniform
 from prism_core.planning.curve import error_curve
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dashboard.entries import Entries
     from prism_core.planning.plan import Plan
 
@@ -53,7 +56,13 @@ def shares(plan: Plan) -> None:
 
 def error(entries: Entries, plan: Plan) -> None:
     """Error against epsilon, with the epsilon that is set; and epsilon from a wished error."""
-    curves(plan)
+    state = project()
+    plans = {state.scenarios.edited: plan}
+    for letter in state.scenarios.letters:
+        if letter not in plans:
+            with suppress(PrismError):  # its mistake is shown where it is edited
+                plans[letter] = state.plan(state.design(letter))
+    curves(plans)
     budget_privacy.epsilon_slider(
         entries.budget, "epsilon_chart", label="Epsilon of this design, beneath the chart"
     )
@@ -62,29 +71,18 @@ def error(entries: Entries, plan: Plan) -> None:
         "of the page follows. Mean and largest expected error of the marginals with the target; "
         "an expectation, not a guarantee."
     )
-    st.divider()
-    budget_wish.section(entries, plan)
+    budget_wish.section(entries)
 
 
-def curves(plan: Plan, *letters: str) -> None:
-    """Curves of the design that is edited and of those beside it.
+def curves(plans: Mapping[str, Plan]) -> None:
+    """Error against epsilon.
 
     Args:
-        plan: of the design that is edited.
-        letters: of designs to show after it; all others when none is named.
+        plans: by the letters of their designs; the first is the one that is looked at.
     """
-    state = project()
-    edited = state.scenarios.edited
-    plans = {edited: plan}
-    for letter in letters or state.scenarios.letters:
-        if letter not in plans:
-            try:
-                plans[letter] = state.plan(state.design(letter))
-            except PrismError:
-                continue  # its own mistake is shown where it is edited
     names = {letter: "This design" if len(plans) == 1 else letter for letter in plans}
     figure = error_curve_figure(
-        {names[k]: error_curve(p, budget_privacy.GRID) for k, p in plans.items()},
-        {names[k]: error_curve(p, [p.budget.epsilon])[0] for k, p in plans.items()},
+        {names[k]: error_curve(plan, budget_privacy.GRID) for k, plan in plans.items()},
+        {names[k]: error_curve(plan, [plan.budget.epsilon])[0] for k, plan in plans.items()},
     )
-    st.plotly_chart(figure, config=PLOTLY, key=key_of(f"curve_chart_{'_'.join(letters)}"))
+    st.plotly_chart(figure, config=PLOTLY, key="curve_chart")

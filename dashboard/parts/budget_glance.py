@@ -19,7 +19,7 @@ def section(plan: Plan) -> None:
     """The figures that a budget is judged by."""
     found = figures(plan)
     task = [query for query in plan.queries if query.pool == "task"]
-    first, second, third, fourth = st.columns(4)
+    first, second, third = st.columns(3)
     first.metric(
         "Epsilon", f"{plan.budget.epsilon:g}", border=True,
         help=f"With delta = {plan.delta:.2g}.",
@@ -34,7 +34,6 @@ def section(plan: Plan) -> None:
         help="Mean expected l1 error of the marginals with the target, over n: an expectation of "
         f"the noise, not a guarantee. The largest is {found.largest_error:.1%}.",
     )  # fmt: skip
-    _attacker(plan, fourth)
     st.markdown(_for_whom(plan))
 
 
