@@ -201,6 +201,7 @@ class Project(Entries):
     train: Rows | None = None
     holdout: Rows | None = None
     folder: Path | None = None
+    checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
     evaluation: Evaluation | None = None
 
     @property
@@ -308,10 +309,16 @@ class Project(Entries):
         """The graph over the schema's columns, or None without edges that cost nothing."""
         if self.schema is None or not (self.graph.edges or self.graph.prior):
             return None
-        return Dag(
-            nodes=self.schema.names, edges=self.graph.edges, provenance=self.graph.provenance,
-            prior=self.graph.prior,
-        )  # fmt: skip
+        graph = self.graph
+        drawn = (self.schema.names, graph.edges, graph.provenance, graph.prior)
+        # Asked for several times in a run, and looking for cycles takes its time.
+        if self.checked_dag is None or self.checked_dag[0] != drawn:
+            dag = Dag(
+                nodes=self.schema.names, edges=graph.edges, provenance=graph.provenance,
+                prior=graph.prior,
+            )  # fmt: skip
+            self.checked_dag = (drawn, dag)
+        return self.checked_dag[1]
 
     @property
     def protected(self) -> frozenset[str]:

@@ -32,12 +32,10 @@ def section() -> None:
                 f"Remove {scenarios.edited}", key="design_drop", icon=":material/delete:",
                 on_click=scenarios.drop, args=(scenarios.edited,),
             )  # fmt: skip
-    if scenarios.edited != PLAN:
-        st.info(
-            f"You are changing **{scenarios.edited}**. What is released is the plan, A, until you "
-            f"make {scenarios.edited} the plan.",
-            icon=":material/edit_note:",
-        )
+            st.markdown(
+                f":material/edit_note: You are changing **{scenarios.edited}**. What is released "
+                "is A, the plan.", width="stretch",
+            )  # fmt: skip
 
 
 def name(letter: str) -> str:

@@ -36,7 +36,7 @@ def bar(entries: Entries) -> None:
     budget, pools = entries.budget, entries.pools
     key = key_of("share_bar")
     found = share_bar(
-        key=key, parts=parts, rev=budget.shares_rev, label="Shares of the privacy budget"
+        key=key, parts=parts, rev=budget.shares_rev, label="Shares of the budget: drag a handle, or use the arrow keys"
     )
     # What was taken once is not taken again: another tab may have changed the shares since.
     reply = (budget.shares_rev, pools, found)

@@ -100,32 +100,34 @@ def _by_columns(entries: Entries) -> dict[frozenset[str], float]:
 
 
 _COLUMNS: dict[str, Any] = {
-    "marginal": st.column_config.TextColumn("marginal", width="medium", pinned=True),
+    "marginal": st.column_config.TextColumn("marginal", width=200, pinned=True),
+    "pool": st.column_config.TextColumn("pool", width=88),
+    "cells": st.column_config.NumberColumn("cells", width=52),
     "weight": st.column_config.NumberColumn(
-        "weight", format="%.2f", help="Task weight, mean 1 within a pool. Typed under *Weights of "
+        "weight", width=58, format="%.2f", help="Task weight, mean 1 within a pool. Typed under *Weights of "
         "features*.",
     ),
     "locked": st.column_config.CheckboxColumn(
-        "lock", help="Hold this share; the others of the pool share the rest"
+        "lock", width=52, help="Hold this share; the others of the pool share the rest"
     ),
     "share": st.column_config.NumberColumn(
-        "share, %", format="%.3f", help="Of the whole budget. Typing a share locks it."
+        "share, %", width=74, format="%.3f", help="Of the whole budget. Typing a share locks it."
     ),
     "sigma": st.column_config.NumberColumn(
-        "noise σ", format="%.1f", help="Standard deviation of the noise in each cell, in rows"
+        "noise σ", width=62, format="%.1f", help="Standard deviation of the noise in each cell, in rows"
     ),
     "l1": st.column_config.NumberColumn(
-        "error, rows", format="%.0f", help="Expected l1 error of the noisy marginal, in rows"
+        "error, rows", width=74, format="%.0f", help="Expected l1 error of the noisy marginal, in rows"
     ),
     "error": st.column_config.NumberColumn(
-        "error, % of n", format="percent", help="The same, relative to the number of rows"
+        "error, % n", width=70, format="percent", help="The same, relative to the number of rows"
     ),
     "uniform": st.column_config.NumberColumn(
-        "if uniform", format="percent", help="Error relative to n if all marginals of the pool "
+        "uniform", width=66, format="percent", help="Error relative to n if all marginals of the pool "
         "had the same share",
     ),
     "closed form": st.column_config.NumberColumn(
-        "if closed form", format="percent", help="Error relative to n under the closed form with "
+        "closed form", width=78, format="percent", help="Error relative to n under the closed form with "
         "nothing locked",
     ),
 }  # fmt: skip

@@ -59,7 +59,7 @@ def error_curve_figure(
             thin = {"color": style.colour, "dash": "dot", "width": 1.2}
             _line(figure, points, "largest", f"{name}: largest", thin)
         if name in here and _drawable(here[name]):
-            _mark(figure, here[name], name, style)
+            _mark(figure, here[name], name, style, labelled=place == 0)
     first = next(iter(known))
     if first in here and _drawable(here[first]):
         figure.add_vline(x=here[first].epsilon, line={"color": theme.AXIS, "width": 1})
@@ -101,20 +101,22 @@ def _line(
     )
 
 
-def _mark(figure: go.Figure, point: ErrorPoint, name: str, style: theme.Style) -> None:
+def _mark(
+    figure: go.Figure, point: ErrorPoint, name: str, style: theme.Style, *, labelled: bool
+) -> None:
     figure.add_scatter(
         x=[point.epsilon],
         y=[point.mean],
         mode="markers+text",
         name=theme.safe(f"{name}: now", 40),
-        text=[f"  ε = {point.epsilon:g}: {point.mean:.1%}"],
-        textposition="middle right" if point.epsilon < 2 else "middle left",
+        text=[f"ε = {point.epsilon:g}: {point.mean:.2%}" if labelled else ""],
+        textposition="top right" if point.epsilon < 5 else "bottom left",
         marker={
             "color": style.colour,
             "symbol": style.symbol,
             "size": 13,
             "line": {"color": theme.TEXT, "width": 1.5},
         },
-        hoverinfo="skip",
+        hovertemplate="epsilon %{x:g}<br>error %{y:.2%}<extra>%{fullData.name}</extra>",
         showlegend=False,
     )

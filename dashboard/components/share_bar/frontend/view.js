@@ -35,7 +35,7 @@ export function buildView(root, label, parts) {
   const message = element("div", "shares-message");
   message.setAttribute("role", "status");
   message.setAttribute("aria-live", "polite");
-  wrapper.append(bar, legend, message);
+  wrapper.append(element("div", "shares-label", label), bar, legend, message);
   root.append(wrapper);
   return { wrapper, bar, pieces, handles, entries, message };
 }
