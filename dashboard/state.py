@@ -191,6 +191,9 @@ class Project(Entries):
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
     scenarios: Scenarios = field(default_factory=Scenarios)
+    beta: float = 0.05  # chance that a bound fails
+    p_min: float | None = None  # declared smallest share of a level
+    guess: int = 20  # somebody's guess before the release, 1 in so many
     seed: int = 1
     asset: str = ""
     lifetime: float = 3.0

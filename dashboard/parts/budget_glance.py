@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.state import project
 from dashboard.widgets import plain
+from prism_core.planning.meaning import meaning
 from prism_core.planning.scenario import figures
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def section(plan: Plan) -> None:
     """The figures that a budget is judged by."""
     found = figures(plan)
     task = [query for query in plan.queries if query.pool == "task"]
-    first, second, third = st.columns(3)
+    first, second, third, fourth = st.columns(4)
     first.metric(
         "Epsilon", f"{plan.budget.epsilon:g}", border=True,
         help=f"With delta = {plan.delta:.2g}.",
@@ -33,6 +35,11 @@ def section(plan: Plan) -> None:
         "Task error", f"{found.mean_error:.1%}", border=True,
         help="Mean expected l1 error of the marginals with the target, over n: an expectation of "
         f"the noise, not a guarantee. The largest is {found.largest_error:.1%}.",
+    )  # fmt: skip
+    guess = meaning(plan).guess(project().guess)
+    fourth.metric(
+        f"A guess that is right {guess.before_words}", f"≤ {guess.after_words}", border=True,
+        help=f"What an attacker could gain: {guess.sentence} More under *What it means*.",
     )  # fmt: skip
     st.markdown(_for_whom(plan))
 

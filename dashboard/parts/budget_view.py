@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.parts import budget_charts, budget_compare, budget_glance, budget_table
+from dashboard.parts import (
+    bounds_panel,
+    budget_charts,
+    budget_compare,
+    budget_glance,
+    budget_table,
+    meaning_panel,
+)
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.errors import PrismError
@@ -61,9 +68,11 @@ def tabs(entries: Entries, plan: Plan) -> None:
         lambda: budget_table.section(entries, plan),
         lambda: budget_charts.shares(plan),
         lambda: budget_charts.error(entries, plan),
-        lambda: budget_compare.section(),
+        budget_compare.section,
+        lambda: bounds_panel.section(plan),
+        lambda: meaning_panel.section(plan),
     )
-    for tab, view in zip(found, views, strict=False):
+    for tab, view in zip(found, views, strict=True):
         if tab.open:
             with tab:
                 view()

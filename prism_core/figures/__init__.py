@@ -3,6 +3,7 @@
 Backgrounds are transparent: figures stand on light and on dark pages.
 """
 
+from prism_core.figures.bounds import bounds_figure, erm_figure
 from prism_core.figures.budget import (
     BudgetLine,
     BudgetRow,
@@ -16,6 +17,7 @@ from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
 from prism_core.figures.metrics import METRIC_TITLES, metric_figure
 from prism_core.figures.roc import roc_figure
 from prism_core.figures.theme import PALETTE, safe
+from prism_core.figures.trade_off import odds_figure, trade_off_figure
 
 __all__ = [
     "METRIC_TITLES",
@@ -23,14 +25,18 @@ __all__ = [
     "BudgetLine",
     "BudgetRow",
     "ErrorPoint",
+    "bounds_figure",
     "budget_figure",
     "column_figure",
+    "erm_figure",
     "error_curve_figure",
     "error_figure",
     "metric_figure",
+    "odds_figure",
     "pair_heatmap",
     "pool_style",
     "roc_figure",
     "safe",
     "task_tv_figure",
+    "trade_off_figure",
 ]
