@@ -88,5 +88,4 @@ PAGES: dict[str, tuple[str, ...]] = {
 def words(page: str) -> None:
     """A small window with the words of a page."""
     with st.popover("Words used here", icon=":material/menu_book:"):
-        for word in PAGES[page]:
-            st.markdown(f"**{word}** — {WORDS[word]}")
+        st.markdown("\n\n".join(f"**{word}** — {WORDS[word]}" for word in PAGES[page]))

@@ -57,6 +57,8 @@ def rehearsal_figure(
 ) -> go.Figure:  # fmt: skip
     """Curves of one shift. A design has the same colour and symbol in every figure.
 
+    Dashed lines are ceilings, in the colour of their design or grey for all; dotted is chance.
+
     Args:
         found: the points, by design and increasing epsilon.
         epsilons: all values on the axis, also those without a point yet.
@@ -66,7 +68,7 @@ def rehearsal_figure(
     wanted = sorted({*epsilons, *(point.epsilon for point in found)})
     if not wanted:
         return theme.sentence_figure("Nothing has been rehearsed yet.")
-    figure = theme.new_figure(height=430, margin={"l": 16, "r": 16, "t": 84, "b": 16})
+    figure = theme.new_figure(height=400, margin={"l": 16, "r": 16, "t": 56, "b": 16})
     figure.update_xaxes(
         type="log", title={"text": "Epsilon (log scale)"}, tickvals=wanted, showgrid=False,
         ticktext=[f"{epsilon:g}" for epsilon in wanted], range=_log_range(wanted),
@@ -78,6 +80,10 @@ def rehearsal_figure(
         tickformat=".2f",
         showgrid=True,
     )
+    figure.add_annotation(
+        text="chance", x=1.0, xref="paper", xanchor="right", y=CHANCE, yanchor="top",
+        showarrow=False, font={"size": 11},
+    )  # fmt: skip
     order = list(dict.fromkeys([*names, *(point.variant for point in found)]))
     _across(figure, wanted, CHANCE, "chance", theme.GREY, "dot", list(order))
     _ceilings(figure, found, order, wanted)
@@ -165,7 +171,7 @@ def _across(
     named = ", ".join(theme.safe(member, 40) for member in members)
     figure.add_scatter(
         x=[low, high], y=[value, value], mode="lines", name=theme.safe(name, 56),
-        line={"color": colour, "width": 1.5, "dash": dash},
+        line={"color": colour, "width": 1.5, "dash": dash}, showlegend=False,
         hovertemplate=f"{theme.safe(name, 56)} ({named}): %{{y:.4f}}<extra></extra>",
     )  # fmt: skip
 
