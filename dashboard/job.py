@@ -2,9 +2,9 @@
 
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
 codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
-and an empty file learn-graph. Codes and rows are deleted as soon as they
-are read, so a crash leaves no private file behind. Nothing that is written here but the result
-depends on the rows.
+and an empty file learn-graph; for a rehearsal rehearsal.json and public rows. Codes and rows are
+deleted as soon as they are read, so a crash leaves no private file behind. Nothing that is written
+here but the result depends on the rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from prism_core.learning.outline_io import load_outline
 from prism_core.learning.plan import design_domain
 from prism_core.pipeline import design, release
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.book import default_workspace
 from prism_core.privacy.noise import SecureNoise, SeededNoise
+from prism_core.rehearsal import FOLDER, Kept, Rehearsal, run
+from prism_core.rehearsal.stand_in import load as load_stand_in
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
 from prism_core.workspace import fresh_rng
@@ -49,6 +52,7 @@ STORED = "stored.json"
 ROWS = "rows.parquet"
 OUTLINE = "outline.yaml"
 LEARN_GRAPH = "learn-graph"
+REHEARSAL = "rehearsal.json"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
@@ -82,6 +86,8 @@ def main(folder: Path) -> None:
 def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
     if (folder / OUTLINE).is_file():
         return _learn
+    if (folder / REHEARSAL).is_file():
+        return _rehearse
     return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
 
 
@@ -155,6 +161,15 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     (folder / RESULT).mkdir()
     (folder / RESULT / GRAPH).write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
+
+
+def _rehearse(folder: Path) -> dict[str, Any]:
+    document = json.loads((folder / REHEARSAL).read_text(encoding="utf-8"))
+    rehearsal = Rehearsal.from_dict(document)
+    points = 0
+    for _ in run(rehearsal, load_stand_in(folder), kept=Kept(default_workspace() / FOLDER)):
+        points += 1
+    return {"points": points}
 
 
 def _rng(folder: Path) -> np.random.Generator:

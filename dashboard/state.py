@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.entries import BudgetEntries, Entries
+from dashboard.entries import Entries
+from dashboard.rehearsing import Rehearsing
 from dashboard.scenarios import PLAN, Scenarios
 from prism_core.errors import PrismError
 from prism_core.structure.dag import Dag
@@ -191,6 +192,7 @@ class Project(Entries):
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
     scenarios: Scenarios = field(default_factory=Scenarios)
+    rehearsing: Rehearsing = field(default_factory=Rehearsing)
     beta: float = 0.05  # chance that a bound fails
     p_min: float | None = None  # declared smallest share of a level
     guess: int = 20  # somebody's guess before the release, 1 in so many

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -24,6 +25,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.stored import StoredTable, to_dict
 from prism_core.learning.outline_io import dumps_outline
 from prism_core.planning.task import Budget, Task
+from prism_core.rehearsal.stand_in import save as save_stand_in
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
+    from prism_core.rehearsal import Rehearsal, StandIn
 
 _PATIENCE = 4.0  # seconds between asking a run to stop and ending it
 
@@ -111,7 +114,8 @@ class Job(Generic[AnyPlan]):
         try:
             self.process.wait(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            with suppress(ProcessLookupError):  # with the processes that it started
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
     def remove(self) -> None:
@@ -163,6 +167,14 @@ def learn_graph(
     _describe(folder, config, seed)
     _hand_over(folder, table)
     return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+
+
+def rehearse(rehearsal: Rehearsal, stand_in: StandIn) -> Job[Rehearsal]:
+    """Start a rehearsal on public rows. Its points are kept in the workspace as they come."""
+    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
+    save_stand_in(stand_in, folder)
+    child.write_json(folder / child.REHEARSAL, rehearsal.to_dict())
+    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=rehearsal)
 
 
 def _hand_over(folder: Path, table: Rows) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import BudgetError, ConfigError
+from prism_core.errors import ConfigError
 from prism_core.planning.stand_in import SHIFTS, STRENGTHS
 
 if TYPE_CHECKING:
@@ -74,9 +74,10 @@ def _run(arguments: argparse.Namespace) -> None:
     from prism_core.planning.scenario import Scenario
     from prism_core.privacy.ledger.book import default_workspace
     from prism_core.rehearsal import FOLDER, Kept, Rehearsal
+    from prism_core.rehearsal.design import epsilons_of
 
     config = configs.load(arguments.config)
-    epsilons = numbers(arguments.epsilon)
+    epsilons = epsilons_of(arguments.epsilon)
     rows = _stand_in(arguments, config)
     shifts: tuple[Shift, ...] = tuple(dict.fromkeys(arguments.shift or ("none",)))
     _check_shifts(rows, shifts)
@@ -91,21 +92,6 @@ def _run(arguments: argparse.Namespace) -> None:
         variants=_variants(arguments, plan, rows), epsilons=epsilons, seeds=arguments.seeds
     )
     _rehearse(arguments, rehearsal, rows, shifts, kept)
-
-
-def numbers(text: str) -> tuple[float, ...]:
-    """Increasing values of epsilon from a text like "0.2,0.5,1".
-
-    Raises:
-        BudgetError: when a part is no number.
-    """
-    try:
-        return tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
-    except ValueError:
-        raise BudgetError(
-            "The values of epsilon must be numbers with commas between, such as 0.2,0.5,1.",
-            field="epsilon",
-        ) from None
 
 
 def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:

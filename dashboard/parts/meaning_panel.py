@@ -26,7 +26,7 @@ def section(plan: Plan) -> None:
     """The text of a committee, with figures and a button to take it along. Spends nothing."""
     with mistakes():
         sharp = _may_be_sharp(plan)
-        found = meaning(plan, exact=sharp and bool(st.session_state.get(_SHARP)) or None)
+        found = meaning(plan, exact=(sharp and bool(st.session_state.get(_SHARP))) or None)
         st.markdown(f"**{found.claim}**")
         guess, test = st.columns(2, gap="large")
         with guess:

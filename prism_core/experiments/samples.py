@@ -155,6 +155,15 @@ def _recipe(name: str) -> _Recipe:
     return _RECIPES[name]
 
 
+def title(name: str) -> str:
+    """The heading of a sample, without making its rows.
+
+    Raises:
+        ConfigError: when there is no sample of that name.
+    """
+    return _recipe(name).title
+
+
 def fresh(name: str) -> RawTable:
     """Rows like a sample's training rows, but not those: for scoring without a shift.
 

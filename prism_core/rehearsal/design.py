@@ -35,6 +35,21 @@ Run: TypeAlias = tuple[str, float, int]
 _VERSION = 1  # of what a run does; kept points of another version are not used
 
 
+def epsilons_of(text: str) -> tuple[float, ...]:
+    """Increasing values of epsilon from a text like "0.2, 0.5, 1".
+
+    Raises:
+        BudgetError: when a part is no number.
+    """
+    try:
+        return tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
+    except ValueError:
+        raise BudgetError(
+            "The values of epsilon must be numbers with commas between, such as 0.2, 0.5, 1.",
+            field="epsilon",
+        ) from None
+
+
 def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
     """The plan of a scenario for the stand-in rows, at another epsilon.
 
