@@ -147,3 +147,21 @@ def test_no_what_if_sees_a_row(prism, make_run, scenarios, monkeypatch, wish):
     status, _, err = prism("plan", config, *arguments)
     assert (status, err) == (0, "")
     assert seen
+
+
+def test_what_was_considered_goes_along_with_the_release(prism, make_run, scenarios, tmp_path):
+    config = make_run()
+    out = tmp_path / "out"
+    status, _, err = prism(
+        "release", config, "--out", out, "--seed", 1, "--what-if", scenarios,
+        "--workspace", tmp_path / "workspace",
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    rows = json.loads((out / "scenarios.json").read_text())["scenarios"]
+    assert [row["name"] for row in rows] == [what_if_cli.BASE, "more", "by hand"]
+    plan = json.loads((out / "plan.json").read_text())
+    assert rows[0]["figures"]["epsilon"] == plan["spent"]["epsilon"]
+    scenarios.write_text("scenario = 3")
+    again = tmp_path / "again"
+    assert prism("release", config, "--out", again, "--seed", 1, "--what-if", scenarios)[0] == 2
+    assert not again.exists()
