@@ -1,7 +1,186 @@
-"""Designs kept by name."""
+"""Designs kept by name: in this session, or in a folder that is shared on purpose."""
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING, Protocol
+
+import streamlit as st
+
+from dashboard.entries import from_values
+from dashboard.keep import keep, showing
+from dashboard.parts import key_entry
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core import scenario_io
+from prism_core.errors import PrismError
+from prism_core.planning.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Book(Protocol):
+    """Where designs are kept by name."""
+
+    def names(self) -> tuple[str, ...]:
+        """Names in use, sorted."""
+        ...
+
+    def save(self, scenario: Scenario) -> None:
+        """Keep a design; replaces one of the same name."""
+        ...
+
+    def load(self, name: str) -> Scenario:
+        """The design of that name."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Forget the design of that name."""
+        ...
+
 
 def section() -> None:
-    """TO BE DONE."""
+    """Save, load, delete and export; nothing leaves this session unless a folder is named."""
+    st.divider()
+    st.subheader("Designs kept by name", anchor=False)
+    with mistakes():
+        book = _book()
+        if book is not None:
+            _save(book)
+            _saved(book)
+    _export()
+
+
+class _Session:
+    """Designs that only this session has."""
+
+    def __init__(self, saved: dict[str, Scenario]) -> None:
+        self.saved = saved
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self.saved))
+
+    def save(self, scenario: Scenario) -> None:
+        self.saved[scenario.name] = scenario
+
+    def load(self, name: str) -> Scenario:
+        return self.saved[name]
+
+    def delete(self, name: str) -> None:
+        self.saved.pop(name, None)
+
+
+def _book() -> Book | None:
+    """The session's own, or the one in the folder that is named; None while it cannot be used."""
+    scenarios = project().scenarios
+    key = showing("book_shared", scenarios.shared)
+    st.toggle(
+        "Keep them in a folder that others can use, too", key=key,
+        on_change=keep, args=(scenarios, "shared", key),
+        help="Off: they belong to this session and are gone with it. On: whoever names the same "
+        "folder sees them. They hold settings only, no row and nothing that depends on one.",
+    )  # fmt: skip
+    if not scenarios.shared:
+        return _Session(scenarios.saved)
+    if not key_entry.given("book_key", "keep them in this session and download them"):
+        return None
+    key = showing("book_folder", scenarios.folder)
+    st.text_input(
+        "Folder", key=key, placeholder="/srv/studies/readmissions",
+        on_change=keep, args=(scenarios, "folder", key),
+    )  # fmt: skip
+    return None
+
+
+def _save(book: Book) -> None:
+    scenarios = project().scenarios
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = showing("book_name", scenarios.name)
+        st.text_input(
+            f"Name for design {scenarios.edited}", key=key, width=300,
+            on_change=keep, args=(scenarios, "name", key),
+        )  # fmt: skip
+        if st.button("Save", key="book_save", icon=":material/bookmark_add:"):
+            with mistakes():
+                book.save(_scenario(scenarios.name.strip(), scenarios.edited))
+                st.toast(f"Design {scenarios.edited} is saved.")
+
+
+def _scenario(name: str, letter: str) -> Scenario:
+    """A design under a name."""
+    state = project()
+    entries = state.design(letter)
+    return Scenario(
+        name=name, task=entries.task_for(state.target or ""), budget=entries.used_budget(),
+        synthesis=entries.synthesis,
+    )  # fmt: skip
+
+
+def _saved(book: Book) -> None:
+    names = book.names()
+    if not names:
+        st.caption("None is saved yet.")
+        return
+    letter = project().scenarios.next_letter
+    for place, name in enumerate(names):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f":material/bookmark: **{plain(name)}**", width="stretch")
+            if letter is not None:
+                _button(f"Put beside the plan as {letter}", f"book_load_{place}", _load, book, name)
+            _button("Delete", f"book_delete_{place}", _delete, book, name)
+
+
+def _button(
+    label: str, key: str, act: Callable[[Book, str], None], book: Book, name: str
+) -> None:
+    st.button(label, key=key, on_click=act, args=(book, name))
+
+
+def _load(book: Book, name: str) -> None:
+    scenarios = project().scenarios
+    try:
+        found = book.load(name)
+    except PrismError as error:  # someone else may have deleted it meanwhile
+        st.toast(str(error))
+        return
+    letter = scenarios.keep(from_values(found.task, found.budget, found.synthesis))
+    st.toast(f"It stands beside the plan as {letter}.")
+
+
+def _delete(book: Book, name: str) -> None:
+    try:
+        book.delete(name)
+    except PrismError as error:
+        st.toast(str(error))
+
+
+def _export() -> None:
+    """All designs of this page that are usable, as files."""
+    with mistakes():
+        found = _usable()
+        if not found:
+            return
+        document = [scenario_io.to_dict(scenario) for scenario in found]
+        with st.container(horizontal=True):
+            st.download_button(
+                "Designs as TOML", scenario_io.dumps(found), "designs.toml",
+                mime="application/toml", key="book_toml", icon=":material/download:",
+                on_click="ignore", help="For `prism plan CONFIG.toml --what-if designs.toml`.",
+            )  # fmt: skip
+            st.download_button(
+                "Designs as JSON", json.dumps(document, indent=2, ensure_ascii=False),
+                "designs.json", mime="application/json", key="book_json",
+                icon=":material/download:", on_click="ignore",
+            )  # fmt: skip
+
+
+def _usable() -> Sequence[Scenario]:
+    """The designs beside each other whose entries are usable, under their letters."""
+    found = []
+    for letter in project().scenarios.letters:
+        try:
+            found.append(_scenario(letter, letter))
+        except PrismError:
+            continue  # the page says what is to be corrected where the design is edited
+    return found

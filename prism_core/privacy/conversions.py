@@ -7,6 +7,7 @@ until its bracket is two adjacent floats.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def rho_to_delta(rho: float, epsilon: float) -> float:
     return min(1.0, math.exp(exponent) / (alpha - 1.0))
 
 
+@lru_cache(maxsize=4_096, typed=True)  # a curve over epsilon asks for the same again and again
 def epsilon_to_rho(epsilon: float, delta: float) -> float:
     """Largest rho for which rho-zCDP still gives (epsilon, delta)-DP; rounded down."""
     epsilon_value(epsilon)
