@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.entries import BudgetEntries, Entries
+from dashboard.entries import Entries
 from dashboard.scenarios import PLAN, Scenarios
 from prism_core.errors import PrismError
 from prism_core.structure.dag import Dag

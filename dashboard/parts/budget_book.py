@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
@@ -13,18 +14,19 @@ from dashboard.parts import key_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core import scenario_io
-from prism_core.errors import PrismError
+from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.scenario import Scenario
+from prism_core.scenario_book import Book
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-class Book(Protocol):
+class Shelf(Protocol):
     """Where designs are kept by name."""
 
     def names(self) -> tuple[str, ...]:
-        """Names in use, sorted."""
+        """Names in use."""
         ...
 
     def save(self, scenario: Scenario) -> None:
@@ -45,10 +47,10 @@ def section() -> None:
     st.divider()
     st.subheader("Designs kept by name", anchor=False)
     with mistakes():
-        book = _book()
-        if book is not None:
-            _save(book)
-            _saved(book)
+        shelf = _shelf()
+        if shelf is not None:
+            _save(shelf)
+            _saved(shelf)
     _export()
 
 
@@ -71,7 +73,29 @@ class _Session:
         self.saved.pop(name, None)
 
 
-def _book() -> Book | None:
+class _Folder:
+    """Designs in a folder, for one project's name."""
+
+    def __init__(self, folder: str, project: str) -> None:
+        self.book, self.project = Book(Path(folder).expanduser()), project
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(scenario.name for scenario in self.book.load(self.project))
+
+    def save(self, scenario: Scenario) -> None:
+        self.book.save(self.project, scenario)
+
+    def load(self, name: str) -> Scenario:
+        for scenario in self.book.load(self.project):
+            if scenario.name == name:
+                return scenario
+        raise ConfigError("This design was deleted meanwhile.", field="name")
+
+    def delete(self, name: str) -> None:
+        self.book.delete(self.project, name)
+
+
+def _shelf() -> Shelf | None:
     """The session's own, or the one in the folder that is named; None while it cannot be used."""
     scenarios = project().scenarios
     key = showing("book_shared", scenarios.shared)
@@ -90,10 +114,13 @@ def _book() -> Book | None:
         "Folder", key=key, placeholder="/srv/studies/readmissions",
         on_change=keep, args=(scenarios, "folder", key),
     )  # fmt: skip
-    return None
+    if not scenarios.folder.strip():
+        st.caption("Name the folder; it is made when the first design is saved.")
+        return None
+    return _Folder(scenarios.folder.strip(), project().name)
 
 
-def _save(book: Book) -> None:
+def _save(shelf: Shelf) -> None:
     scenarios = project().scenarios
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = showing("book_name", scenarios.name)
@@ -103,7 +130,7 @@ def _save(book: Book) -> None:
         )  # fmt: skip
         if st.button("Save", key="book_save", icon=":material/bookmark_add:"):
             with mistakes():
-                book.save(_scenario(scenarios.name.strip(), scenarios.edited))
+                shelf.save(_scenario(scenarios.name.strip(), scenarios.edited))
                 st.toast(f"Design {scenarios.edited} is saved.")
 
 
@@ -117,8 +144,8 @@ def _scenario(name: str, letter: str) -> Scenario:
     )  # fmt: skip
 
 
-def _saved(book: Book) -> None:
-    names = book.names()
+def _saved(shelf: Shelf) -> None:
+    names = shelf.names()
     if not names:
         st.caption("None is saved yet.")
         return
@@ -127,20 +154,22 @@ def _saved(book: Book) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/bookmark: **{plain(name)}**", width="stretch")
             if letter is not None:
-                _button(f"Put beside the plan as {letter}", f"book_load_{place}", _load, book, name)
-            _button("Delete", f"book_delete_{place}", _delete, book, name)
+                _button(
+                    f"Put beside the plan as {letter}", f"book_load_{place}", _load, shelf, name
+                )
+            _button("Delete", f"book_delete_{place}", _delete, shelf, name)
 
 
 def _button(
-    label: str, key: str, act: Callable[[Book, str], None], book: Book, name: str
+    label: str, key: str, act: Callable[[Shelf, str], None], shelf: Shelf, name: str
 ) -> None:
-    st.button(label, key=key, on_click=act, args=(book, name))
+    st.button(label, key=key, on_click=act, args=(shelf, name))
 
 
-def _load(book: Book, name: str) -> None:
+def _load(shelf: Shelf, name: str) -> None:
     scenarios = project().scenarios
     try:
-        found = book.load(name)
+        found = shelf.load(name)
     except PrismError as error:  # someone else may have deleted it meanwhile
         st.toast(str(error))
         return
@@ -148,9 +177,9 @@ def _load(book: Book, name: str) -> None:
     st.toast(f"It stands beside the plan as {letter}.")
 
 
-def _delete(book: Book, name: str) -> None:
+def _delete(shelf: Shelf, name: str) -> None:
     try:
-        book.delete(name)
+        shelf.delete(name)
     except PrismError as error:
         st.toast(str(error))
 

@@ -15,7 +15,6 @@ from prism_core.planning.inverse import epsilon_for_error
 
 if TYPE_CHECKING:
     from dashboard.entries import Entries
-    from prism_core.planning.plan import Plan
 
 _ANSWER = "wish_answer"
 

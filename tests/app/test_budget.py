@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -79,7 +80,7 @@ def again(test: AppTest) -> AppTest:
 
 def test_the_slider_is_logarithmic_and_holds_the_presets():
     assert set(PRESETS) <= set(GRID)
-    steps = [later / sooner for sooner, later in zip(GRID, GRID[1:], strict=False)]
+    steps = [later / sooner for sooner, later in itertools.pairwise(GRID)]
     assert 1.04 < min(steps) < max(steps) < 1.25
     assert (GRID[0], GRID[-1]) == (0.01, 20.0)
 
@@ -198,9 +199,9 @@ def test_the_joint_can_be_switched_off(project):
     project.graph = Graph(edges=tuple((name, "Y") for name in sorted(small)))
     project.joint = True
     test = page(project)
-    assert [query.kind for query in project.plan().queries][0] == "joint"
+    assert next(query.kind for query in project.plan().queries) == "joint"
     test.toggle(key="joint").set_value(False).run()
-    assert [query.kind for query in project.plan().queries][0] == "pair"
+    assert next(query.kind for query in project.plan().queries) == "pair"
     assert again(test).toggle(key="joint").value is False
 
 
@@ -214,10 +215,10 @@ def test_at_most_so_many_3_ways(project):
 
 
 def typed(monkeypatch, project, changes, rows):
-    monkeypatch.setattr(
-        budget_table.st, "session_state", {"table": {"edited_rows": changes}}
-    )
-    budget_table._typed(project, rows, "table")
+    """What the grid hands over when something was typed into it."""
+    with monkeypatch.context() as patch:
+        patch.setattr(budget_table.st, "session_state", {"table": {"edited_rows": changes}})
+        budget_table._typed(project, rows, "table")
 
 
 ROWS = [
@@ -263,11 +264,8 @@ def test_unticking_unlocks_and_the_table_starts_anew(project, monkeypatch):
 
 
 @pytest.mark.parametrize("share", [90.0, 0.0, -1.0, 300.0])
-def test_a_lock_that_cannot_be_is_a_sentence_and_stays_to_be_corrected(
-    project, monkeypatch, share
-):
+def test_a_lock_that_cannot_be_is_a_sentence_and_stays_to_be_corrected(project, monkeypatch, share):
     typed(monkeypatch, project, {1: {"share": share}}, ROWS)
-    monkeypatch.undo()
     test = page(project)
     assert "lock" in texts(test).lower()
     assert "To go on" in texts(test)

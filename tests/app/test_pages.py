@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.state import BudgetEntries, Graph, Project
+from dashboard.entries import BudgetEntries
+from dashboard.state import Graph, Project
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
@@ -157,7 +158,7 @@ def test_the_budget_page_shows_every_marginal(project):
     assert frame["share"].sum() == pytest.approx(100.0)
     shown = {metric.label: metric.value for metric in test.metric}
     assert shown.keys() >= {"Epsilon", "Noise, σ in rows", "Task error"}
-    assert shown["A guess that is right 1 in 20"].startswith("≤ 1 in")
+    assert shown["Guess of 1 in 20"].startswith("≤ 1 in")
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
