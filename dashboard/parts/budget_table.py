@@ -117,7 +117,7 @@ _COLUMNS: dict[str, Any] = {
         "weight",
         58,
         "%.2f",
-        "Task weight, mean 1 within a pool. Typed under *Weights of features*.",
+        "Task weight, mean 1 in a pool. Typed under *Weights of features*.",
     ),
     "locked": st.column_config.CheckboxColumn(
         "lock", width=62, help="Hold this share; the others of the pool share the rest"
