@@ -65,6 +65,8 @@ def metrics(test: AppTest) -> dict[str, str]:
 def test_bounds_are_those_of_the_plan(project):
     test = mounted(bounds_page, project)
     made = bounds(project.plan())
+    worst = max(made.task, key=lambda line: line.l1.raw)
+    assert metrics(test)["Noise of a marginal with the target, at worst"] == worst.l1.text
     assert metrics(test)["Real rows against population"] == made.sampling.text
     assert metrics(test)["Model against population, Δ_S"] == "no guarantee"
     shown = texts(test)
