@@ -15,11 +15,12 @@ from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core import scenario_io
 from prism_core.errors import ConfigError, PrismError
-from prism_core.planning.scenario import Scenario
 from prism_core.scenario_book import Book
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+    from prism_core.planning.scenario import Scenario
 
 
 class Shelf(Protocol):
@@ -130,18 +131,8 @@ def _save(shelf: Shelf) -> None:
         )  # fmt: skip
         if st.button("Save", key="book_save", icon=":material/bookmark_add:"):
             with mistakes():
-                shelf.save(_scenario(scenarios.name.strip(), scenarios.edited))
+                shelf.save(project().scenario(scenarios.edited, scenarios.name.strip()))
                 st.toast(f"Design {scenarios.edited} is saved.")
-
-
-def _scenario(name: str, letter: str) -> Scenario:
-    """A design under a name."""
-    state = project()
-    entries = state.design(letter)
-    return Scenario(
-        name=name, task=entries.task_for(state.target or ""), budget=entries.used_budget(),
-        synthesis=entries.synthesis,
-    )  # fmt: skip
 
 
 def _saved(shelf: Shelf) -> None:
@@ -187,7 +178,7 @@ def _delete(shelf: Shelf, name: str) -> None:
 def _export() -> None:
     """All designs of this page that are usable, as files."""
     with mistakes():
-        found = _usable()
+        found = project().usable(project().scenarios.letters)
         if not found:
             return
         document = [scenario_io.to_dict(scenario) for scenario in found]
@@ -202,14 +193,3 @@ def _export() -> None:
                 "designs.json", mime="application/json", key="book_json",
                 icon=":material/download:", on_click="ignore",
             )  # fmt: skip
-
-
-def _usable() -> Sequence[Scenario]:
-    """The designs beside each other whose entries are usable, under their letters."""
-    found = []
-    for letter in project().scenarios.letters:
-        try:
-            found.append(_scenario(letter, letter))
-        except PrismError:
-            continue  # the page says what is to be corrected where the design is edited
-    return found

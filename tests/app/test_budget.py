@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard import machine_key
 from dashboard.entries import BudgetEntries
 from dashboard.parts import budget_table
 from dashboard.parts.budget_privacy import GRID, PRESETS
@@ -415,3 +416,116 @@ def test_entries_with_locks_are_not_carried_to_another_table():
     assert not test.exception
     found = test.session_state["project"].budget
     assert found.locks == {}
+
+
+def test_at_this_epsilon_the_most_features_and_bins(project):
+    project.regime, project.k, project.budget.epsilon = "predictive", 2, 4.0
+    test = page(project, TABS[2])
+    test.number_input(key="wish").set_value(50.0).run()
+    test.button(key="wish_k").click().run()
+    assert "features (k) stay within 50.000% of n" in texts(test)
+    test.button(key="wish_take").click().run()
+    assert project.k == 4
+    assert not test.exception
+    test.button(key="wish_bins").click().run()
+    assert "No column has bounds" in texts(test)
+    age = Column(name="age", kind="numeric", lower=0, upper=90, edges=(30.0, 60.0))
+    columns = tuple(age if column.name == "age" else column for column in project.schema.columns)
+    project.schema = replace(project.schema, columns=columns)
+    test.run()
+    assert "No column has bounds" not in texts(test)
+    test.button(key="wish_bins").click().run()
+    assert "equal bins for every column with bounds stay within" in texts(test)
+    assert "wish_take" not in [button.key for button in test.button]
+
+
+# ---- designs kept by name ----------------------------------------------------------------------
+
+
+def save(test: AppTest, name: str) -> AppTest:
+    test.text_input(key="book_name").set_value(name).run()
+    test.button(key="book_save").click().run()
+    assert not test.exception
+    return test
+
+
+def test_a_design_is_saved_put_back_and_deleted(project):
+    test = save(page(project, TABS[3]), "half the noise")
+    assert "half the noise" in texts(test.run())
+    project.budget.epsilon = 4.0
+    test.run()
+    test.button(key="book_load_0").click().run()
+    assert project.scenarios.others["B"].budget.epsilon == 1.0
+    assert project.budget.epsilon == 4.0
+    test.button(key="book_delete_0").click().run()
+    assert "None is saved yet" in texts(test)
+    assert not test.exception
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 81])
+def test_an_unusable_name_is_a_sentence_and_stays(project, name):
+    test = page(project, TABS[3])
+    project.scenarios.name = name
+    test.run()
+    test.button(key="book_save").click().run()
+    assert "The name of a scenario is one line of text" in texts(test)
+    assert project.scenarios.name == name
+
+
+def twin(project: Project) -> Project:
+    """The same table in another person's session."""
+    return Project(**{
+        name: getattr(project, name)
+        for name in ("name", "public", "target", "raw", "schema", "graph")
+    })  # fmt: skip
+
+
+@pytest.mark.privacy
+def test_two_sessions_share_no_design_unless_they_name_the_same_folder(
+    project, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(machine_key.VARIABLE, "the key")
+    mine, theirs = project, twin(project)
+    first, second = page(mine, TABS[3]), page(theirs, TABS[3])
+    save(first, "only mine")
+    first.button(key="design_keep").click().run()
+    assert "only mine" in texts(first.run())
+    assert "only mine" not in texts(second.run())
+    assert theirs.scenarios.others == {}
+    assert theirs.scenarios.saved == {}
+    # A folder needs the key of whoever started the app, in every session by itself.
+    for test in (first, second):
+        test.toggle(key="book_shared").set_value(True).run()
+        assert "book_folder" not in [entry.key for entry in test.text_input]
+        test.text_input(key="book_key").set_value("the key").run()
+    first.text_input(key="book_folder").set_value(str(tmp_path / "study")).run()
+    second.text_input(key="book_folder").set_value(str(tmp_path / "another")).run()
+    save(first, "for the study")
+    assert "for the study" in texts(first.run())
+    assert "for the study" not in texts(second.run())
+    second.text_input(key="book_folder").set_value(str(tmp_path / "study")).run()
+    assert "for the study" in texts(second)
+    assert "only mine" not in texts(second)
+    second.button(key="book_load_0").click().run()
+    assert theirs.scenarios.others["B"].budget.epsilon == mine.budget.epsilon
+    second.button(key="book_delete_0").click().run()
+    assert "for the study" not in texts(first.run())
+
+
+def test_a_folder_that_cannot_be_used_is_a_sentence(project, tmp_path, monkeypatch):
+    monkeypatch.setenv(machine_key.VARIABLE, "the key")
+    (tmp_path / "file").touch()
+    project.scenarios.shared, project.scenarios.folder = True, str(tmp_path / "file")
+    test = page(project, TABS[3])
+    test.text_input(key="book_key").set_value("the key").run()
+    save(test, "a design")
+    assert "cannot be" in texts(test)
+
+
+def test_usable_designs_are_written_beside_a_release(project):
+    project.scenarios.keep(project)
+    project.scenarios.keep(project)
+    project.scenarios.others["B"].budget.epsilon = 0.25
+    project.scenarios.others["C"].budget.delta = "tiny"
+    found = project.usable(project.scenarios.letters)
+    assert [(one.name, one.budget.epsilon) for one in found] == [("A", 1.0), ("B", 0.25)]
