@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core import config as configs
+from prism_core import scenario_io
 from prism_core.bundle import writer
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from prism_core.config import RunConfig
     from prism_core.data.schema import Schema
     from prism_core.data.source import Rows
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
 
 CODES = "codes.npy"
 STORED = "stored.json"
@@ -56,6 +59,7 @@ REHEARSAL = "rehearsal.json"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
+SCENARIOS = "scenarios.toml"
 SEED = "seed"
 PROGRESS = "progress.json"
 OUTCOME = "outcome.json"
@@ -108,6 +112,7 @@ def _release(folder: Path) -> dict[str, Any]:
     load_meanwhile(config.synthesis)
     table = _rows(folder, schema, public=config.table.public)
     plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
+    considered = _considered(folder, plan)  # before anything is charged
     rng = _rng(folder)
     ledger, asset = _charged(config, plan.delta)
     made = release(
@@ -118,8 +123,24 @@ def _release(folder: Path) -> dict[str, Any]:
             folder / PROGRESS, {"stage": stage, "share": share}
         ),
     )  # fmt: skip
-    writer.write(made, folder / RESULT)
+    writer.write(made, folder / RESULT, scenarios=considered)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
+
+
+def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:
+    """Other designs for the same table, each with its plan; a design is public."""
+    path = folder / SCENARIOS
+    scenarios = scenario_io.load(path) if path.is_file() else ()
+    return [
+        (
+            scenario,
+            design(
+                plan.schema, scenario.task, scenario.budget, plan.n, dag=plan.dag,
+                synthesis=scenario.synthesis,
+            ),
+        )
+        for scenario in scenarios
+    ]  # fmt: skip
 
 
 def _learn(folder: Path) -> dict[str, Any]:

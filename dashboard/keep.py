@@ -31,6 +31,7 @@ def showing(key: str, value: object) -> str:
     being typed into it at this moment. The widget must not be given a value of its own then.
     """
     shown = st.session_state.get(key, _NOTHING)
+    # NaN, which may be typed, is not itself.
     both_nan = shown != shown and value != value
     if shown is _NOTHING or not (shown == value or both_nan):
         st.session_state[key] = value

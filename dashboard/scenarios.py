@@ -26,9 +26,9 @@ class Scenarios:
         beside: letter of the design that the plan is compared with.
         name: typed to save the edited design by.
         saved: by name, in this session.
-        folder: a folder to share saved designs in; typed, empty unless chosen on purpose.
+        shared: whether saved designs stand in a folder that others can use; on purpose only.
+        folder: that folder, as typed.
         wish: error of the task marginals that is wished for, over n; as typed.
-        message: what saving or loading came to, for the page.
     """
 
     others: dict[str, Entries] = field(default_factory=dict)
@@ -36,9 +36,9 @@ class Scenarios:
     beside: str = LETTERS[0]
     name: str = ""
     saved: dict[str, Scenario] = field(default_factory=dict)
+    shared: bool = False
     folder: str = ""
     wish: float = 0.02
-    message: str = ""
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from prism_core.errors import PrismError
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from dashboard.worker import Job
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from prism_core.learning.plan import DomainPlan
     from prism_core.learning.requests import Outline
     from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
     from prism_core.planning.task import Task
     from prism_core.privacy.prior import Prior
     from prism_core.structure.dag import DagProvenance
@@ -345,6 +347,29 @@ class Project(Entries):
     def edited(self) -> Entries:
         """Entries of the design that the page Budget changes."""
         return self.design(self.scenarios.edited)
+
+    def scenario(self, letter: str, name: str) -> Scenario:
+        """A design under a name.
+
+        Raises:
+            PrismError: when the name or an entry is not usable.
+        """
+        from prism_core.planning.scenario import Scenario
+
+        entries = self.design(letter)
+        return Scenario(
+            name=name, task=entries.task_for(self.target or ""), budget=entries.used_budget(),
+            synthesis=entries.synthesis,
+        )  # fmt: skip
+
+    def usable(self, letters: Iterable[str]) -> list[Scenario]:
+        """Designs under their letters, without those that have a mistake in them."""
+        found = []
+        for letter in letters:
+            with suppress(PrismError):  # it is shown where the design is edited
+                self.plan(self.design(letter))
+                found.append(self.scenario(letter, letter))
+        return found
 
     def task(self) -> Task:
         """The task as it is entered."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from dashboard import job as child
 from prism_core import config as configs
+from prism_core import scenario_io
 from prism_core.config import AssetConfig, DomainConfig, GraphConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
@@ -29,7 +30,7 @@ from prism_core.rehearsal.stand_in import save as save_stand_in
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
     from prism_core.data.source import Rows
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
     from prism_core.rehearsal import Rehearsal, StandIn
 
 _PATIENCE = 4.0  # seconds between asking a run to stop and ending it
@@ -124,8 +126,19 @@ class Job(Generic[AnyPlan]):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start(plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> Job[Plan]:
-    """Start a run. The folder and everything in it is readable by this user only."""
+def start(
+    plan: Plan, table: Rows, asset: AssetConfig | None, seed: int,
+    scenarios: Sequence[Scenario] = (),
+) -> Job[Plan]:  # fmt: skip
+    """Start a run. The folder and everything in it is readable by this user only.
+
+    Args:
+        plan: what is run.
+        table: the rows.
+        asset: what is charged; None for public rows only.
+        seed: of the noise, for public rows only.
+        scenarios: what else was considered; written beside the result.
+    """
     folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
     schema_io.save(plan.schema, folder / child.SCHEMA)
     if plan.dag is not None:
@@ -140,6 +153,9 @@ def start(plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> Job[
         synthesis=plan.synthesis,
         asset=asset,
     )  # fmt: skip
+    if scenarios:
+        text = scenario_io.dumps(scenarios)
+        (folder / child.SCENARIOS).write_text(text, encoding="utf-8")
     _describe(folder, config, seed)
     _hand_over(folder, table)
     return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)

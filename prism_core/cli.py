@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
     plan.add_argument("config", type=Path, metavar="CONFIG.toml")
     what_if_cli.add_options(plan)
+    plan.add_argument(
+        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
+    )
     plan.set_defaults(run=_plan)
     learn = commands.add_parser(
         "learn-domain", help="learn bounds, bins and categories with part of the budget"
@@ -131,6 +134,12 @@ def _plan(arguments: argparse.Namespace) -> None:
         facts.schema, config.task, config.budget, facts.n,
         dag=facts.dag, synthesis=config.synthesis,
     )  # fmt: skip
+    if arguments.meaning:
+        from prism_core.planning.meaning import meaning
+
+        said = meaning(plan)
+        _emit(arguments, said.to_dict(), said.to_markdown())
+        return
     text = _plan_text(plan)
     if found:
         from prism_core.planning.inverse import task_error

@@ -153,7 +153,7 @@ def _check_shifts(rows: StandIn, shifts: Sequence[Shift]) -> None:
 
 def _variants(arguments: argparse.Namespace, plan: Scenario, rows: StandIn) -> tuple[Scenario, ...]:
     from prism_core import scenario_io
-    from prism_core.rehearsal.pairs import by_allocation, by_regime
+    from prism_core.rehearsal.alternatives import by_allocation, by_regime
 
     if arguments.what_if is not None:
         return (plan, *scenario_io.load(arguments.what_if, base=plan))

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.keep import keep
+from dashboard.once import once
 from dashboard.state import project
 from dashboard.widgets import PLOTLY, mistakes, plain
 from prism_core.figures import bounds_figure, erm_figure
@@ -29,7 +30,8 @@ def section(plan: Plan) -> None:
     _entries()
     state = project()
     with mistakes():
-        found = bounds(plan, beta=state.beta, p_min=state.p_min)
+        asked = (plan, state.beta, state.p_min)
+        found = once("bounds_kept", asked, lambda: bounds(plan, beta=state.beta, p_min=state.p_min))
         _values(found)
         _risk(found)
         _marginals(found)
@@ -45,7 +47,7 @@ def _entries() -> None:
         "logarithm.",
     )  # fmt: skip
     right.number_input(
-        "Smallest share of a level, p_min (optional)", value=state.p_min, min_value=0.0,
+        "Smallest share p_min (optional)", value=state.p_min, min_value=0.0,
         max_value=0.5, step=0.01, format="%.4g", placeholder="not declared", key="bounds_p_min",
         on_change=keep, args=(state, "p_min", "bounds_p_min"),
         help="The smallest share that any level of S or the target has among people at large. "
@@ -55,12 +57,19 @@ def _entries() -> None:
 
 
 def _values(found: PlanBounds) -> None:
-    shown = (found.delta_s, found.sampling, found.erm.total)
-    titles = ("Model against population, Δ_S", "Real rows against population", "Excess risk")
-    for column, bound, title in zip(st.columns(3), shown, titles, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.metric(title, bound.text)
-            _said(bound)
+    worst = max(found.task, key=lambda line: line.l1.raw or 0.0).l1
+    shown = (
+        ("Noise of a marginal with the target, at worst", worst),
+        ("Model against population, Δ_S", found.delta_s),
+        ("Real rows against population", found.sampling),
+        ("Excess risk", found.erm.total),
+    )
+    for start in (0, 2):
+        pair = shown[start : start + 2]
+        for column, (title, bound) in zip(st.columns(2), pair, strict=True):
+            with column.container(border=True, height="stretch"):
+                st.metric(title, bound.text)
+                _said(bound)
 
 
 def _said(bound: Bound) -> None:
@@ -78,7 +87,8 @@ def _risk(found: PlanBounds) -> None:
             "The terms below are what it would say for them (*Model and rows*, *Sampling*).",
             icon=":material/info:",
         )
-    st.plotly_chart(erm_figure(found.erm), config=PLOTLY, key="bounds_erm")
+    figure = once("bounds_erm_kept", (found,), lambda: erm_figure(found.erm))
+    st.plotly_chart(figure, config=PLOTLY, key="bounds_erm")
     st.caption(plain(found.erm.text))
     for column, term in zip(st.columns(3), found.erm.terms, strict=True):
         with column:
@@ -89,7 +99,8 @@ def _risk(found: PlanBounds) -> None:
 def _marginals(found: PlanBounds) -> None:
     st.markdown("**Error of the marginals with the target: expected and guaranteed**")
     task = sorted(found.task, key=lambda line: -(line.l1.raw or 0.0))
-    st.plotly_chart(bounds_figure(task), config=PLOTLY, key="bounds_marginals")
+    figure = once("bounds_marginals_kept", (found,), lambda: bounds_figure(task))
+    st.plotly_chart(figure, config=PLOTLY, key="bounds_marginals")
     more = len(task) - MOST
     st.caption(
         f"Each guarantee holds by itself but for a chance of {found.beta:.3g}. "

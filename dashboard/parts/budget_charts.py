@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MOST_BARS = 40
 """Most marginals in a figure; all are in the table."""
 
+_EPSILONS = (*budget_privacy.GRID[::3], budget_privacy.MOST)
+
 
 def shares(plan: Plan) -> None:
     """What every marginal gets, beside the uniform split, and the error that comes of it."""
@@ -82,7 +84,7 @@ def curves(plans: Mapping[str, Plan]) -> None:
     """
     names = {letter: "This design" if len(plans) == 1 else letter for letter in plans}
     figure = error_curve_figure(
-        {names[k]: error_curve(plan, budget_privacy.GRID) for k, plan in plans.items()},
+        {names[k]: error_curve(plan, _EPSILONS) for k, plan in plans.items()},
         {names[k]: error_curve(plan, [plan.budget.epsilon])[0] for k, plan in plans.items()},
     )
     st.plotly_chart(figure, config=PLOTLY, key="curve_chart")

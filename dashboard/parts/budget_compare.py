@@ -71,7 +71,7 @@ def section() -> None:
     if plans is not None:
         a, b = plans
         _table(differences(a, b), letter)
-        budget_designs.adopt_button(letter, "compare_adopt")
+        budget_designs.adopt_button(letter, "compare_adopt", main=True)
         _curves(state.scenarios.edited, {PLAN: a, letter: b})
     budget_book.section()
 
@@ -112,7 +112,7 @@ def _table(found: Sequence[Difference], letter: str) -> None:
     )  # fmt: skip
     st.dataframe(
         _marked(frame, found, letter), hide_index=True, width="stretch", key="differences",
-        column_config={"": st.column_config.TextColumn("", width="large", pinned=True)},
+        column_config={"": st.column_config.TextColumn("", width="medium", pinned=True)},
     )  # fmt: skip
 
 

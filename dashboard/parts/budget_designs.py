@@ -27,7 +27,7 @@ def section() -> None:
                 "changed and compared. Nothing is spent.",
             )  # fmt: skip
         if scenarios.edited != PLAN:
-            adopt_button(scenarios.edited, "design_adopt")
+            adopt_button(scenarios.edited, "design_adopt", main=False)
             st.button(
                 f"Remove {scenarios.edited}", key="design_drop", icon=":material/delete:",
                 on_click=scenarios.drop, args=(scenarios.edited,),
@@ -43,11 +43,11 @@ def name(letter: str) -> str:
     return "A, the plan" if letter == PLAN else letter
 
 
-def adopt_button(letter: str, key: str) -> None:
-    """The button that makes a design the plan."""
+def adopt_button(letter: str, key: str, *, main: bool) -> None:
+    """The button that makes a design the plan; `main` where it is what the view is for."""
     st.button(
-        f"Make {letter} the plan", key=key, icon=":material/check:", type="primary",
-        on_click=_adopt, args=(letter,),
+        f"Make {letter} the plan", key=key, icon=":material/check:",
+        type="primary" if main else "secondary", on_click=_adopt, args=(letter,),
         help=f"A and {letter} change places, so that nothing is lost.",
     )  # fmt: skip
 

@@ -38,7 +38,7 @@ def section(plan: Plan) -> None:
     )  # fmt: skip
     guess = meaning(plan).guess(project().guess)
     fourth.metric(
-        f"A guess that is right {guess.before_words}", f"≤ {guess.after_words}", border=True,
+        f"Guess of {guess.before_words}", f"≤ {guess.after_words}", border=True,
         help=f"What an attacker could gain: {guess.sentence} More under *What it means*.",
     )  # fmt: skip
     st.markdown(_for_whom(plan))

@@ -26,7 +26,9 @@ _ABOUT = {
     "task": "for the relations with the target.",
     "background": "for everything else: the shapes of the other columns, and how they go together.",
 }
+_LABEL = "Shares of the budget: drag a handle, or use the arrow keys"
 _LEAST = {"selection": 10, "choice": 10, "task": 50, "background": 0}  # tenths of a percent
+
 
 def bar(entries: Entries) -> None:
     """The bar; takes over what was dragged. To be called before what shows the shares."""
@@ -35,9 +37,7 @@ def bar(entries: Entries) -> None:
         return
     budget, pools = entries.budget, entries.pools
     key = key_of("share_bar")
-    found = share_bar(
-        key=key, parts=parts, rev=budget.shares_rev, label="Shares of the budget: drag a handle, or use the arrow keys"
-    )
+    found = share_bar(key=key, parts=parts, rev=budget.shares_rev, label=_LABEL)
     # What was taken once is not taken again: another tab may have changed the shares since.
     reply = (budget.shares_rev, pools, found)
     if found is None or st.session_state.get(f"{key}_seen") == reply:
@@ -50,9 +50,7 @@ def bar(entries: Entries) -> None:
 
 def _parts(entries: Entries) -> list[Part] | None:
     """What the bar shows; None while the shares do not add up to a whole."""
-    given = {
-        pool: getattr(entries.budget, pool) for pool in entries.pools if pool != "task"
-    }
+    given = {pool: getattr(entries.budget, pool) for pool in entries.pools if pool != "task"}
     if not all(0.0 <= share <= 1.0 for share in given.values()):
         return None
     tenths = {pool: round(share * WHOLE) for pool, share in given.items()}

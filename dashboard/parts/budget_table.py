@@ -56,7 +56,7 @@ def section(entries: Entries, plan: Plan) -> None:
         frame, key=key, hide_index=True, num_rows="fixed", width="stretch", placeholder="–",
         height=min(560, 38 + _ROW * len(frame)), column_config=_COLUMNS,
         disabled=[name for name in frame.columns if name not in _EDITED],
-        on_change=_typed, args=(entries, rows, key),
+        column_order=_order(frame), on_change=_typed, args=(entries, rows, key),
     )  # fmt: skip
     size = plan.forecast
     st.caption(
@@ -95,42 +95,44 @@ def _frame(
     )
 
 
+def _order(frame: pd.DataFrame) -> list[str]:
+    """The columns that say something: weights only when they are not all alike."""
+    alike = len({weight for weight in frame["weight"].tolist() if weight == weight}) <= 1
+    return [name for name in frame.columns if not (name == "weight" and alike)]
+
+
 def _by_columns(entries: Entries) -> dict[frozenset[str], float]:
     return {frozenset(columns): share for columns, share in entries.budget.locks.items()}
 
 
+def _number(label: str, width: int, number_format: str | None, help: str) -> Any:  # noqa: ANN401
+    return st.column_config.NumberColumn(label, width=width, format=number_format, help=help)
+
+
 _COLUMNS: dict[str, Any] = {
-    "marginal": st.column_config.TextColumn("marginal", width=200, pinned=True),
-    "pool": st.column_config.TextColumn("pool", width=88),
-    "cells": st.column_config.NumberColumn("cells", width=52),
-    "weight": st.column_config.NumberColumn(
-        "weight", width=58, format="%.2f", help="Task weight, mean 1 within a pool. Typed under *Weights of "
-        "features*.",
+    "marginal": st.column_config.TextColumn("marginal", width=180, pinned=True),
+    "pool": st.column_config.TextColumn("pool", width=84),
+    "cells": _number("cells", 48, None, "Numbers in the marginal"),
+    "weight": _number(
+        "weight",
+        58,
+        "%.2f",
+        "Task weight, mean 1 in a pool. Typed under *Weights of features*.",
     ),
     "locked": st.column_config.CheckboxColumn(
-        "lock", width=52, help="Hold this share; the others of the pool share the rest"
+        "lock", width=62, help="Hold this share; the others of the pool share the rest"
     ),
-    "share": st.column_config.NumberColumn(
-        "share, %", width=74, format="%.3f", help="Of the whole budget. Typing a share locks it."
+    "share": _number("share, %", 78, "%.3f", "Of the whole budget. Typing a share locks it."),
+    "sigma": _number("noise σ", 60, "%.1f", "Standard deviation of the noise in a cell, in rows"),
+    "l1": _number("error, rows", 72, "%.0f", "Expected l1 error of the noisy marginal, in rows"),
+    "error": _number("error, %", 60, "percent", "The same, relative to the number of rows"),
+    "uniform": _number(
+        "uniform", 62, "percent", "Error, % of n, if all marginals of the pool had the same share"
     ),
-    "sigma": st.column_config.NumberColumn(
-        "noise σ", width=62, format="%.1f", help="Standard deviation of the noise in each cell, in rows"
+    "closed form": _number(
+        "closed form", 76, "percent", "Error, % of n, under the closed form with nothing locked"
     ),
-    "l1": st.column_config.NumberColumn(
-        "error, rows", width=74, format="%.0f", help="Expected l1 error of the noisy marginal, in rows"
-    ),
-    "error": st.column_config.NumberColumn(
-        "error, % n", width=70, format="percent", help="The same, relative to the number of rows"
-    ),
-    "uniform": st.column_config.NumberColumn(
-        "uniform", width=66, format="percent", help="Error relative to n if all marginals of the pool "
-        "had the same share",
-    ),
-    "closed form": st.column_config.NumberColumn(
-        "closed form", width=78, format="percent", help="Error relative to n under the closed form with "
-        "nothing locked",
-    ),
-}  # fmt: skip
+}
 
 
 def _typed(entries: Entries, rows: Sequence[Row], key: str) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.keep import keep
+from dashboard.once import once
 from dashboard.state import project
 from dashboard.widgets import PLOTLY, mistakes
 from prism_core.figures import odds_figure, trade_off_figure
@@ -26,7 +27,8 @@ def section(plan: Plan) -> None:
     """The text of a committee, with figures and a button to take it along. Spends nothing."""
     with mistakes():
         sharp = _may_be_sharp(plan)
-        found = meaning(plan, exact=(sharp and bool(st.session_state.get(_SHARP))) or None)
+        exact = True if sharp and st.session_state.get(_SHARP) else None
+        found = once("meaning_kept", (plan, exact), lambda: meaning(plan, exact=exact))
         st.markdown(f"**{found.claim}**")
         guess, test = st.columns(2, gap="large")
         with guess:
@@ -76,9 +78,11 @@ def _test(found: Meaning, *, sharp: bool) -> None:
             help="Composes the privacy loss distributions of all steps instead of their zCDP. "
             "The bound is valid either way.",
         )  # fmt: skip
-    st.plotly_chart(
-        trade_off_figure(found.curve, found.tests, log=log), config=PLOTLY, key="meaning_curve"
-    )
+    figure = once(
+        "meaning_curve_kept", (found, log),
+        lambda: trade_off_figure(found.curve, found.tests, log=log),
+    )  # fmt: skip
+    st.plotly_chart(figure, config=PLOTLY, key="meaning_curve")
     st.caption(
         "The best that any test can do that knows all other rows, under the composition of "
         f"everything this plan spends. {found.tests[1].sentence}"
@@ -99,8 +103,10 @@ def _deployments(found: Meaning) -> None:
         frame, hide_index=True, width="stretch", height="content", placeholder="",
         key="meaning_deployments",
         column_config={
-            "year": st.column_config.NumberColumn(format="%d"),
-            "source": st.column_config.LinkColumn(display_text="source"),
+            "release": st.column_config.TextColumn(width=275),
+            "year": st.column_config.NumberColumn(format="%d", width=60),
+            "protects": st.column_config.TextColumn(width=220),
+            "source": st.column_config.LinkColumn(display_text="source", width=75),
         },
     )  # fmt: skip
     st.caption(NOT_COMPARABLE)

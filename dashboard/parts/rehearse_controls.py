@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from dashboard.rehearsing import Comparison, Rehearsing, Source
 
 _SOURCES: dict[Source, str] = {
-    "graph": "Drawn from the graph",
-    "sample": "A packaged sample",
+    "graph": "The graph",
+    "sample": "A sample",
     "file": "A public file",
 }
 _COMPARISONS: dict[Comparison, str] = {
-    "regime": "The regimes that the graph allows",
+    "regime": "The regimes",
     "allocation": "Closed form against equal shares",
     "designs": "The plan against the designs beside it",
+}
+_COMPARED: dict[Comparison, str] = {
+    "regime": "Causal, graphical and predictive, as far as the graph allows: what each protects "
+    "decides what stands after a shift.",
+    "allocation": "How each pool is shared out over its marginals.",
+    "designs": "A, B and so on, as they are on the page Budget.",
 }
 MOST_EDGES = 400
 """Most edges that are listed for a strength of their own."""
@@ -71,6 +77,8 @@ def _rows(entries: Rehearsing) -> None:
 
 
 def _drawn(entries: Rehearsing) -> None:
+    if project().dag is not None:
+        st.caption("Drawn from your graph and the declared columns alone.")
     st.select_slider(
         "Strength of the effects", STRENGTHS, key=showing("rehearse_strength", entries.strength),
         on_change=keep, args=(entries, "strength", "rehearse_strength"),
@@ -142,6 +150,7 @@ def _designs(entries: Rehearsing) -> None:
         entries.comparison = "regime"
     st.radio(
         "Compare", list(options), format_func=options.__getitem__,
+        captions=[_COMPARED[option] for option in options],
         key=showing("rehearse_comparison", entries.comparison), label_visibility="collapsed",
         on_change=keep, args=(entries, "comparison", "rehearse_comparison"),
     )  # fmt: skip

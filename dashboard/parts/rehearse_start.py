@@ -21,9 +21,9 @@ from prism_core.rehearsal import (
     from_rows,
     from_sample,
 )
+from prism_core.rehearsal.alternatives import by_allocation, by_regime
 from prism_core.rehearsal.auto import SEEDS, trial
 from prism_core.rehearsal.design import epsilons_of
-from prism_core.rehearsal.pairs import by_allocation, by_regime
 
 if TYPE_CHECKING:
     from dashboard.rehearsing import Rehearsing

@@ -13,6 +13,7 @@ from prism_core.data import schema_io
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.data.tables import from_frame
 from prism_core.errors import ConfigError, EvaluationError
+from prism_core.planning.meaning import meaning
 from prism_core.scenario_io import exported
 from prism_core.structure import formats
 
@@ -29,6 +30,8 @@ SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
 PLAN = "plan.json"
 CERTIFICATE = "certificate.json"
+MEANING = "meaning.md"
+"""What the plan's epsilon means, for a committee."""
 SCENARIOS = "scenarios.json"
 """What else was considered, with the figures of each plan; no row was read for any of them."""
 LOCAL = "local.json"
@@ -116,6 +119,8 @@ def write(
         (folder / GRAPH).write_text(formats.write(release.plan.dag, "node-link"), encoding="utf-8")
     _json(folder / PLAN, release.plan.to_dict())
     _json(folder / CERTIFICATE, certificate(release))
+    said = meaning(release.plan).to_markdown(stamp=release.stamp)
+    (folder / MEANING).write_text(said, encoding="utf-8")
     (folder / SCENARIOS).unlink(missing_ok=True)
     if scenarios:
         _json(folder / SCENARIOS, {"scenarios": exported(scenarios)})

@@ -48,7 +48,9 @@ def _term(figure: go.Figure, term: Bound, style: theme.Style) -> None:
         x=[term.raw or 0.0], y=[0], orientation="h", width=0.62,
         name=theme.safe(f"{term.name}: {term.text}"),
         marker={"color": style.colour, "pattern": theme.pattern(style.pattern)},
-        customdata=[f"<b>{theme.safe(term.name)}</b>: {term.text}<br>{theme.wrapped(term.sentence)}"],
+        customdata=[
+            f"<b>{theme.safe(term.name)}</b>: {term.text}<br>{theme.wrapped(term.sentence)}"
+        ],
         hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
 
@@ -88,7 +90,6 @@ def bounds_figure(lines: Sequence[MarginalBounds]) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": 10},
             customdata=[
                 f"<b>{theme.safe(line.label)}</b><br>{bound.name}: {bound.text}"
-                f"<br>{theme.wrapped(bound.sentence, 60)}"
                 for line, bound in zip(shown, found, strict=True)
             ],
             hovertemplate="%{customdata}<extra></extra>",

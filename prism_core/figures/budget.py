@@ -91,7 +91,7 @@ def budget_figure(
                 "color": style.colour,
                 "pattern": theme.pattern(style.pattern),
             },
-            text=[f"{rows[place].share:.1%}" for place in places],
+            text=[f"{rows[place].share:.1%}" if not beside else "" for place in places],
             textposition="outside",
             textangle=0,
             cliponaxis=False,
@@ -113,7 +113,23 @@ def budget_figure(
             },
             hovertemplate=f"{theme.safe(beside_name)}: %{{x:.2%}}<extra></extra>",
         )
+        _numbers(figure, rows, beside)
     return figure
+
+
+def _numbers(figure: go.Figure, rows: Sequence[BudgetLine], beside: Sequence[float]) -> None:
+    """The shares in digits, to the right of bar and mark."""
+    figure.add_scatter(
+        x=[max(row.share, other) for row, other in zip(rows, beside, strict=True)],
+        y=list(range(len(rows))),
+        mode="text",
+        text=[f"  {row.share:.1%}" for row in rows],
+        textposition="middle right",
+        textfont={"size": 11},
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def error_figure(rows: Sequence[BudgetLine]) -> go.Figure:

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-    from prism_core.planning.meaning import Guess, TestGain
+    from prism_core.planning.meaning import Gain, Guess
 
 _GAP = 0.35  # between the two fields of people, in parts of one
 
 
 def trade_off_figure(
-    curve: Sequence[TestGain], marked: Sequence[TestGain], *, log: bool = False
+    curve: Sequence[Gain], marked: Sequence[Gain], *, log: bool = False
 ) -> go.Figure:
     """True positives against false alarms, with the line of a test that knows nothing.
 
@@ -40,18 +40,18 @@ def trade_off_figure(
     )
     start = least if log else 0.0
     figure.add_scatter(
-        x=[start, 1.0], y=[start, 1.0], mode="lines", name="A test that knows nothing",
+        x=[start, 1.0], y=[start, 1.0], mode="lines", name="Knowing nothing",
         line={"color": theme.GREY, "width": 1.5, "dash": "dash"}, hoverinfo="skip",
     )  # fmt: skip
     figure.add_scatter(
         x=[gain.rate for gain in shown], y=[gain.power for gain in shown], mode="lines",
-        name="The best test, at most", fill="tonexty", fillcolor="rgba(0, 114, 178, 0.12)",
+        name="Best test, at most", fill="tonexty", fillcolor="rgba(0, 114, 178, 0.12)",
         line={"color": theme.BLUE, "width": 2.5},
         hovertemplate="at %{x:.2%} false alarms<br>at most %{y:.2%} true positives<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
         x=[gain.rate for gain in marked], y=[gain.power for gain in marked], mode="markers",
-        name="Spelled out", marker={"color": theme.BLUE, "symbol": "diamond", "size": 10},
+        showlegend=False, marker={"color": theme.BLUE, "symbol": "diamond", "size": 10},
         customdata=[theme.wrapped(gain.sentence, 60) for gain in marked],
         hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
@@ -72,23 +72,26 @@ def odds_figure(guess: Guess) -> go.Figure:
         yaxis={"visible": False, "range": [rows - 0.4, -0.6]},
         legend=theme.legend_above() | {"y": 1.14},
     )  # fmt: skip
+    marks: dict[bool, tuple[list[float], list[int]]] = {True: ([], []), False: ([], [])}
     sides = (("before", guess.before), ("after, at most", guess.after))
     for place, (when, chance) in enumerate(sides):
         right = out_of(chance, people)
         left = place * wide * (1.0 + _GAP)
-        groups = (
-            ("Guessed right", range(right), theme.VERMILION, "circle"),
-            ("Guessed wrong", range(right, people), theme.GREY, "circle-open"),
-        )
-        for name, members, colour, symbol in groups:
-            figure.add_scatter(
-                x=[left + member % wide for member in members],
-                y=[member // wide for member in members], mode="markers", name=name,
-                marker={"color": colour, "symbol": symbol, "size": 10 if people == 100 else 5},
-                showlegend=place == 0, legendgroup=name, hoverinfo="skip",
-            )  # fmt: skip
+        for member in range(people):
+            x, y = marks[member < right]
+            x.append(left + member % wide)
+            y.append(member // wide)
         figure.add_annotation(
             text=f"<b>{right:,}</b> of {people:,} {when}", x=left - 0.4, y=1.0, yref="paper",
             xanchor="left", yanchor="bottom", showarrow=False, font={"size": 14},
+        )  # fmt: skip
+    looks = (
+        (True, "Guessed right", theme.VERMILION, "circle"),
+        (False, "Guessed wrong", theme.GREY, "circle-open"),
+    )
+    for right, name, colour, symbol in looks:
+        figure.add_scatter(
+            x=marks[right][0], y=marks[right][1], mode="markers", name=name, hoverinfo="skip",
+            marker={"color": colour, "symbol": symbol, "size": 10 if people == 100 else 5},
         )  # fmt: skip
     return figure

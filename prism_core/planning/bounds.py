@@ -71,8 +71,6 @@ class Bound:
     @property
     def text(self) -> str:
         """The number in words, rounded up."""
-        if self.raw is None:
-            return "not bounded"
         if self.value is not None:
             return up(self.value)
         return "above 1" if self.kind == "expectation" else "no guarantee"

@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 
     from prism_core.planning.scenario import Scenario
     from prism_core.planning.stand_in import Shift
+    from prism_core.planning.task import AllocationRule
     from prism_core.rehearsal.points import Kept, Point
     from prism_core.rehearsal.stand_in import StandIn
 
-TILTS = (1.0, 0.0, 0.75, 0.5, 0.25)
+TILTS: dict[float, str] = {
+    1.0: "closed form",
+    0.0: "uniform",
+    0.75: "near the closed form (tilt 0.75)",
+    0.5: "halfway (tilt 0.5)",
+    0.25: "near uniform (tilt 0.25)",
+}
 """Exponents that are tried, as parts of the closed form's, the simpler to explain first."""
 
 SEEDS = 20
@@ -99,14 +106,10 @@ def candidates(scenario: Scenario, stand_in: StandIn, epsilon: float) -> tuple[S
 
 
 def _tilted(scenario: Scenario, tilt: float) -> Scenario:
-    rules = {1.0: ("closed_form", "closed form"), 0.0: ("uniform", "uniform")}
-    rule, name = rules.get(tilt, ("tilted", f"tilt {tilt:g}"))
-    budget = replace(
-        scenario.budget, allocation=rule, tilt=tilt if rule == "tilted" else 1.0
-    )  # fmt: skip
-    return replace(
-        scenario, name=name, budget=budget, task=replace(scenario.task, three_way="none")
-    )
+    rule: AllocationRule = {1.0: "closed_form", 0.0: "uniform"}.get(tilt, "tilted")  # type: ignore[assignment]
+    budget = replace(scenario.budget, allocation=rule, tilt=tilt if rule == "tilted" else 1.0)
+    task = replace(scenario.task, three_way="none")
+    return replace(scenario, name=TILTS[tilt], budget=budget, task=task)
 
 
 def _measures_three_ways(scenario: Scenario, stand_in: StandIn, epsilon: float) -> bool:

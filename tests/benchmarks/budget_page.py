@@ -17,7 +17,6 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.entries import Entries
 from dashboard.parts.budget_view import TABS
 from dashboard.state import Graph, Project
 from prism_core.data.column import Column
@@ -71,7 +70,7 @@ def drag(test: AppTest, turn: int) -> None:
 
 
 def lock(test: AppTest, turn: int) -> None:
-    project: Entries = test.session_state["project"]
+    project = test.session_state["project"]
     columns = ("measure_000", "outcome")
     project.budget.locks = {columns: 0.02 + turn / 1000}
 

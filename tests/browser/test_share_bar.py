@@ -189,7 +189,9 @@ def test_parts_differ_in_grey(open_bar) -> None:
 
 
 def parts(*tenths: int, least: int = 10) -> list[Part]:
-    return [Part(label=str(i), tenths=t, least=least, colour="#000000") for i, t in enumerate(tenths)]
+    return [
+        Part(label=str(i), tenths=t, least=least, colour="#000000") for i, t in enumerate(tenths)
+    ]
 
 
 def test_app_test_drives_the_bar_through_session_state() -> None:

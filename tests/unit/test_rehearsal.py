@@ -17,8 +17,8 @@ from prism_core.planning.locks import Lock
 from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.rehearsal import Asked, Kept, Point, Rehearsal, from_graph, run
+from prism_core.rehearsal.alternatives import by_allocation, by_regime
 from prism_core.rehearsal.design import MOST_SEEDS, epsilons_of, plan_on
-from prism_core.rehearsal.pairs import by_allocation, by_regime
 from prism_core.rehearsal.stage import Counted, Stage
 from prism_core.structure.dag import Dag
 
