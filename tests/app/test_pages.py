@@ -73,7 +73,7 @@ def test_the_first_page_offers_samples_and_says_what_is_missing():
     assert "20,000 training rows" in texts(test)
 
 
-@pytest.mark.parametrize("name", ["structure", "budget", "release", "inspect"])
+@pytest.mark.parametrize("name", ["structure", "budget", "rehearse", "release", "inspect"])
 def test_later_pages_send_back_to_the_first_gap(name):
     test = page(name)
     assert "Not yet: **Data** is not finished" in texts(test)
@@ -342,7 +342,7 @@ def test_nothing_shown_before_the_release_depends_on_the_rows(project):
         project.raw,
         frame=project.raw.frame.map(lambda _: "CANARY-7391"),
     )
-    for name in ("data", "structure", "budget", "release"):
+    for name in ("data", "structure", "budget", "rehearse", "release"):
         seen = []
         for raw in (project.raw, other):
             project.raw, project.public = raw, False
