@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dashboard.keep import showing
+from dashboard.keep import keep, showing
 from dashboard.parts import budget_book, budget_charts, budget_designs
 from dashboard.scenarios import PLAN
 from dashboard.state import project
@@ -63,9 +63,10 @@ def section() -> None:
         return
     letter = scenarios.beside
     if len(scenarios.others) > 1:
+        key = showing("design_beside", letter)
         st.segmented_control(
-            "Compare A with", sorted(scenarios.others), required=True, on_change=_beside,
-            key=showing("design_beside", letter),
+            "Compare A with", sorted(scenarios.others), required=True, key=key,
+            on_change=keep, args=(scenarios, "beside", key),
         )  # fmt: skip
     plans = _plans((PLAN, letter))
     if plans is not None:
@@ -74,10 +75,6 @@ def section() -> None:
         budget_designs.adopt_button(letter, "compare_adopt", main=True)
         _curves(state.scenarios.edited, {PLAN: a, letter: b})
     budget_book.section()
-
-
-def _beside() -> None:
-    project().scenarios.beside = st.session_state["design_beside"]
 
 
 def _plans(letters: Sequence[str]) -> list[Plan] | None:

@@ -11,7 +11,7 @@ from dashboard.scenarios import PLAN
 from dashboard.state import project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 
 def key_of(name: str) -> str:
@@ -47,8 +47,3 @@ def whole_number(
         label, min_value=low, max_value=high, step=1, key=key, help=help,
         on_change=keep, args=(owner, attribute, key),
     )  # fmt: skip
-
-
-def taken(name: str, take: Callable[[Any], None]) -> None:
-    """For `on_change`: hand the value of an entry's widget on."""
-    take(st.session_state[key_of(name)])
