@@ -23,7 +23,7 @@ def keep(
 
 
 def showing(base: str, value: object) -> str:
-    """Key of a widget that shows `value`; the widget must not be given a value of its own.
+    """Key of a widget that shows `value`; it has to be given this value, too.
 
     The key is `base` until something else changes the value: then the widget is another one,
     `base-1`, `base-2`, ... Setting the value of the one that is there would go wrong where two
@@ -36,8 +36,6 @@ def showing(base: str, value: object) -> str:
     if key in st.session_state and not _same(st.session_state[key], value):
         st.session_state[count] = place + 1
         key = f"{base}-{place + 1}"
-    if key not in st.session_state:
-        st.session_state[key] = value
     return key
 
 

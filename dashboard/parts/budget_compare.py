@@ -66,6 +66,7 @@ def section() -> None:
         key = showing("design_beside", letter)
         st.segmented_control(
             "Compare A with", sorted(scenarios.others), required=True, key=key,
+            default=letter,
             on_change=keep, args=(scenarios, "beside", key),
         )  # fmt: skip
     plans = _plans((PLAN, letter))

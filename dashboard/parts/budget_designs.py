@@ -17,7 +17,7 @@ def section() -> None:
             key = showing("design_edited", scenarios.edited)
             st.segmented_control(
                 "Design that is edited", scenarios.letters, format_func=name, required=True,
-                key=key, on_change=keep, args=(scenarios, "edited", key),
+                default=scenarios.edited, key=key, on_change=keep, args=(scenarios, "edited", key),
                 label_visibility="collapsed", width="content",
             )  # fmt: skip
         letter = scenarios.next_letter

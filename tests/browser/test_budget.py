@@ -52,8 +52,8 @@ def open_budget(studio: str, chromium: Browser) -> Iterator[Callable[[], Page]]:
 
 def entry(page: Page, name: str) -> Locator:
     """The widget of an entry; another one whenever something else changed it."""
-    digits = " ".join(f".st-key-{name}-{turn}," for turn in range(1, 40))
-    return page.locator(f"{digits} .st-key-{name}")
+    turns = ", ".join(f".st-key-{name}-{turn}" for turn in range(1, 40))
+    return page.locator(f":is({turns}, .st-key-{name}):not([data-stale=true] *)").last
 
 
 def metric(page: Page, label: str) -> str:
@@ -90,8 +90,14 @@ def click_cell(page: Page, column: str, row: int, *, double: bool = False) -> No
     widths = {"marginal": 180, "pool": 84, "cells": 48, "locked": 62, "share": 78}
     names = list(widths)
     x = sum(widths[name] for name in names[: names.index(column)]) + widths[column] / 2
-    box = grid(page).bounding_box()
-    assert box is not None
+    def place() -> dict[str, float]:
+        box = grid(page).bounding_box()
+        assert box is not None
+        return dict(box)
+
+    # What appears above the table pushes it down.
+    wait_until(lambda: place() == (page.wait_for_timeout(500), place())[1])
+    box = place()
     click = page.mouse.dblclick if double else page.mouse.click
     click(box["x"] + x, box["y"] + 35 + 35 * row + 17)
 
@@ -167,7 +173,7 @@ def test_b_is_changed_compared_and_made_the_plan(open_budget) -> None:
     becomes(page, "Epsilon", "1")
     wait_until(lambda: tenths(page) == [800, 200], lambda: tenths(page))
     page.get_by_role("tab", name="Compare A and B").click()
-    page.locator(".st-key-differences canvas").first.wait_for()
+    page.get_by_test_id("stDataFrame").last.wait_for()
     page.get_by_role("button", name="Make B the plan").click()
     becomes(page, "Epsilon", "0.25")
     wait_until(lambda: tenths(page) == [600, 400], lambda: tenths(page))
