@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from prism_core.config import RunConfig
     from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    release.add_argument(
+        "--what-if", type=Path, metavar="FILE.toml",
+        help="scenarios that were considered, as for `prism plan`; written beside the release",
+    )  # fmt: skip
     release.add_argument(
         "--engine", choices=("auto", "fast", "mbi"),
         help="what fits the model, instead of the configuration's; same optimum",
@@ -154,7 +159,7 @@ def _plan_text(plan: Plan) -> str:
     ]  # fmt: skip
     lines += [
         f"{query.label[:44]:44} {query.pool:11} {query.cells:7,} {query.share:7.2%} "
-        f"{query.sigma:9.2f} {query.relative_error:10.2%}"
+        f"{query.sigma:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
         for query in plan.queries
     ]
     if plan.three_way is not None:
@@ -257,6 +262,10 @@ def _release(arguments: argparse.Namespace) -> None:
     writer.check_target(arguments.out)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
+    scenarios: list[tuple[Scenario, Plan]] = []
+    if arguments.what_if is not None:  # before anything is spent
+        facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
+        scenarios = what_if_cli.considered(arguments.what_if, config, facts)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
@@ -272,6 +281,7 @@ def _release(arguments: argparse.Namespace) -> None:
         made, arguments.out,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
                "train": _place(config), "encoding": config.table.encoding},
+        scenarios=scenarios,
     )  # fmt: skip
     document = {
         "out": str(arguments.out),

@@ -97,11 +97,9 @@ def side_by_side(path: Path, config: RunConfig, facts: Facts) -> tuple[dict[str,
         ConfigError: when a scenario cannot be read or planned; it is named.
     """
     from prism_core import scenario_io
-    from prism_core.planning.scenario import Scenario, differences
+    from prism_core.planning.scenario import differences
 
-    base = Scenario(name=BASE, task=config.task, budget=config.budget, synthesis=config.synthesis)
-    scenarios = (base, *scenario_io.load(path, base=base))
-    pairs = [(scenario, plan_of(scenario, facts)) for scenario in scenarios]
+    pairs = considered(path, config, facts)
     first = pairs[0][1]
     rows = {scenario.name: differences(first, plan) for scenario, plan in pairs[1:]}
     document = {
@@ -118,6 +116,20 @@ def side_by_side(path: Path, config: RunConfig, facts: Facts) -> tuple[dict[str,
         for warning in plan.warnings
     ]
     return document, "\n".join([_table(rows), *warnings])
+
+
+def considered(path: Path, config: RunConfig, facts: Facts) -> list[tuple[Scenario, Plan]]:
+    """The configuration and the scenarios of a file, each with its plan.
+
+    Raises:
+        ConfigError: when a scenario cannot be read or planned; it is named.
+    """
+    from prism_core import scenario_io
+    from prism_core.planning.scenario import Scenario
+
+    base = Scenario(name=BASE, task=config.task, budget=config.budget, synthesis=config.synthesis)
+    scenarios = (base, *scenario_io.load(path, base=base))
+    return [(scenario, plan_of(scenario, facts)) for scenario in scenarios]
 
 
 def plan_of(scenario: Scenario, facts: Facts) -> Plan:

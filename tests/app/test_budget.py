@@ -103,7 +103,7 @@ def test_slider_and_number_are_in_step(project, epsilon):
     assert now(again(test).number_input, "epsilon").value == 0.2
 
 
-@pytest.mark.parametrize("epsilon", [0.0, -3.0, math.nan, math.inf, 1e6, 1e-9])
+@pytest.mark.parametrize("epsilon", [0.0, -3.0, math.nan, 1e6, 1e-9])
 def test_an_epsilon_beyond_the_slider_is_kept_as_it_is_typed(project, epsilon):
     project.budget.epsilon = epsilon
     test = page(project)

@@ -122,6 +122,19 @@ def test_one_wish_at_a_time(prism, make_run):
         prism("plan", make_run(), "--most-bins", "0.1", "--target-error", "0.1")
 
 
+def test_a_lock_stands_beside_its_line(prism, make_run):
+    config = make_run(task={"max_joint_cells": 0})
+    text = config.read_text(encoding="utf-8")
+    lock = '[[budget.locks]]\ncolumns = ["readmitted", "age"]\nshare = 0.2\n'
+    config.write_text(f"{text}\n{lock}", encoding="utf-8")
+    _, out, _ = prism("plan", config)
+    (line,) = [line for line in out.splitlines() if line.endswith("  locked")]
+    assert line.startswith("age × readmitted")
+    assert " 20.00% " in line
+    plan = json.loads(prism("plan", config, "--json")[1])
+    assert plan["locks"] == [{"columns": ["readmitted", "age"], "share": 0.2}]
+
+
 @pytest.mark.privacy
 @pytest.mark.parametrize(
     "wish", [("--most-bins", "0.3"), ("--target-error", "0.3"), ("--what-if",)]
@@ -147,3 +160,21 @@ def test_no_what_if_sees_a_row(prism, make_run, scenarios, monkeypatch, wish):
     status, _, err = prism("plan", config, *arguments)
     assert (status, err) == (0, "")
     assert seen
+
+
+def test_what_was_considered_goes_along_with_the_release(prism, make_run, scenarios, tmp_path):
+    config = make_run()
+    out = tmp_path / "out"
+    status, _, err = prism(
+        "release", config, "--out", out, "--seed", 1, "--what-if", scenarios,
+        "--workspace", tmp_path / "workspace",
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    rows = json.loads((out / "scenarios.json").read_text())["scenarios"]
+    assert [row["name"] for row in rows] == [what_if_cli.BASE, "more", "by hand"]
+    plan = json.loads((out / "plan.json").read_text())
+    assert rows[0]["figures"]["epsilon"] == plan["spent"]["epsilon"]
+    scenarios.write_text("scenario = 3")
+    again = tmp_path / "again"
+    assert prism("release", config, "--out", again, "--seed", 1, "--what-if", scenarios)[0] == 2
+    assert not again.exists()
