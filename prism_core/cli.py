@@ -106,11 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     sample.set_defaults(run=_sample)
     for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
-    dag_cli.add(commands)
-    learn_dag_cli.add(commands)
-    rehearse_cli.add(commands)
-    ledger_cli.add(commands)
-    bench_cli.add(commands)
+    for part in (dag_cli, learn_dag_cli, rehearse_cli, ledger_cli, bench_cli):
+        part.add(commands)
     return parser
 
 
