@@ -91,6 +91,15 @@ def _parser() -> argparse.ArgumentParser:
         help="what fits the model, instead of the configuration's; same optimum",
     )  # fmt: skip
     release.set_defaults(run=_release)
+    for command in (plan, learn, release, *_unspent(commands)):
+        command.add_argument("--json", action="store_true", help="print JSON")
+    for part in (dag_cli, learn_dag_cli, rehearse_cli, ledger_cli, bench_cli):
+        part.add(commands)
+    return parser
+
+
+def _unspent(commands: Any) -> tuple[argparse.ArgumentParser, ...]:  # noqa: ANN401
+    """The commands after a run, and the samples: they spend nothing."""
     evaluate = commands.add_parser(
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
     )
@@ -104,11 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
     sample.set_defaults(run=_sample)
-    for command in (plan, learn, release, evaluate, sample):
-        command.add_argument("--json", action="store_true", help="print JSON")
-    for part in (dag_cli, learn_dag_cli, rehearse_cli, ledger_cli, bench_cli):
-        part.add(commands)
-    return parser
+    return evaluate, sample
 
 
 def _emit(arguments: argparse.Namespace, document: dict[str, Any], text: str) -> None:
