@@ -12,6 +12,7 @@ from dashboard.state import project
 from dashboard.steps import STEPS, first_gap
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.errors import PrismError
+from prism_core.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from prism_core.privacy.prior import Prior
 
 PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
-
-
-def plain(text: str) -> str:
-    """Text from outside, so that Markdown shows it as it stands."""
-    for mark in "\\`*_{}[]()#+-.!|<>$~:":
-        text = text.replace(mark, f"\\{mark}")
-    return text
 
 
 def heading(title: str, question: str) -> None:
@@ -95,20 +89,26 @@ def guard(title: str) -> None:
 
 
 def onward(title: str) -> None:
-    """What is missing here, or the way to the next page."""
+    """What is missing here, or the way to the next page; a page that is optional comes second."""
     titles = [step.title for step in STEPS]
     position = titles.index(title)
-    missing = STEPS[position].missing(project())
+    missing = "" if STEPS[position].optional else STEPS[position].missing(project())
+    later = STEPS[position + 1 :]
+    following = next((step for step in later if not step.optional), None)
     st.divider()
     if missing:
         st.markdown(f":material/radio_button_unchecked: **To go on:** {plain(missing)}")
-    elif position + 1 < len(STEPS):
-        following = STEPS[position + 1]
-        if st.button(
-            f"Continue to {following.title}", type="primary", icon=":material/arrow_forward:",
-            key=f"onward_{title}",
-        ):  # fmt: skip
-            st.switch_page(following.page)
+    elif following is not None:
+        with st.container(horizontal=True):
+            if st.button(
+                f"Continue to {following.title}", type="primary", icon=":material/arrow_forward:",
+                key=f"onward_{title}",
+            ):  # fmt: skip
+                st.switch_page(following.page)
+            if later[0].optional and st.button(
+                f"{later[0].title} first", icon=later[0].icon, key=f"optional_{title}"
+            ):
+                st.switch_page(later[0].page)
 
 
 @contextmanager

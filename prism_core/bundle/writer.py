@@ -13,17 +13,27 @@ from prism_core.data import schema_io
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.data.tables import from_frame
 from prism_core.errors import ConfigError, EvaluationError
+from prism_core.planning.meaning import meaning
+from prism_core.scenario_io import exported
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prism_core.data.schema import Schema
     from prism_core.pipeline import Release
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
 
 SYNTHETIC = "synthetic.csv"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
 PLAN = "plan.json"
 CERTIFICATE = "certificate.json"
+MEANING = "meaning.md"
+"""What the plan's epsilon means, for a committee."""
+SCENARIOS = "scenarios.json"
+"""What else was considered, with the figures of each plan; no row was read for any of them."""
 LOCAL = "local.json"
 """Where the private files stand on this machine; for the curator, not for handing over."""
 
@@ -87,8 +97,18 @@ def check_target(out: str | Path) -> None:
         )
 
 
-def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = None) -> Path:
-    """Write the folder; everything in it but local.json may be handed over."""
+def write(
+    release: Release, out: str | Path, *, local: dict[str, Any] | None = None,
+    scenarios: Sequence[tuple[Scenario, Plan]] = (),
+) -> Path:  # fmt: skip
+    """Write the folder; everything in it but local.json may be handed over.
+
+    Args:
+        release: what is written.
+        out: the folder.
+        local: where the private files stand on this machine.
+        scenarios: what else was considered, each with its plan; all public.
+    """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     # In the text form of the declared levels: true and false, 3 for 3.0, ISO dates.
@@ -99,6 +119,11 @@ def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = N
         (folder / GRAPH).write_text(formats.write(release.plan.dag, "node-link"), encoding="utf-8")
     _json(folder / PLAN, release.plan.to_dict())
     _json(folder / CERTIFICATE, certificate(release))
+    said = meaning(release.plan).to_markdown(stamp=release.stamp)
+    (folder / MEANING).write_text(said, encoding="utf-8")
+    (folder / SCENARIOS).unlink(missing_ok=True)
+    if scenarios:
+        _json(folder / SCENARIOS, {"scenarios": exported(scenarios)})
     (folder / LOCAL).touch(mode=0o600)
     (folder / LOCAL).chmod(0o600)
     _json(folder / LOCAL, local or {})

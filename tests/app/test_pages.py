@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.state import BudgetEntries, Graph, Project
+from dashboard.entries import BudgetEntries
+from dashboard.state import Graph, Project
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
@@ -56,6 +57,11 @@ def texts(test: AppTest) -> str:
     return "\n".join(part.value for part in parts).replace("\\", "")
 
 
+def marginals(test: AppTest):
+    """The table of all marginals on the page Budget."""
+    return next(frame.value for frame in test.dataframe if "marginal" in frame.value.columns)
+
+
 def test_the_first_page_offers_samples_and_says_what_is_missing():
     test = page("data")
     assert "Load a table or open a sample" in texts(test)
@@ -67,7 +73,7 @@ def test_the_first_page_offers_samples_and_says_what_is_missing():
     assert "20,000 training rows" in texts(test)
 
 
-@pytest.mark.parametrize("name", ["structure", "budget", "release", "inspect"])
+@pytest.mark.parametrize("name", ["structure", "budget", "rehearse", "release", "inspect"])
 def test_later_pages_send_back_to_the_first_gap(name):
     test = page(name)
     assert "Not yet: **Data** is not finished" in texts(test)
@@ -147,10 +153,12 @@ def test_a_target_without_parents_gets_advice(project):
 
 def test_the_budget_page_shows_every_marginal(project):
     test = page("budget", project)
-    frame = test.dataframe[0].value
+    frame = marginals(test)
     assert list(frame["marginal"][:2]) == ["A × Y", "B × Y"]
-    assert frame["share"].sum() == pytest.approx(1.0)
-    assert {metric.label for metric in test.metric} >= {"Epsilon", "Delta", "Noise, σ in rows"}
+    assert frame["share"].sum() == pytest.approx(100.0)
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown.keys() >= {"Epsilon", "Noise, σ in rows", "Task error"}
+    assert shown["Guess of 1 in 20"].startswith("≤ 1 in")
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
@@ -179,8 +187,9 @@ def test_presets_set_epsilon_and_show_it(project):
     assert pills[0].value == 1.0
     pills[0].set_value(4.0).run()
     assert project.budget.epsilon == 4.0
-    assert test.number_input(key="epsilon").value == 4.0
-    test.number_input(key="epsilon").set_value(0.3).run()
+    shown = next(entry for entry in test.number_input if entry.key.startswith("epsilon"))
+    assert shown.value == 4.0
+    shown.set_value(0.3).run()
     assert project.budget.epsilon == 0.3
     assert (test.get("pills") or test.get("button_group"))[0].value is None
 
@@ -247,9 +256,9 @@ def test_private_rows_are_never_offered_basic_composition(project):
 
 
 def test_pld_is_offered_only_where_its_library_is(project, monkeypatch):
-    from dashboard.parts import budget_controls
+    from dashboard.parts import budget_privacy
 
-    monkeypatch.setattr(budget_controls, "available", lambda: ("zcdp", "basic"))
+    monkeypatch.setattr(budget_privacy, "available", lambda: ("zcdp", "basic"))
     project.budget.accountant = "pld"
     test = page("budget", project)
     assert len(test.selectbox(key="accountant").options) == 2
@@ -294,19 +303,19 @@ def test_three_way_marginals_change_the_plan(project, regime):
     )  # fmt: skip
     test = page("budget", project)
     assert project.plan().three_way is None
-    assert "choice_share" not in [slider.key for slider in test.slider]
+    assert "choice_share" not in [entry.key for entry in test.number_input]
     for rule in ("cmi", "model_error"):
         test.selectbox(key="three_way").select(rule).run()
         assert project.plan().three_way.rule == rule
-    assert any("3-way marginals" in label for label in test.dataframe[0].value["marginal"])
+    assert any("3-way marginals" in label for label in marginals(test)["marginal"])
     before = project.plan().three_way.choice_share
-    test.slider(key="choice_share").set_value(15).run()
+    test.number_input(key="choice_share").set_value(15.0).run()
     assert project.budget.choice == 0.15
     assert project.plan().three_way.choice_share == pytest.approx(3 * before)
     test.switch_page("pages/structure.py").run()
     test.switch_page("pages/budget.py").run()
     assert test.selectbox(key="three_way").value == "model_error"
-    assert test.slider(key="choice_share").value == 15
+    assert test.number_input(key="choice_share").value == 15.0
 
 
 def test_three_way_marginals_need_the_graphical_model(project):
@@ -334,7 +343,7 @@ def test_nothing_shown_before_the_release_depends_on_the_rows(project):
         project.raw,
         frame=project.raw.frame.map(lambda _: "CANARY-7391"),
     )
-    for name in ("data", "structure", "budget", "release"):
+    for name in ("data", "structure", "budget", "rehearse", "release"):
         seen = []
         for raw in (project.raw, other):
             project.raw, project.public = raw, False

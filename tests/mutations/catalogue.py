@@ -72,6 +72,14 @@ CATALOGUE = (
         'event = self.accountant.gaussian(part, delta, " × ".join(clique))',
         'event = self.accountant.gaussian(amount, delta, " × ".join(clique))', DESIGN,
     ),
+    Mutation(
+        name="locked shares on top of the pool", file="planning/allocation.py",
+        edits=(
+            ("    rest = amount - math.fsum(held.values())\n", "    rest = amount\n"),
+            ("    return max(math.fsum(parts), total) - amount\n", "    return -amount\n"),
+        ),
+        killers=("unit/test_locks.py", "unit/test_allocation.py"),
+    ),
     _one(
         "seed fixed", "privacy/noise.py",
         "        dp = _opendp()\n        # 64 bits",
@@ -337,6 +345,18 @@ CATALOGUE = (
         "        index = max(range(len(left)), key=scores.of(table, left, members).__getitem__)\n"
         "        if index == len(left):",
         RECORD,
+    ),
+    _one(
+        "a test's gain from half of what was spent", "privacy/trade_off.py",
+        "rho = math.fsum(event.rho for event in listed) * _UP",
+        "rho = math.fsum(event.rho for event in listed) / 2.0",
+        "unit/test_trade_off.py::test_no_test_does_better",
+    ),
+    _one(
+        "learning forgotten in what epsilon means", "planning/meaning.py",
+        "events = plan.events if prior is None else (*prior.events, *plan.events)",
+        "events = plan.events",
+        "unit/test_meaning.py::test_what_learning_cost_is_in_it",
     ),
     _one(
         "delta of a regression forgotten by the charge", "pipeline.py",
