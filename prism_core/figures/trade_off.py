@@ -85,13 +85,19 @@ def odds_figure(guess: Guess) -> go.Figure:
             text=f"<b>{right:,}</b> of {people:,} {when}", x=left - 0.4, y=1.0, yref="paper",
             xanchor="left", yanchor="bottom", showarrow=False, font={"size": 14},
         )  # fmt: skip
+    few = people == 100  # a thousand open circles would run into one another
     looks = (
         (True, "Guessed right", theme.VERMILION, "circle"),
-        (False, "Guessed wrong", theme.GREY, "circle-open"),
+        (
+            False,
+            "Guessed wrong",
+            theme.GREY if few else theme.GRID,
+            "circle-open" if few else "square",
+        ),
     )
     for right, name, colour, symbol in looks:
         figure.add_scatter(
             x=marks[right][0], y=marks[right][1], mode="markers", name=name, hoverinfo="skip",
-            marker={"color": colour, "symbol": symbol, "size": 10 if people == 100 else 5},
+            marker={"color": colour, "symbol": symbol, "size": 10 if few else 4},
         )  # fmt: skip
     return figure

@@ -69,10 +69,11 @@ class Guess:
     @property
     def sentence(self) -> str:
         """Both, in chances and in people."""
+        before = out_of(self.before, self.people)
         return (
             f"If a guess was right {self.before_words} before, it is right at most "
             f"{self.after_words} after: of {self.people:,} such guesses, "
-            f"{out_of(self.before, self.people):,} were right before, and at most "
+            f"{before:,} {'was' if before == 1 else 'were'} right before, and at most "
             f"{out_of(self.after, self.people):,} are after."
         )
 
