@@ -32,6 +32,11 @@ def section(plan: Plan) -> None:
     with mistakes():
         asked = (plan, state.beta, state.p_min)
         found = once("bounds_kept", asked, lambda: bounds(plan, beta=state.beta, p_min=state.p_min))
+        if not plan.s_is_final:
+            st.caption(
+                "The features are chosen when the release runs. Shown is the worst case: the "
+                f"{plan.task.k} columns with most levels."
+            )
         _values(found)
         _risk(found)
         _marginals(found)

@@ -346,13 +346,15 @@ def _erm(plan: Plan, beta: float, delta_s: Bound) -> ErmBound:
         kind="assumption", theorem=ERM,
         sentence=f"How well the hypotheses fit chance in {rows:,} synthetic rows: {HYPOTHESES}.",
     )  # fmt: skip
+    iid = plan.synthesis.sampling == "iid"
     deviation = Bound(
-        name="deviation of the synthetic sample", kind="guarantee", theorem=ERM, failing=beta,
+        name="deviation of the synthetic sample", theorem=ERM, failing=beta,
+        kind="guarantee" if iid else "assumption",
         raw=2.0 * math.sqrt(math.log(2.0 / beta) / (2.0 * rows)) * _UP,
-        sentence="Synthetic rows are a sample of the model; more of them make this term smaller.",
+        sentence="Synthetic rows are a sample of the model, drawn independently; more of them make "
+        "this term smaller.",
     )  # fmt: skip
     terms = (distance, complexity, deviation)
-    iid = plan.synthesis.sampling == "iid"
     known = [term.raw for term in terms if term.raw is not None]
     whole = math.fsum(known) * _UP if iid and len(known) == len(terms) else None
     total = Bound(
