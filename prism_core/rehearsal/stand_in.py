@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -249,9 +249,7 @@ def from_rows(
     Raises:
         TableError: when a declared column is missing or there are too few rows.
     """
-    plain = replace(schema, person_id=None, persons=None, one_row_per_person=True, prior=None,
-                    provenance="declared")  # fmt: skip
-    table = encode(plain, raw, public=True)
+    table = encode(schema.without_person(), raw, public=True)
     table = EncodedTable(schema=schema, codes=table.codes, public=True)
     kept = min(HOLDOUT_ROWS, max(1, table.n // 5))
     rng = np.random.default_rng(seed)
