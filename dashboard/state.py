@@ -242,6 +242,9 @@ class Project:
     three_way: ThreeWayRule = "none"
     budget: BudgetEntries = field(default_factory=lambda: BudgetEntries())
     synthesis: Synthesis = field(default_factory=Synthesis)
+    beta: float = 0.05  # chance that a bound fails
+    p_min: float | None = None  # declared smallest share of a level
+    guess: int = 20  # somebody's guess before the release, 1 in so many
     seed: int = 1
     asset: str = ""
     lifetime: float = 3.0

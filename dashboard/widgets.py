@@ -12,6 +12,7 @@ from dashboard.state import project
 from dashboard.steps import STEPS, first_gap
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.errors import PrismError
+from prism_core.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from prism_core.privacy.prior import Prior
 
 PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
-
-
-def plain(text: str) -> str:
-    """Text from outside, so that Markdown shows it as it stands."""
-    for mark in "\\`*_{}[]()#+-.!|<>$~:":
-        text = text.replace(mark, f"\\{mark}")
-    return text
 
 
 def heading(title: str, question: str) -> None:

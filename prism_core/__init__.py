@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from prism_core.learning.plan import DomainPlan, design_domain
     from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
     from prism_core.pipeline import Release, design, evaluate, release
+    from prism_core.planning.locks import Lock
     from prism_core.planning.plan import Plan
     from prism_core.planning.task import Budget, Shares, Synthesis, Task
     from prism_core.privacy.ledger import Ledger
@@ -45,6 +46,7 @@ __all__ = [
     "LearnedDag",
     "LearnedDomain",
     "Ledger",
+    "Lock",
     "NumericRequest",
     "Outline",
     "Plan",
@@ -91,6 +93,7 @@ _HOMES = {
     "LearnedDag": ("prism_core.learning.graph", "LearnedDag"),
     "LearnedDomain": ("prism_core.learning.learn", "LearnedDomain"),
     "Ledger": ("prism_core.privacy.ledger", "Ledger"),
+    "Lock": ("prism_core.planning.locks", "Lock"),
     "NumericRequest": ("prism_core.learning.requests", "NumericRequest"),
     "Outline": ("prism_core.learning.requests", "Outline"),
     "Plan": ("prism_core.planning.plan", "Plan"),

@@ -50,6 +50,9 @@ def _parser() -> argparse.ArgumentParser:
         "--target-error", type=float, metavar="E",
         help="find the least epsilon whose task marginals have an expected l1 error of E (of n)",
     )  # fmt: skip
+    plan.add_argument(
+        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
+    )
     plan.set_defaults(run=_plan)
     learn = commands.add_parser(
         "learn-domain", help="learn bounds, bins and categories with part of the budget"
@@ -112,8 +115,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     config = configs.load(arguments.config)
     inputs = gather(config)
     if arguments.target_error is None:
-        plan = plan_for(config, inputs)
-        _emit(arguments, plan.to_dict(), _plan_text(plan))
+        _show(arguments, plan_for(config, inputs))
         return
     from prism_core.planning.inverse import epsilon_for_error, task_error
 
@@ -128,6 +130,16 @@ def _plan(arguments: argparse.Namespace) -> None:
         f"at most {arguments.target_error:.4%}\n\n{_plan_text(plan)}"
     )
     _emit(arguments, plan.to_dict() | found, text)
+
+
+def _show(arguments: argparse.Namespace, plan: Plan) -> None:
+    from prism_core.planning.meaning import meaning
+
+    if arguments.meaning:
+        found = meaning(plan)
+        _emit(arguments, found.to_dict(), found.to_markdown())
+    else:
+        _emit(arguments, plan.to_dict(), _plan_text(plan))
 
 
 def _plan_text(plan: Plan) -> str:

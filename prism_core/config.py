@@ -11,18 +11,21 @@ import tomli_w
 
 from prism_core.data.address import Address, parse
 from prism_core.errors import ConfigError
+from prism_core.planning.locks import Lock
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_Kind: TypeAlias = Literal["text", "flag", "whole", "number", "section"]
+_Kind: TypeAlias = Literal["text", "flag", "whole", "number", "section", "texts", "sections"]
 _KIND_TEXT: dict[_Kind, str] = {
     "text": "a text",
     "flag": "true or false",
     "whole": "a whole number",
     "number": "a number",
     "section": "a section",
+    "texts": "a list of texts",
+    "sections": "a list of sections",
 }
 _KEYS: dict[str, dict[str, _Kind]] = {
     "table": {
@@ -36,11 +39,12 @@ _KEYS: dict[str, dict[str, _Kind]] = {
     },
     "budget": {
         "epsilon": "number", "delta": "number", "accountant": "text", "allocation": "text",
-        "shares": "section",
+        "shares": "section", "tilt": "number", "locks": "sections",
     },
     "budget.shares": {
         "selection": "number", "choice": "number", "task": "number", "background": "number",
     },
+    "budget.locks": {"columns": "texts", "share": "number"},
     "domain": {"share": "number", "delta_share": "number"},
     "graph": {"share": "number", "members": "whole"},
     "synthesis": {
@@ -53,6 +57,7 @@ _KEYS: dict[str, dict[str, _Kind]] = {
 }  # fmt: skip
 _NEEDED = {
     "table": ("train", "schema"), "task": ("target",), "asset": ("name", "lifetime_epsilon"),
+    "budget.locks": ("columns", "share"),
 }  # fmt: skip
 
 
@@ -152,18 +157,59 @@ def load(path: str | Path) -> RunConfig:
 def from_dict(document: dict[str, Any], *, folder: Path) -> RunConfig:
     """A configuration from plain values."""
     _known(document, [name for name in _KEYS if "." not in name], "The configuration")
-    budget = _section(document, "budget")
-    if "shares" in budget:
-        budget["shares"] = Shares(**_section({"budget.shares": budget["shares"]}, "budget.shares"))
+    task, budget, synthesis = wishes_from(document)
     return RunConfig(
         table=_table(_section(document, "table"), folder),
-        task=Task(**_section(document, "task")),
-        budget=Budget(**budget),
-        synthesis=Synthesis(**_section(document, "synthesis")),
+        task=task,
+        budget=budget,
+        synthesis=synthesis,
         asset=AssetConfig(**_section(document, "asset")) if "asset" in document else None,
         domain=DomainConfig(**_section(document, "domain")),
         graph=GraphConfig(**_section(document, "graph")),
     )
+
+
+def wishes_from(document: dict[str, Any]) -> tuple[Task, Budget, Synthesis]:
+    """The sections [task], [budget] and [synthesis]; other entries are not looked at.
+
+    Raises:
+        ConfigError: for an unknown entry or one of the wrong kind; other PrismErrors for values.
+    """
+    budget = _section(document, "budget")
+    if "shares" in budget:
+        budget["shares"] = Shares(**_section({"budget.shares": budget["shares"]}, "budget.shares"))
+    budget["locks"] = tuple(
+        Lock(**_section({"budget.locks": lock}, "budget.locks")) for lock in budget.get("locks", ())
+    )
+    return (
+        Task(**_section(document, "task")),
+        Budget(**budget),
+        Synthesis(**_section(document, "synthesis")),
+    )
+
+
+def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, Any]:
+    """Plain values that `wishes_from` reads back."""
+    document = {
+        "task": _plain(
+            task,
+            ("target", "regime", "k", "max_joint_cells", "selection", "three_way", "max_three_way"),
+        ),
+        "budget": _plain(budget, ("epsilon", "delta", "accountant", "allocation")),
+        "synthesis": _plain(synthesis, ("model", "sampling", "rows", "iterations", "engine")),
+    }
+    if task.weights:
+        document["task"]["weights"] = dict(task.weights)
+    if budget.tilt != 1.0:
+        document["budget"]["tilt"] = budget.tilt
+    document["budget"]["shares"] = _plain(
+        budget.shares, ("selection", "choice", "task", "background")
+    )
+    if budget.locks:
+        document["budget"]["locks"] = [
+            {"columns": list(lock.columns), "share": lock.share} for lock in budget.locks
+        ]
+    return document
 
 
 def _section(document: dict[str, Any], section: str) -> dict[str, Any]:
@@ -189,6 +235,9 @@ def _is_kind(value: object, kind: _Kind) -> bool:
         return kind == "flag"
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return False  # more than TOML promises, and more than a float can hold
+    if kind in ("texts", "sections"):
+        part: type = str if kind == "texts" else dict
+        return isinstance(value, list) and all(isinstance(item, part) for item in value)
     kinds: dict[_Kind, tuple[type, ...]] = {
         "text": (str,), "flag": (), "whole": (int,), "number": (int, float), "section": (dict,),
     }  # fmt: skip
@@ -223,20 +272,8 @@ def dumps(config: RunConfig) -> str:
             for key in ("train", "holdout", "schema", "dag", "public", "separator", "encoding")
             if (value := getattr(table, key)) is not None
         },
-        "task": _plain(
-            config.task,
-            ("target", "regime", "k", "max_joint_cells", "selection", "three_way", "max_three_way"),
-        ),
-        "budget": _plain(config.budget, ("epsilon", "delta", "accountant", "allocation")),
-        "synthesis": _plain(
-            config.synthesis, ("model", "sampling", "rows", "iterations", "engine")
-        ),
+        **wishes_dict(config.task, config.budget, config.synthesis),
     }
-    if config.task.weights:
-        document["task"]["weights"] = dict(config.task.weights)
-    document["budget"]["shares"] = _plain(
-        config.budget.shares, ("selection", "choice", "task", "background")
-    )
     if config.domain != DomainConfig():
         document["domain"] = _plain(config.domain, ("share", "delta_share"))
     if config.graph != GraphConfig():

@@ -13,6 +13,7 @@ from prism_core.data import schema_io
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.data.tables import from_frame
 from prism_core.errors import ConfigError, EvaluationError
+from prism_core.planning.meaning import meaning
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
 PLAN = "plan.json"
 CERTIFICATE = "certificate.json"
+MEANING = "meaning.md"
+"""What the plan's epsilon means, for a committee."""
 LOCAL = "local.json"
 """Where the private files stand on this machine; for the curator, not for handing over."""
 
@@ -99,6 +102,8 @@ def write(release: Release, out: str | Path, *, local: dict[str, Any] | None = N
         (folder / GRAPH).write_text(formats.write(release.plan.dag, "node-link"), encoding="utf-8")
     _json(folder / PLAN, release.plan.to_dict())
     _json(folder / CERTIFICATE, certificate(release))
+    said = meaning(release.plan).to_markdown(stamp=release.stamp)
+    (folder / MEANING).write_text(said, encoding="utf-8")
     (folder / LOCAL).touch(mode=0o600)
     (folder / LOCAL).chmod(0o600)
     _json(folder / LOCAL, local or {})

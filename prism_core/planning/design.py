@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -12,6 +13,7 @@ from prism_core.errors import BudgetError, PlanError
 from prism_core.planning.allocation import allocate
 from prism_core.planning.calibration import calibrated
 from prism_core.planning.junction_tree import Forecast, forecast
+from prism_core.planning.locks import check_any_choice, held, lock_warnings, unused_warning
 from prism_core.planning.plan import (
     Plan,
     Query,
@@ -42,7 +44,7 @@ from prism_core.privacy.regression import GRADIENT_SENSITIVITY
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, association_sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique
@@ -69,7 +71,7 @@ def design(
     Args:
         schema: the declared public domain.
         task: target, regime, number of features.
-        budget: epsilon, delta, accountant, allocation, shares.
+        budget: epsilon, delta, accountant, allocation, shares, locks.
         n: number of training rows (persons); public.
         dag: the public graph; needed in the causal and graphical regimes.
         synthesis: model and sampling.
@@ -84,12 +86,13 @@ def design(
         largest = sorted(features, key=lambda name: (-schema.size(name), name))[: task.k]
         s = schema.canonical(largest)
     delta, warnings = _delta(budget, n)
-    warnings += _epsilon_warning(budget)
     _check_prior(schema, dag, budget, delta)
     builder = _Builder(
         schema=schema, task=task, budget=budget, synthesis=synthesis or Synthesis(), n=n,
         delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
     )  # fmt: skip
+    if not final:
+        builder.check_locks()
     return builder.plan(s, final=final)
 
 
@@ -97,7 +100,7 @@ def with_features(plan: Plan, s: Sequence[str]) -> Plan:
     """The plan once S was chosen privately; the same budget, shared out over the real S."""
     builder = _Builder(
         schema=plan.schema, task=plan.task, budget=plan.budget, synthesis=plan.synthesis,
-        n=plan.n, delta=plan.delta, dag=plan.dag, warnings=plan.warnings,
+        n=plan.n, delta=plan.delta, dag=plan.dag, warnings=_delta(plan.budget, plan.n)[1],
     )  # fmt: skip
     return builder.plan(plan.schema.canonical(s), final=True)
 
@@ -155,7 +158,7 @@ def _chosen(
 ) -> tuple[Query, ...]:  # fmt: skip
     """Queries for what was chosen: the planned amount, shared out by the real cells."""
     cells = [plan.schema.cells(clique) for clique in cliques]
-    amounts = allocate(choice.amount, cells, plan.budget.allocation, plan.accountant.exponent)
+    amounts = _allocate(choice.amount, cells, plan.budget)
     share = choice.measure_share / choice.amount
     return tuple(
         Query(
@@ -170,14 +173,26 @@ def _chosen(
 def _delta(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise BudgetError("The table needs at least 2 rows.", field="n")
+    warnings = _epsilon_warning(budget)
     if budget.delta is None:
-        return 1.0 / n**2, ()
+        return 1.0 / n**2, warnings
     if budget.delta >= 1.0 / n:
         return budget.delta, (
             f"delta = {budget.delta:g} is not below 1/n = {1 / n:.2g}: with such a delta a "
             "mechanism may publish one whole row. Use 1/n² or smaller.",
+            *warnings,
         )
-    return budget.delta, ()
+    return budget.delta, warnings
+
+
+def _allocate(
+    amount: float, costs: Sequence[float], budget: Budget, locked: Mapping[int, float] | None = None
+) -> tuple[float, ...]:
+    """Shared out as the budget says."""
+    return allocate(
+        amount, costs, budget.allocation, accountant(budget.accountant).exponent,
+        tilt=budget.tilt, locked=locked,
+    )  # fmt: skip
 
 
 def _check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -> None:
@@ -244,21 +259,46 @@ class _Builder:
         queries, three = self._task_queries(task_cliques, triples, pools, delta)
         background, tree = self._background(singles, forest, pools["background"], delta)
         selection = self._selection(pools["selection"])
+        queries += background
+        known: tuple[tuple[Pool, object], ...] = (("task", three), ("background", tree))
+        idle = self._lock_warnings(
+            queries, {pool: pools[pool] for pool, later in known if later is None}, final=final
+        )
         plan = Plan(
             schema=self.schema, task=self.task, budget=self.budget, synthesis=self.synthesis,
             dag=self.dag, n=self.n, delta=self.delta, total=self._total, s=s, s_is_final=final,
-            queries=(*queries, *background), selection=selection, tree=tree,
+            queries=queries, selection=selection, tree=tree,
             tree_event=None if tree is None else tree.event, three_way=three,
             three_way_event=None if three is None else three.event,
             forecast=self._forecast(
                 (*task_cliques, *singles), tree, three,
                 other_joint=0 if final or joint else joint_cells, final=final,
             ),
-            warnings=self.warnings,
+            warnings=(*self.warnings, *idle),
         )  # fmt: skip
         return calibrated(plan)
 
-    @property
+    def check_locks(self) -> None:
+        """Whatever features are chosen at run time, the locks leave something to the others."""
+        pools = self._pools(choice=self.task.three_way != "none")
+        measured = 1.0 if self.synthesis.model == "naive_bayes" else 1.0 - _TREE_CHOICE_SHARE
+        check_any_choice(
+            self.budget.locks, self.schema, self.task, pools["task"], pools["background"] * measured
+        )
+
+    def _lock_warnings(
+        self, queries: Sequence[Query], shares: Mapping[Pool, float], *, final: bool
+    ) -> tuple[str, ...]:
+        """What locks do not do; `shares` of the pools whose marginals are all known."""
+        locks = self.budget.locks
+        if not locks:
+            return ()
+        idle = lock_warnings(locks, [query.clique for query in queries], final=final)
+        for pool, share in shares.items():
+            idle += unused_warning(pool, share, queries)
+        return idle
+
+    @cached_property
     def _total(self) -> float:
         delta = self.delta - self._taken
         prior = together(self.schema.prior, None if self.dag is None else self.dag.prior)
@@ -291,7 +331,7 @@ class _Builder:
         amount = self._total * share
         sigma = self.accountant.gaussian(amount, delta, "").sigma
         sizes = [self.schema.cells(pair) for pair in pairs]
-        amounts = allocate(amount, sizes, self.budget.allocation, self.accountant.exponent)
+        amounts = _allocate(amount, sizes, self.budget)
         apart = math.fsum(
             size * self.accountant.gaussian(part, delta, "").sigma
             for size, part in zip(sizes, amounts, strict=True)
@@ -339,19 +379,13 @@ class _Builder:
         kind: QueryKind = "pair" if len(cliques[0]) == 2 else "joint"
         pool = self._total * pools["task"]
         if triples is None:
-            return self._queries(cliques, weights, pool, kind, "task", delta), None
+            return self._queries(cliques, weights, pool, kind, "task", delta)[0], None
         # Shared between pairs and 3-way marginals not known yet: these count with mean cells.
         target = self.schema.size(self.task.target)
         typical = target * math.fsum(map(self.schema.cells, triples.pairs)) / len(triples.pairs)
-        costs = [w * self.schema.cells(clique) for w, clique in zip(weights, cliques, strict=True)]
-        parts = allocate(
-            pool, [*costs, *[typical] * triples.rounds],
-            self.budget.allocation, self.accountant.exponent,
-        )  # fmt: skip
-        queries = self._queries(
-            cliques, weights, math.fsum(parts[: len(costs)]), kind, "task", delta
+        queries, amount = self._queries(
+            cliques, weights, pool, kind, "task", delta, [typical] * triples.rounds
         )
-        amount = math.fsum(parts[len(costs) :])
         return queries, self._three_way(triples, pools["choice"], amount, typical, delta)
 
     def _three_way(
@@ -381,13 +415,17 @@ class _Builder:
 
     def _queries(
         self, cliques: Sequence[Clique], weights: Sequence[float], amount: float,
-        kind: QueryKind, pool: Pool, delta: float,
-    ) -> tuple[Query, ...]:  # fmt: skip
+        kind: QueryKind, pool: Pool, delta: float, later: Sequence[float] = (),
+    ) -> tuple[tuple[Query, ...], float]:  # fmt: skip
+        """Queries of a pool, and what is kept for marginals of the costs `later`."""
         cells = [self.schema.cells(clique) for clique in cliques]
         costs = [weight * size for weight, size in zip(weights, cells, strict=True)]
-        parts = allocate(amount, costs, self.budget.allocation, self.accountant.exponent)
+        shares = held(self.budget.locks, cliques)
+        locked = {place: share * self._total for place, share in shares.items()}
+        parts = _allocate(amount, [*costs, *later], self.budget, locked)
         queries: list[Query] = []
-        for clique, weight, size, part in zip(cliques, weights, cells, parts, strict=True):
+        for place, (clique, weight, size) in enumerate(zip(cliques, weights, cells, strict=True)):
+            part = parts[place]
             event = self.accountant.gaussian(part, delta, " × ".join(clique))
             queries.append(
                 Query(
@@ -396,12 +434,13 @@ class _Builder:
                     pool=pool,
                     cells=size,
                     weight=weight,
-                    share=part / self._total,
+                    share=shares.get(place, part / self._total),
                     event=event,
                     relative_error=expected_relative_error(size, event.sigma, self.n),
+                    locked=place in locked,
                 )
             )
-        return tuple(queries)
+        return tuple(queries), math.fsum(parts[len(costs) :])
 
     def _background(
         self, singles: tuple[Clique, ...], forest: ForestCandidates | None, share: float,
@@ -417,20 +456,14 @@ class _Builder:
             if not singles:
                 return (), None
             weights = [1.0] * len(singles)
-            return self._queries(singles, weights, pool, "one-way", "background", delta), None
+            return self._queries(singles, weights, pool, "one-way", "background", delta)[0], None
         choosing = pool * _TREE_CHOICE_SHARE
         # Shared between one-ways and pairs not known yet: these count with their mean cells.
         mean = math.fsum(map(self.schema.cells, forest.pairs)) / len(forest.pairs)
-        costs = [float(self.schema.cells(clique)) for clique in singles]
-        parts = allocate(
-            pool - choosing, [*costs, *[mean] * forest.rounds],
-            self.budget.allocation, self.accountant.exponent,
+        queries, tree_amount = self._queries(
+            singles, [1.0] * len(singles), pool - choosing, "one-way", "background", delta,
+            [mean] * forest.rounds,
         )  # fmt: skip
-        one_way_amount = math.fsum(parts[: len(singles)])
-        tree_amount = math.fsum(parts[len(singles) :])
-        queries = self._queries(
-            singles, [1.0] * len(singles), one_way_amount, "one-way", "background", delta
-        ) if singles else ()  # fmt: skip
         typical = self.accountant.gaussian(tree_amount / forest.rounds, delta, "")
         tree = TreeChoice(
             candidates=forest.pairs, joined=forest.joined, rounds=forest.rounds,

@@ -39,6 +39,7 @@ class Query:
         share: of the whole budget (rho or epsilon).
         event: what measuring it spends; holds sigma in counts.
         relative_error: expected l1 error divided by n.
+        locked: whether its share is fixed by hand.
     """
 
     clique: Clique
@@ -49,6 +50,7 @@ class Query:
     share: float
     event: GaussianEvent
     relative_error: float
+    locked: bool = False
 
     @property
     def sigma(self) -> float:
@@ -266,6 +268,7 @@ class Plan:
             "delta": self.delta,
             "accountant": self.budget.accountant,
             "allocation": self.budget.allocation,
+            **_by_hand(self.budget),
             "total": self.total,
             "spent": {
                 "epsilon": self.spent.epsilon, "delta": self.spent.delta, "rho": self.spent.rho,
@@ -366,7 +369,20 @@ def _query_dict(query: Query) -> dict[str, Any]:
         "share": query.share,
         "sigma": query.sigma,
         "relative_error": query.relative_error,
+        **({"locked": True} if query.locked else {}),
     }
+
+
+def _by_hand(budget: Budget) -> dict[str, Any]:
+    """Entries of the allocation that most plans do without."""
+    found: dict[str, Any] = {}
+    if budget.allocation == "tilted":
+        found["tilt"] = budget.tilt
+    if budget.locks:
+        found["locks"] = [
+            {"columns": list(lock.columns), "share": lock.share} for lock in budget.locks
+        ]
+    return found
 
 
 def expected_relative_error(cells: float, sigma: float, n: int) -> float:

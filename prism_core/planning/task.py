@@ -8,14 +8,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import BudgetError, PlanError, TaskError
+from prism_core.planning.locks import check_together
 from prism_core.privacy.accountants import ACCOUNTANTS, AccountantName
 from prism_core.privacy.checks import delta_value, epsilon_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from prism_core.planning.locks import Lock
+
 Regime: TypeAlias = Literal["causal", "graphical", "predictive"]
-AllocationRule: TypeAlias = Literal["closed_form", "uniform"]
+AllocationRule: TypeAlias = Literal["closed_form", "uniform", "tilted"]
 ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
 EngineName: TypeAlias = Literal["auto", "fast", "mbi"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
@@ -118,8 +121,11 @@ class Budget:
         delta: probability that the bound fails; 1/n^2 when None.
         accountant: `zcdp` (releases), `pld` (releases whose noise is all fixed beforehand) or
             `basic` (the paper's tables).
-        allocation: `closed_form` (least expected error) or `uniform`.
+        allocation: `closed_form` (least expected error), `uniform`, or `tilted`: in between.
+        tilt: of `tilted`: the exponent of the closed form is multiplied with it, so that 0 is
+            `uniform` and 1 the closed form.
         shares: of the pools.
+        locks: marginals whose share is fixed by hand; the others of their pool share the rest.
     """
 
     epsilon: float = 1.0
@@ -127,6 +133,8 @@ class Budget:
     accountant: AccountantName = "zcdp"
     allocation: AllocationRule = "closed_form"
     shares: Shares = field(default_factory=Shares)
+    tilt: float = 1.0
+    locks: tuple[Lock, ...] = ()
 
     def __post_init__(self) -> None:
         epsilon_value(self.epsilon)
@@ -140,6 +148,12 @@ class Budget:
             raise BudgetError(
                 f"allocation must be one of {', '.join(ALLOCATIONS)}.", field="allocation"
             )
+        if not (_finite(self.tilt) and 0.0 <= self.tilt <= 1.0):
+            raise BudgetError(
+                "tilt must be a number between 0 (uniform) and 1 (closed form).", field="tilt"
+            )
+        object.__setattr__(self, "locks", tuple(self.locks))
+        check_together(self.locks)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from prism_core.privacy.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from prism_core.privacy.events import Event, Leaf
 
@@ -62,16 +62,32 @@ def composed_epsilon(events: Iterable[Event], delta: float) -> float:
             f"The accountant pld needs a delta of at least {LEAST_DELTA:g}. Choose zcdp.",
             field="delta",
         )
+    parts = _parts(events)
+    return _epsilon(parts, delta * (1.0 - _ALLOWANCE)) if parts else 0.0
+
+
+def composed_profile(events: Iterable[Event], epsilons: Sequence[float]) -> tuple[float, ...]:
+    """Delta of all events together at every epsilon, rounded up but for float convolutions.
+
+    Dominating pairs and refusals as in `composed_epsilon`; deltas below `LEAST_DELTA` mean
+    nothing, and the caller adds so much.
+    """
+    parts = _parts(events)
+    if not parts:
+        return tuple(0.0 for _ in epsilons)
+    deltas = _composed(parts).get_delta_for_epsilon(list(epsilons))
+    return tuple(float(delta) / (1.0 - _ALLOWANCE) for delta in deltas)
+
+
+def _parts(events: Iterable[Event]) -> tuple[tuple[Leaf, int], ...]:
+    """What is composed, equal losses together, in an order that does not depend on theirs."""
     parts: Counter[Leaf] = Counter()
     for leaf, times in leaves(events):
         if isinstance(leaf, ExponentialEvent):
             parts[replace(leaf, count=1, label="")] += times * leaf.count
         else:
             parts[_bare(leaf)] += times
-    if not parts:
-        return 0.0
-    ordered = sorted(parts.items(), key=lambda item: (item[0].rho, repr(item[0])))
-    return _epsilon(tuple(ordered), delta * (1.0 - _ALLOWANCE))
+    return tuple(sorted(parts.items(), key=lambda item: (item[0].rho, repr(item[0]))))
 
 
 def common_factor(events: tuple[Event, ...], epsilon: float, delta: float) -> float:
@@ -152,6 +168,11 @@ def _bare(leaf: Leaf) -> Leaf:
 
 @lru_cache(maxsize=256)
 def _epsilon(parts: tuple[tuple[Leaf, int], ...], delta: float) -> float:
+    return float(_composed(parts).get_epsilon_for_delta(delta))
+
+
+@lru_cache(maxsize=4)  # a distribution takes megabytes
+def _composed(parts: tuple[tuple[Leaf, int], ...]) -> Any:  # noqa: ANN401
     library = _library()
     step = _grid(parts)
     whole: Any = None
@@ -160,7 +181,7 @@ def _epsilon(parts: tuple[tuple[Leaf, int], ...], delta: float) -> float:
         count = 2 * times if isinstance(leaf, GaussianEvent) else times
         part = single.self_compose(count, tail_mass_truncation=_TAIL) if count > 1 else single
         whole = part if whole is None else whole.compose(part, tail_mass_truncation=_TAIL)
-    return float(whole.get_epsilon_for_delta(delta))
+    return whole
 
 
 def _grid(parts: tuple[tuple[Leaf, int], ...]) -> float:

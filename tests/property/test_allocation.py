@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_core.planning.allocation import allocate
+from prism_core.planning.task import ALLOCATIONS
 
 costs = st.lists(st.floats(0.01, 1e6), min_size=1, max_size=40)
 amounts = st.floats(1e-9, 1e3)
@@ -51,7 +52,7 @@ def test_the_optimum_is_the_formula(exponent, power, costs, amount):
 
 
 @EVERY
-@given(costs=costs, amount=amounts, rule=st.sampled_from(["closed_form", "uniform"]))
+@given(costs=costs, amount=amounts, rule=st.sampled_from(ALLOCATIONS))
 def test_the_float_sum_never_exceeds_the_amount(exponent, power, costs, amount, rule):
     parts = allocate(amount, costs, rule, exponent)
     assert math.fsum(parts) <= amount
@@ -59,3 +60,51 @@ def test_the_float_sum_never_exceeds_the_amount(exponent, power, costs, amount, 
     assert min(parts) > 0.0
     if rule == "uniform":
         assert len(set(parts)) == 1
+
+
+@EVERY
+@given(
+    costs=costs, amount=amounts, rule=st.sampled_from(ALLOCATIONS), tilt=st.floats(0.0, 1.0),
+    data=st.data(),
+)  # fmt: skip
+def test_locks_are_kept_and_no_sum_exceeds_the_amount(
+    exponent, power, costs, amount, rule, tilt, data
+):
+    places = data.draw(st.sets(st.integers(0, len(costs) - 1), max_size=max(0, len(costs) - 1)))
+    cuts = data.draw(st.lists(st.floats(0.001, 1.0), min_size=len(places), max_size=len(places)))
+    part = data.draw(st.sampled_from([1e-9, 0.1, 0.5, 0.999]))
+    whole = math.fsum(cuts)
+    locked = {
+        place: amount * part * (cut / whole)
+        for place, cut in zip(sorted(places), cuts, strict=True)
+    }
+    parts = allocate(amount, costs, rule, exponent, tilt=tilt, locked=locked)
+    assert {place: parts[place] for place in locked} == locked
+    plain = 0.0
+    for one in parts:
+        plain += one
+    assert plain <= amount
+    assert math.fsum(parts) <= amount
+    assert math.fsum(parts) >= amount * (1 - 1e-9)
+    assert min(parts) > 0.0
+    free = [place for place in range(len(costs)) if place not in locked]
+    alone = allocate(
+        amount - math.fsum(locked.values()), [costs[place] for place in free], rule, exponent,
+        tilt=tilt,
+    )  # fmt: skip
+    assert [parts[place] for place in free] == pytest.approx(list(alone), rel=1e-6)
+
+
+@given(
+    amount=amounts, shares=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=30),
+)  # fmt: skip
+def test_everything_locked_by_hand_stays_within_the_amount(amount, shares):
+    """Shares that add up to the whole but for rounding: what a person types who locks all."""
+    whole = math.fsum(shares)
+    locked = {place: amount * (share / whole) for place, share in enumerate(shares)}
+    parts = allocate(amount, [1.0] * len(shares), "uniform", 0.5, locked=locked)
+    plain = 0.0
+    for one in parts:
+        plain += one
+    assert max(plain, math.fsum(parts)) <= amount
+    assert list(parts) == pytest.approx(list(locked.values()), rel=1e-9)

@@ -15,6 +15,7 @@ import pytest
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.planning.design import design
+from prism_core.planning.locks import Lock
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.conversions import gaussian_delta, rho_to_epsilon
@@ -111,7 +112,8 @@ def test_pld_agrees_with_the_analytic_gaussian(part):
 @pytest.mark.parametrize("name", ["zcdp", "basic", "pld"])
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 3.0, 10.0, 20.0])
 @pytest.mark.parametrize("m", [1, 2, 5, 12])
-def test_the_last_query_is_never_refused_and_the_spend_never_above(name, epsilon, m):
+@pytest.mark.parametrize("locked", [False, True], ids=["free", "locked"])
+def test_the_last_query_is_never_refused_and_the_spend_never_above(name, epsilon, m, locked):
     """Whole plans of m pairs, by every accountant: all are designed, none overspends."""
     names = tuple(f"c{i}" for i in range(m + 1))
     schema = Schema(
@@ -122,11 +124,16 @@ def test_the_last_query_is_never_refused_and_the_spend_never_above(name, epsilon
         one_row_per_person=True,
     )
     dag = Dag(nodes=names, edges=tuple((name, "c0") for name in names[1:]))
+    # Every other marginal by hand, all together 0.3 of the budget; the others share the rest.
+    by_hand = names[1:m:2] if locked else ()
+    locks = tuple(Lock(columns=("c0", c), share=0.3 / len(by_hand)) for c in by_hand)
     plan = design(
-        schema, Task(target="c0", max_joint_cells=0), Budget(epsilon=epsilon, accountant=name),
-        20_000, dag=dag, synthesis=Synthesis(model="naive_bayes"),
+        schema, Task(target="c0", max_joint_cells=0),
+        Budget(epsilon=epsilon, accountant=name, locks=locks), 20_000, dag=dag,
+        synthesis=Synthesis(model="naive_bayes"),
     )  # fmt: skip
     assert len(plan.queries) == m
+    assert [query.share for query in plan.queries if query.locked] == [x.share for x in locks]
     assert plan.spent.epsilon <= epsilon
     assert plan.spent.delta <= plan.delta
     # The loss of integer noise with sigma near 1 moves in steps; pld stops below such a step.

@@ -45,7 +45,9 @@ def public_files(folder):
 @pytest.mark.privacy
 def test_what_may_be_handed_over_holds_no_path_and_no_cell(folder, tmp_path, canary):
     names = {path.name for path in public_files(folder)}
-    assert names == {"synthetic.csv", "schema.yaml", "dag.json", "plan.json", "certificate.json"}
+    assert names == {
+        "synthetic.csv", "schema.yaml", "dag.json", "plan.json", "certificate.json", "meaning.md",
+    }  # fmt: skip
     for path in public_files(folder):
         text = path.read_text(encoding="utf-8")
         assert str(tmp_path) not in text

@@ -12,6 +12,7 @@ from prism_core import config as configs
 from prism_core.config import AssetConfig, RunConfig, TableConfig
 from prism_core.data.address import parse
 from prism_core.errors import BudgetError, ConfigError, PrismError, TaskError
+from prism_core.planning.locks import Lock
 from prism_core.planning.task import (
     ALLOCATIONS,
     ENGINES,
@@ -46,6 +47,9 @@ SHARES = st.tuples(*[st.integers(0, 10)] * 3, st.integers(1, 10)).map(
         )
     )
 )
+LOCKS = st.dictionaries(st.frozensets(NAME, min_size=1, max_size=3), st.floats(1e-9, 0.3)).map(
+    lambda held: tuple(Lock(columns=tuple(sorted(key)), share=held[key]) for key in list(held)[:3])
+)
 CONFIGS = st.builds(
     RunConfig,
     table=st.builds(
@@ -58,6 +62,7 @@ CONFIGS = st.builds(
     ),
     budget=st.builds(
         Budget, epsilon=POSITIVE, delta=st.none() | st.floats(1e-12, 0.5), shares=SHARES,
+        tilt=st.floats(0.0, 1.0), locks=LOCKS,
         accountant=st.sampled_from(sorted(ACCOUNTANTS)), allocation=st.sampled_from(ALLOCATIONS),
     ),
     synthesis=st.builds(

@@ -1,0 +1,122 @@
+"""What the theory promises for a plan: guarantees and expectations, told apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.keep import keep
+from dashboard.once import once
+from dashboard.state import project
+from dashboard.widgets import PLOTLY, mistakes, plain
+from prism_core.figures import bounds_figure, erm_figure
+from prism_core.figures.bounds import MOST
+from prism_core.planning.bounds import KIND_WORDS, Bound, PlanBounds, bounds
+
+if TYPE_CHECKING:
+    from prism_core.planning.plan import Plan
+
+_COLOURS = {"expectation": "gray", "guarantee": "green", "assumption": "orange"}
+
+
+def section(plan: Plan) -> None:
+    """Entries, the excess risk in its terms, the error of every marginal. Spends nothing."""
+    st.markdown(
+        "What can be said before anything is measured. A **guarantee** holds but for a chance you "
+        "set; an **expectation** is an average. A bound above 1 promises nothing and says so."
+    )
+    _entries()
+    state = project()
+    with mistakes():
+        asked = (plan, state.beta, state.p_min)
+        found = once("bounds_kept", asked, lambda: bounds(plan, beta=state.beta, p_min=state.p_min))
+        _values(found)
+        _risk(found)
+        _marginals(found)
+
+
+def _entries() -> None:
+    state = project()
+    left, right, _ = st.columns([1, 1, 1.4])
+    left.number_input(
+        "Chance that a bound fails, β", value=state.beta, min_value=1e-9, max_value=0.5, step=0.01,
+        format="%.4g", key="bounds_beta", on_change=keep, args=(state, "beta", "bounds_beta"),
+        help="Smaller is surer and gives larger bounds. They grow slowly: with the root of a "
+        "logarithm.",
+    )  # fmt: skip
+    right.number_input(
+        "Smallest share p_min (optional)", value=state.p_min, min_value=0.0,
+        max_value=0.5, step=0.01, format="%.4g", placeholder="not declared", key="bounds_p_min",
+        on_change=keep, args=(state, "p_min", "bounds_p_min"),
+        help="The smallest share that any level of S or the target has among people at large. "
+        "Declare it from public knowledge, never from the private rows. Needed only where the "
+        "joint of S and the target is not measured.",
+    )  # fmt: skip
+
+
+def _values(found: PlanBounds) -> None:
+    shown = (found.delta_s, found.sampling, found.erm.total)
+    titles = ("Model against population, Δ_S", "Real rows against population", "Excess risk")
+    for column, bound, title in zip(st.columns(3), shown, titles, strict=True):
+        with column.container(border=True, height="stretch"):
+            st.metric(title, bound.text)
+            _said(bound)
+
+
+def _said(bound: Bound) -> None:
+    if bound.value is not None:
+        st.markdown(f":{_COLOURS[bound.kind]}-badge[{KIND_WORDS[bound.kind]}]")
+    st.caption(plain(bound.sentence))
+    st.caption(f"*{plain(bound.theorem)}*")
+
+
+def _risk(found: PlanBounds) -> None:
+    st.markdown("**Excess risk of training on the synthetic rows, term by term**")
+    if not found.erm.iid:
+        st.info(
+            "This plan rounds when it samples, and the theorem is about independent draws. "
+            "The terms below are what it would say for them (*Model and rows*, *Sampling*).",
+            icon=":material/info:",
+        )
+    figure = once("bounds_erm_kept", (found,), lambda: erm_figure(found.erm))
+    st.plotly_chart(figure, config=PLOTLY, key="bounds_erm")
+    st.caption(plain(found.erm.text))
+    for column, term in zip(st.columns(3), found.erm.terms, strict=True):
+        with column:
+            st.markdown(f"**{plain(term.name)}**: {term.text}")
+            _said(term)
+
+
+def _marginals(found: PlanBounds) -> None:
+    st.markdown("**Error of the marginals with the target: expected and guaranteed**")
+    task = sorted(found.task, key=lambda line: -(line.l1.raw or 0.0))
+    figure = once("bounds_marginals_kept", (found,), lambda: bounds_figure(task))
+    st.plotly_chart(figure, config=PLOTLY, key="bounds_marginals")
+    more = len(task) - MOST
+    st.caption(
+        f"Each guarantee holds by itself but for a chance of {found.beta:.3g}. "
+        + (f"The {MOST} largest of {len(task)} are drawn. " if more > 0 else "")
+        + "All marginals are in the table."
+    )
+    with st.expander(f"All {len(found.marginals)} marginals as a table"):
+        _table(found)
+
+
+def _table(found: PlanBounds) -> None:
+    lines = found.marginals
+    frame = pd.DataFrame(
+        {
+            "marginal": [line.label for line in lines],
+            "pool": [line.pool for line in lines],
+            "cells": [line.cells for line in lines],
+            "expected l1 error": [line.expected.text for line in lines],
+            "guaranteed l1 error": [line.l1.text for line in lines],
+            "guaranteed total variation": [line.tv.text for line in lines],
+        }
+    )
+    st.dataframe(
+        frame, hide_index=True, width="stretch", height=min(420, 38 + 35 * len(frame)),
+        key="bounds_table",
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Numbers as people read them, rounded to the safe side: what could be worse is not understated."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+_LAST = Decimal("1e-12")
+_SCALES = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
+
+
+def up(value: float, digits: int = 3) -> str:
+    """A number at least as large, with so many significant digits.
+
+    Example:
+        >>> up(0.07341, 2), up(1234.2), up(0.1), up(0.0)
+        ('0.074', '1240', '0.1', '0')
+    """
+    return _plain(_significant(Decimal(value), digits, ROUND_CEILING))
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share in percent, rounded up; never above 100%.
+
+    Example:
+        >>> percent(0.07341), percent(0.05), percent(0.9961), percent(0.00000123)
+        ('7.4%', '5%', '100%', '0.00013%')
+    """
+    exact = _significant(Decimal(share) * 100, digits, ROUND_CEILING)
+    return f"{_plain(min(Decimal(100), exact))}%"
+
+
+def small(value: float, digits: int = 2) -> str:
+    """A small number with a power of ten, rounded up.
+
+    Example:
+        >>> small(4.06e-8), small(1e-10), small(0.02)
+        ('4.1e-8', '1e-10', '0.02')
+    """
+    exact = _significant(Decimal(value), digits, ROUND_CEILING)
+    if exact == 0 or exact.adjusted() >= -3:
+        return _plain(exact)
+    return f"{_plain(exact.scaleb(-exact.adjusted()))}e{exact.adjusted()}"
+
+
+def one_in(chance: float) -> str:
+    """A chance as "1 in N" with N rounded down; above one fifth as "k in 100", rounded up.
+
+    Example:
+        >>> one_in(0.05), one_in(0.128), one_in(0.2), one_in(0.731)
+        ('1 in 20', '1 in 7', '1 in 5', '74 in 100')
+    """
+    if chance > 0.2:
+        return f"{out_of(chance, 100)} in 100"
+    exact = 1.0 / chance
+    near = round(exact)  # 1 / (1 / 20) may miss 20 by a last digit
+    return f"1 in {near if abs(near - exact) < 1e-9 * near else math.floor(exact):,}"
+
+
+def out_of(chance: float, people: int) -> int:
+    """How many of so many people that is, rounded up."""
+    return min(people, math.ceil(chance * people * (1.0 - 1e-12)))
+
+
+def seldom(chance: float) -> str:
+    """A small chance as "1 in N", N rounded down to two digits and named.
+
+    Example:
+        >>> seldom(2.5e-9), seldom(1 / 300**2), seldom(0.3)
+        ('1 in 400 million', '1 in 90,000', '1 in 3')
+    """
+    many = Decimal(1) / Decimal(chance)
+    if many >= 100:
+        many = _significant(many, 2, ROUND_FLOOR)
+    for scale, name in _SCALES:
+        if many >= scale:
+            return f"1 in {_plain(many / scale)} {name}"
+    return f"1 in {math.floor(many):,}"
+
+
+def _significant(value: Decimal, digits: int, rounding: str) -> Decimal:
+    """Rounded; within 1e-12 of a round number counts as it, since 0.1 is no binary number."""
+    if value == 0:
+        return value
+    value *= 1 - _LAST if rounding == ROUND_CEILING else 1 + _LAST
+    return value.quantize(Decimal(1).scaleb(value.adjusted() - digits + 1), rounding=rounding)
+
+
+def _plain(value: Decimal) -> str:
+    """Without an exponent or zeros at the end."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
