@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import bench_cli, dag_cli, learn_dag_cli, ledger_cli
+from prism_core import bench_cli, dag_cli, learn_dag_cli, ledger_cli, verify_cli
 from prism_core.charge_cli import check_seed, ledger_for
 from prism_core.errors import ConfigError, PrismError
 
@@ -100,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     dag_cli.add(commands)
     learn_dag_cli.add(commands)
     ledger_cli.add(commands)
+    verify_cli.add(commands)
     bench_cli.add(commands)
     return parser
 

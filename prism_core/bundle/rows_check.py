@@ -1,0 +1,67 @@
+"""Are the synthetic rows inside the declared domain, and those that the noisy counts give?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prism_core.bundle.layout import PARQUET, SYNTHETIC
+from prism_core.bundle.spreadsheet import csv_text, raw_csv_text, read_csv
+from prism_core.data.encoding import rows_outside
+from prism_core.data.tables import from_frame, read_table
+from prism_core.pipeline import draw, fit_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from prism_core.data.tables import RawTable
+    from prism_core.planning.plan import Plan
+    from prism_core.synthesis.measure import Measurement
+
+
+def rows_findings(folder: Path, plan: Plan) -> list[str]:
+    """Rows, columns and cells of both files against the plan. Reads synthetic rows only."""
+    found: list[str] = []
+    tables = {SYNTHETIC: read_csv(folder / SYNTHETIC), PARQUET: read_table(folder / PARQUET)}
+    for name, raw in tables.items():
+        if raw.header != plan.schema.names:
+            found.append(f"{name} has other columns than the schema, or another order.")
+            continue
+        if raw.rows != plan.rows:
+            found.append(f"{name} holds {raw.rows:,} rows; the plan makes {plan.rows:,}.")
+        found += _outside(name, raw, plan)
+    if not found and not tables[SYNTHETIC].frame.equals(tables[PARQUET].frame):
+        found.append(f"{SYNTHETIC} and {PARQUET} do not hold the same rows.")
+    if not found and (folder / SYNTHETIC).read_bytes() != _text(tables[SYNTHETIC]):
+        found.append(f"{SYNTHETIC} is not written as this program writes it.")
+    return found
+
+
+def _outside(name: str, raw: RawTable, plan: Plan) -> list[str]:
+    return [
+        f"{name} holds a value of {column.name!r} outside the declared domain."
+        for column in plan.schema.columns
+        if rows_outside(column, raw.column(column.name))
+    ]
+
+
+def _text(raw: RawTable) -> bytes:
+    return raw_csv_text(raw).encode("utf-8")
+
+
+def redrawn_findings(
+    folder: Path, plan: Plan, measurements: Sequence[Measurement], seed: int
+) -> list[str]:
+    """The model fitted again and its rows drawn again must be the rows in the folder."""
+    _, table = draw(plan, fit_model(plan, measurements), seed)
+    if csv_text(table).encode("utf-8") == (folder / SYNTHETIC).read_bytes():
+        return []
+    found = read_csv(folder / SYNTHETIC).frame
+    again = from_frame(table).frame
+    if found.shape != again.shape or list(found.columns) != list(again.columns):
+        return ["Fitted and drawn again, the noisy counts give a table of another shape."]
+    changed = int((found.to_numpy() != again.to_numpy()).any(axis=1).sum())
+    return [
+        f"{changed:,} of {len(again):,} synthetic rows are not those that the noisy counts and the "
+        "seed give."
+    ]
