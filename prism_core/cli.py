@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import bench_cli, dag_cli, learn_dag_cli, ledger_cli, verify_cli
+from prism_core import bench_cli, dag_cli, learn_dag_cli, ledger_cli, verify_cli, what_if_cli
 from prism_core.charge_cli import check_seed, ledger_for
 from prism_core.errors import ConfigError, PrismError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from prism_core.config import RunConfig
     from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,10 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
     plan.add_argument("config", type=Path, metavar="CONFIG.toml")
-    plan.add_argument(
-        "--target-error", type=float, metavar="E",
-        help="find the least epsilon whose task marginals have an expected l1 error of E (of n)",
-    )  # fmt: skip
+    what_if_cli.add_options(plan)
     plan.add_argument(
         "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
     )
@@ -77,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    release.add_argument(
+        "--what-if", type=Path, metavar="FILE.toml",
+        help="scenarios that were considered, as for `prism plan`; written beside the release",
+    )  # fmt: skip
     release.add_argument(
         "--engine", choices=("auto", "fast", "mbi"),
         help="what fits the model, instead of the configuration's; same optimum",
@@ -111,36 +113,36 @@ def _emit(arguments: argparse.Namespace, document: dict[str, Any], text: str) ->
 
 def _plan(arguments: argparse.Namespace) -> None:
     from prism_core import config as configs
-    from prism_core.workspace import gather, plan_for
+    from prism_core.planning.design import design
+    from prism_core.workspace import gather
 
     config = configs.load(arguments.config)
-    inputs = gather(config)
-    if arguments.target_error is None:
-        _show(arguments, plan_for(config, inputs))
+    inputs = gather(config)  # n has to be counted; the rows go no further
+    facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
+    if arguments.what_if is not None:
+        _emit(arguments, *what_if_cli.side_by_side(arguments.what_if, config, facts))
         return
-    from prism_core.planning.inverse import epsilon_for_error, task_error
-
-    epsilon = epsilon_for_error(
-        inputs.schema, config.task, config.budget, inputs.n, arguments.target_error,
-        dag=inputs.dag, synthesis=config.synthesis,
+    config, facts, found, what = what_if_cli.granted(arguments, config, facts)
+    plan = design(
+        facts.schema, config.task, config.budget, facts.n,
+        dag=facts.dag, synthesis=config.synthesis,
     )  # fmt: skip
-    plan = plan_for(replace(config, budget=replace(config.budget, epsilon=epsilon)), inputs)
-    found = {"target_error": arguments.target_error, "expected_error": task_error(plan)}
-    text = (
-        f"epsilon {epsilon:g}: expected error of the task marginals {task_error(plan):.4%} of n, "
-        f"at most {arguments.target_error:.4%}\n\n{_plan_text(plan)}"
-    )
-    _emit(arguments, plan.to_dict() | found, text)
-
-
-def _show(arguments: argparse.Namespace, plan: Plan) -> None:
-    from prism_core.planning.meaning import meaning
-
     if arguments.meaning:
-        found = meaning(plan)
-        _emit(arguments, found.to_dict(), found.to_markdown())
-    else:
-        _emit(arguments, plan.to_dict(), _plan_text(plan))
+        from prism_core.planning.meaning import meaning
+
+        said = meaning(plan)
+        _emit(arguments, said.to_dict(), said.to_markdown())
+        return
+    text = _plan_text(plan)
+    if found:
+        from prism_core.planning.inverse import task_error
+
+        found["expected_error"] = task_error(plan)
+        text = (
+            f"{what}: expected error of the task marginals {task_error(plan):.4%} of n, "
+            f"at most {found['target_error']:.4%}\n\n{text}"
+        )
+    _emit(arguments, plan.to_dict() | found, text)
 
 
 def _plan_text(plan: Plan) -> str:
@@ -261,6 +263,10 @@ def _release(arguments: argparse.Namespace) -> None:
     writer.check_target(arguments.out)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
+    scenarios: list[tuple[Scenario, Plan]] = []
+    if arguments.what_if is not None:  # before anything is spent
+        facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
+        scenarios = what_if_cli.considered(arguments.what_if, config, facts)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
@@ -276,6 +282,7 @@ def _release(arguments: argparse.Namespace) -> None:
         made, arguments.out,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
                "train": _place(config), "encoding": config.table.encoding},
+        scenarios=scenarios,
     )  # fmt: skip
     document = {
         "out": str(arguments.out),

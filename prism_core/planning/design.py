@@ -14,6 +14,7 @@ from prism_core.planning.allocation import allocate
 from prism_core.planning.calibration import calibrated
 from prism_core.planning.junction_tree import Forecast, forecast
 from prism_core.planning.locks import check_any_choice, held, lock_warnings, unused_warning
+from prism_core.planning.pairs import Pairs
 from prism_core.planning.plan import (
     Plan,
     Query,
@@ -459,7 +460,7 @@ class _Builder:
             return self._queries(singles, weights, pool, "one-way", "background", delta)[0], None
         choosing = pool * _TREE_CHOICE_SHARE
         # Shared between one-ways and pairs not known yet: these count with their mean cells.
-        mean = math.fsum(map(self.schema.cells, forest.pairs)) / len(forest.pairs)
+        mean = forest.pairs.cells / len(forest.pairs)
         queries, tree_amount = self._queries(
             singles, [1.0] * len(singles), pool - choosing, "one-way", "background", delta,
             [mean] * forest.rounds,
@@ -518,18 +519,30 @@ class _Builder:
         if not choices:
             size = replace(known, exact=final)
         else:  # pairs of both choices make one forest, see three_way_candidates
-            pairs = {pair for choice in choices for pair in choice.candidates}
             rounds = sum(choice.rounds for choice in choices)
+            pairs = choices[
+                0
+            ].candidates  # of the tree: those of the 3-way marginals are among them
             if not final:  # another S ties other columns together
                 loose = forest_candidates(self.schema, self.task.target, (), known.cells)
-                pairs, rounds = set(loose.pairs), loose.rounds
-            target = self.schema.size(self.task.target)
-            worst = sorted((target * self.schema.cells(pair) for pair in pairs), reverse=True)
+                pairs, rounds = loose.pairs, loose.rounds
+            worst = self._worst(pairs, rounds)
             size = Forecast(
                 largest_clique=max([known.largest_clique, *worst[:1]]),
-                cells=known.cells + sum(worst[:rounds]),
+                cells=known.cells + sum(worst),
                 exact=False,
             )
+        self._check_size(size)
+        return size
+
+    def _worst(self, pairs: Sequence[Clique], count: int) -> list[int]:
+        """Cells of the largest pairs together with the target, descending."""
+        target = self.schema.size(self.task.target)
+        if isinstance(pairs, Pairs):
+            return [target * cells for cells in pairs.largest(count)]
+        return sorted((target * self.schema.cells(pair) for pair in pairs), reverse=True)[:count]
+
+    def _check_size(self, size: Forecast) -> None:
         if size.largest_clique > MAX_CLIQUE_CELLS or size.cells > MAX_TREE_CELLS:
             raise PlanError(
                 f"The model would need {size.cells:,} cells (at most {MAX_TREE_CELLS:,}; its "
@@ -537,4 +550,3 @@ class _Builder:
                 "would not fit in memory. Use fewer levels or bins, or leave columns out.",
                 field="levels",
             )
-        return size

@@ -74,6 +74,22 @@ def task_error(plan: Plan) -> float:
     return math.fsum(errors) / len(errors)
 
 
+def check_target(target: object) -> None:
+    """A wanted error is a finite number above 0.
+
+    Raises:
+        BudgetError: otherwise.
+    """
+    if (
+        isinstance(target, bool)
+        or not isinstance(target, (int, float))
+        or not (0.0 < target < math.inf)
+    ):
+        raise BudgetError(
+            "target_error must be a number above 0, for example 0.02.", field="target_error"
+        )
+
+
 def epsilon_for_error(
     schema: Schema,
     task: Task,
@@ -102,14 +118,7 @@ def epsilon_for_error(
         BudgetError: for an unusable target, or when no epsilon up to 100 reaches it; others as
             for `design`.
     """
-    if (
-        isinstance(target, bool)
-        or not isinstance(target, (int, float))
-        or not (0.0 < target < math.inf)
-    ):
-        raise BudgetError(
-            "target_error must be a number above 0, for example 0.02.", field="target_error"
-        )
+    check_target(target)
 
     def reached(epsilon: float) -> bool:
         wanted = replace(budget, epsilon=epsilon)

@@ -15,7 +15,7 @@ from prism_core.privacy.events import event_dict
 from prism_core.privacy.prior import Prior, together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique, Forecast
@@ -144,7 +144,7 @@ class TreeChoice:
         tied: pairs of columns tied together by a chosen 3-way marginal.
     """
 
-    candidates: tuple[Clique, ...]
+    candidates: Sequence[Clique]
     joined: tuple[str, ...]
     rounds: int
     choice_share: float

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from prism_core.errors import PlanError
+from prism_core.planning.pairs import Pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ class ForestCandidates:
         rounds: edges of a spanning forest over them; a fact of the schema alone.
     """
 
-    pairs: tuple[Clique, ...]
+    pairs: Pairs
     joined: tuple[str, ...]
     rounds: int
 
@@ -80,19 +81,36 @@ def forest_candidates(
     features = [name for name in schema.names if name != target]
     rounds_at_most = max(1, len(features) - 1)
     limit = min(MAX_CLIQUE_CELLS, (MAX_TREE_CELLS - base_cells) // rounds_at_most)
-    tied = set(joined)
-    pairs = tuple(
-        pair
-        for pair in itertools.combinations(features, 2)
-        if not tied.issuperset(pair) and schema.cells((*pair, target)) <= limit
-    )
-    graph = nx.Graph()
-    graph.add_nodes_from(features)
-    graph.add_edges_from(pairs)
-    graph.add_edges_from(itertools.pairwise(joined))
+    pairs = Pairs(
+        names=tuple(features), sizes=tuple(map(schema.size, features)),
+        most=limit // schema.size(target), tied=frozenset(joined),
+    )  # fmt: skip
     groups = len(features) - max(0, len(joined) - 1)
-    rounds = groups - nx.number_connected_components(graph)
-    return ForestCandidates(pairs=pairs, joined=tuple(joined), rounds=rounds)
+    return ForestCandidates(
+        pairs=pairs, joined=tuple(joined), rounds=groups - _components(pairs) if features else 0
+    )
+
+
+def _components(pairs: Pairs) -> int:
+    """Connected components of the columns, joined by the pairs and by the ties.
+
+    It is enough to look at pairs with the smallest column m: where (u, v) is a pair, u and m have
+    at most as many cells, so (u, m) is one as well, or both are tied; and likewise (v, m).
+    """
+    least = min(pairs.sizes)
+    smallest = pairs.names[pairs.sizes.index(least)]
+    near = {
+        name
+        for name, size in zip(pairs.names, pairs.sizes, strict=True)
+        if name == smallest or size * least <= pairs.most
+    }
+    alone = len(pairs.names) - len(near)
+    if not pairs.tied:
+        return 1 + alone
+    far = pairs.tied - near
+    if smallest in pairs.tied or len(far) < len(pairs.tied):  # one of them ties all to m
+        return 1 + alone - len(far)
+    return 2 + alone - len(far)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,12 +137,11 @@ def three_way_candidates(
     the forecast holds whatever is chosen. All 3-way marginals of a larger S would not have that.
 
     Args:
-        s: the features S.
+        s: the features S, in schema order.
         forest: candidates over all features, nothing joined yet.
         at_most: the most marginals wanted.
     """
-    inside = set(s)
-    pairs = tuple(pair for pair in forest.pairs if inside.issuperset(pair))
+    pairs = tuple(pair for pair in itertools.combinations(s, 2) if pair in forest.pairs)
     graph = nx.Graph()
     graph.add_nodes_from(s)
     graph.add_edges_from((u, v) for u, v in pairs)

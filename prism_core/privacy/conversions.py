@@ -1,12 +1,14 @@
 """Closed formulas between privacy parameters, rounded to the safe side.
 
 rho is zero-concentrated DP (zCDP); epsilon and delta are approximate DP. Every bisection runs
-until its bracket is two adjacent floats.
+until its bracket is two adjacent floats. They are asked for on every move of a slider, so those
+that take long remember their answers: public numbers, whoever asked.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,19 +27,37 @@ def rho_to_delta(rho: float, epsilon: float) -> float:
     """
     if rho <= 0.0:
         return 0.0
-    low, high = 1.0 + 1e-9, max(2.0, (epsilon + 1.0) / (2.0 * rho) + 2.0)
-    while low < (alpha := (low + high) / 2.0) < high:
-        slope = (2.0 * alpha - 1.0) * rho - epsilon + math.log1p(-1.0 / alpha)
-        if slope < 0.0:
-            low = alpha
-        else:
-            high = alpha
+    alpha = _order(rho, epsilon)
     exponent = (alpha - 1.0) * (alpha * rho - epsilon) + alpha * math.log1p(-1.0 / alpha)
     if exponent - math.log(alpha - 1.0) > 0.0:
         return 1.0
     return min(1.0, math.exp(exponent) / (alpha - 1.0))
 
 
+def _order(rho: float, epsilon: float) -> float:
+    """The alpha of the least bound: Newton's method on the slope of its logarithm.
+
+    The slope rises and is concave, so steps from below never go too far; where one from above
+    leaves the bracket, the bracket is halved instead.
+    """
+    low, high = 1.0 + 1e-9, max(2.0, (epsilon + 1.0) / (2.0 * rho) + 2.0)
+    alpha = min(max(low, (epsilon / rho + 1.0) / 2.0), high)
+    for _ in range(200):
+        slope = (2.0 * alpha - 1.0) * rho - epsilon + math.log1p(-1.0 / alpha)
+        if slope < 0.0:
+            low = alpha
+        else:
+            high = alpha
+        following = alpha - slope / (2.0 * rho + 1.0 / (alpha * (alpha - 1.0)))
+        if not low <= following <= high:
+            following = (low + high) / 2.0
+        if abs(following - alpha) <= 1e-13 * alpha:
+            return following
+        alpha = following
+    return alpha
+
+
+@lru_cache(maxsize=4096, typed=True)
 def epsilon_to_rho(epsilon: float, delta: float) -> float:
     """Largest rho for which rho-zCDP still gives (epsilon, delta)-DP; rounded down."""
     epsilon_value(epsilon)
@@ -51,6 +71,7 @@ def epsilon_to_rho(epsilon: float, delta: float) -> float:
     return low
 
 
+@lru_cache(maxsize=4096, typed=True)
 def rho_to_epsilon(rho: float, delta: float) -> float:
     """Smallest epsilon for which rho-zCDP gives (epsilon, delta)-DP; rounded up."""
     if rho <= 0.0:
@@ -107,6 +128,7 @@ def classic_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     return sensitivity * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
 
 
+@lru_cache(maxsize=4096, typed=True)
 def gaussian_sigma(epsilon: float, delta: float) -> float:
     """Noise of one marginal's counts: the paper's classic sigma where it is confirmed, else more.
 

@@ -72,6 +72,14 @@ CATALOGUE = (
         'event = self.accountant.gaussian(part, delta, " × ".join(clique))',
         'event = self.accountant.gaussian(amount, delta, " × ".join(clique))', DESIGN,
     ),
+    Mutation(
+        name="locked shares on top of the pool", file="planning/allocation.py",
+        edits=(
+            ("    rest = amount - math.fsum(held.values())\n", "    rest = amount\n"),
+            ("    return max(math.fsum(parts), total) - amount\n", "    return -amount\n"),
+        ),
+        killers=("unit/test_locks.py", "unit/test_allocation.py"),
+    ),
     _one(
         "seed fixed", "privacy/noise.py",
         "        dp = _opendp()\n        # 64 bits",

@@ -13,6 +13,7 @@ from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable
 from prism_core.errors import ConfigError, EvaluationError
 from prism_core.pipeline import Release, design, release
+from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure.dag import Dag
@@ -162,3 +163,17 @@ def test_a_release_does_not_print_rows(made):
     assert "synthetic" not in repr(made)
     for word in ("codes=", "table=", "measurements=", "array("):
         assert word not in repr(made)
+
+
+def test_scenarios_go_along_with_their_figures(made, folder, schema):
+    assert not (folder / writer.SCENARIOS).exists()
+    other = Scenario(name="half the epsilon", task=TASK, budget=Budget(epsilon=0.5), synthesis=FAST)
+    plan = design(schema, TASK, other.budget, made.plan.n, dag=DAG, synthesis=FAST)
+    writer.write(made, folder, scenarios=[(other, plan)])
+    (row,) = json.loads((folder / writer.SCENARIOS).read_text())["scenarios"]
+    assert row["name"] == "half the epsilon"
+    assert row["budget"]["epsilon"] == 0.5
+    assert row["figures"]["epsilon"] == plan.spent.epsilon
+    assert row["plan_sha256"] == plan.hash
+    writer.write(made, folder)  # of an earlier run into the same folder
+    assert not (folder / writer.SCENARIOS).exists()

@@ -171,3 +171,11 @@ def test_the_classic_sigma_is_not_used_at_epsilon_twenty():
     classic = classic_sigma(20.0, 1e-6, L2_SENSITIVITY)
     assert gaussian_delta(20.0, classic, L2_SENSITIVITY) > 1e-6
     assert gaussian_sigma(20.0, 1e-6) > 1.1 * classic
+
+
+def test_a_remembered_answer_is_for_numbers_only():
+    """True equals 1.0 as a key of a dictionary, and is no epsilon."""
+    for conversion in (epsilon_to_rho, gaussian_sigma):
+        assert conversion(1.0, 1e-6) == conversion(1.0, 1e-6)
+        with pytest.raises(BudgetError):
+            conversion(True, 1e-6)

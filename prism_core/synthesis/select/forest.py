@@ -54,10 +54,11 @@ def choose_forest(
         joined.union(*tree.joined)
     for pair in tree.tied:
         joined.union(*pair)
+    candidates = tuple(tree.candidates)
     chosen: list[Clique] = []
     for _ in range(tree.rounds):
         step()
-        open_pairs = [pair for pair in tree.candidates if joined[pair[0]] != joined[pair[1]]]
+        open_pairs = [pair for pair in candidates if joined[pair[0]] != joined[pair[1]]]
         index = private_choice(
             table,
             lambda _, open_pairs=open_pairs: [
@@ -75,7 +76,7 @@ def choose_forest(
 def _pair_errors(table: Rows, plan: Plan, model: Model) -> dict[Clique, float]:
     """The score of every candidate. Reads private rows: for `private_choice` only."""
     assert plan.tree is not None
-    pairs = plan.tree.candidates
+    pairs = tuple(plan.tree.candidates)
     return {
         pair: model_error(counts, model.marginal(pair))
         for pair, counts in zip(pairs, table.counts(pairs), strict=True)
