@@ -57,12 +57,19 @@ def _entries() -> None:
 
 
 def _values(found: PlanBounds) -> None:
-    shown = (found.delta_s, found.sampling, found.erm.total)
-    titles = ("Model against population, Δ_S", "Real rows against population", "Excess risk")
-    for column, bound, title in zip(st.columns(3), shown, titles, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.metric(title, bound.text)
-            _said(bound)
+    worst = max(found.task, key=lambda line: line.l1.raw or 0.0).l1
+    shown = (
+        ("Noise of a marginal with the target, at worst", worst),
+        ("Model against population, Δ_S", found.delta_s),
+        ("Real rows against population", found.sampling),
+        ("Excess risk", found.erm.total),
+    )
+    for start in (0, 2):
+        pair = shown[start : start + 2]
+        for column, (title, bound) in zip(st.columns(2), pair, strict=True):
+            with column.container(border=True, height="stretch"):
+                st.metric(title, bound.text)
+                _said(bound)
 
 
 def _said(bound: Bound) -> None:

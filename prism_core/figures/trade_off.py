@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-    from prism_core.planning.meaning import Guess, TestGain
+    from prism_core.planning.meaning import Gain, Guess
 
 _GAP = 0.35  # between the two fields of people, in parts of one
 
 
 def trade_off_figure(
-    curve: Sequence[TestGain], marked: Sequence[TestGain], *, log: bool = False
+    curve: Sequence[Gain], marked: Sequence[Gain], *, log: bool = False
 ) -> go.Figure:
     """True positives against false alarms, with the line of a test that knows nothing.
 

@@ -42,12 +42,12 @@ NOT_COMPARABLE = (
 
 DEPLOYMENTS: tuple[Deployment, ...] = (
     Deployment(
-        name="Births of 2014, record by record (Ministry of Health, Israel)",
+        name="Births of 2014 (Ministry of Health, Israel)",
         year=2024, unit="a birth: mother and newborn", epsilon=9.98, delta=None,
         source="https://arxiv.org/abs/2405.00267",
     ),
     Deployment(
-        name="2020 Census, redistricting data, persons (US Census Bureau)",
+        name="2020 Census, persons (US Census Bureau)",
         year=2021, unit="a person", epsilon=17.14, delta=1e-10,
         source="https://www.census.gov/newsroom/press-releases/2021/2020-census-key-parameters.html",
     ),
@@ -57,23 +57,23 @@ DEPLOYMENTS: tuple[Deployment, ...] = (
         source="https://analytics.wikimedia.org/published/datasets/country_project_page/00_README.html",
     ),
     Deployment(
-        name="COVID-19 search trends: symptoms (Google)",
+        name="Searches for symptoms (Google)",
         year=2020, unit="a user's day", epsilon=1.68, delta=None,
         source="https://arxiv.org/abs/2009.01265",
     ),
     Deployment(
-        name="COVID-19 vaccination search insights (Google)",
+        name="Searches for vaccination (Google)",
         year=2021, unit="a user's day", epsilon=2.19, delta=1e-5,
         source="https://arxiv.org/abs/2107.01179",
     ),
     Deployment(
-        name="Links shared on Facebook, for research (Meta, Social Science One)",
-        year=2020, unit="a user's actions of one kind (99% of users)", epsilon=0.45, delta=1e-5,
+        name="Links shared on Facebook (Meta)",
+        year=2020, unit="actions of one kind, for 99% of users", epsilon=0.45, delta=1e-5,
         source="https://doi.org/10.7910/DVN/TDOAPG",
     ),
     Deployment(
-        name="Audience engagements, for advertisers (LinkedIn)",
-        year=2020, unit="a member, for one analyst in one month", epsilon=34.9, delta=7e-9,
+        name="Audience engagements (LinkedIn)",
+        year=2020, unit="a member, one analyst, one month", epsilon=34.9, delta=7e-9,
         source="https://arxiv.org/abs/2002.05839",
     ),
     Deployment(

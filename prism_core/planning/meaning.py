@@ -79,7 +79,7 @@ class Guess:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TestGain:
+class Gain:
     """What a membership test can reach.
 
     Attributes:
@@ -127,7 +127,7 @@ class Meaning:
     loss: float
     trade: TradeOff
     guesses: tuple[Guess, ...]
-    tests: tuple[TestGain, ...]
+    tests: tuple[Gain, ...]
     limits: tuple[Limit, ...]
 
     @property
@@ -146,12 +146,11 @@ class Meaning:
         return Guess(one_in=one_in, after=after(1.0 / one_in, self.loss))
 
     @cached_property
-    def curve(self) -> tuple[TestGain, ...]:
+    def curve(self) -> tuple[Gain, ...]:
         """The trade-off at many rates of false alarms, for drawing."""
         powers = self.trade.powers(CURVE)
         return tuple(
-            TestGain(rate=rate, power=float(power))
-            for rate, power in zip(CURVE, powers, strict=True)
+            Gain(rate=rate, power=float(power)) for rate, power in zip(CURVE, powers, strict=True)
         )
 
     @property
@@ -262,7 +261,7 @@ def meaning(plan: Plan, *, exact: bool | None = None) -> Meaning:
         learned=None if prior is None else prior.spent.epsilon, target=plan.task.target,
         loss=loss, trade=trade, guesses=(), limits=limits(plan, trade),
         tests=tuple(
-            TestGain(rate=rate, power=float(power))
+            Gain(rate=rate, power=float(power))
             for rate, power in zip(RATES, trade.powers(RATES), strict=True)
         ),
     )  # fmt: skip

@@ -54,7 +54,7 @@ def one_in(chance: float) -> str:
         return f"{out_of(chance, 100)} in 100"
     exact = 1.0 / chance
     near = round(exact)  # 1 / (1 / 20) may miss 20 by a last digit
-    return f"1 in {near if abs(near - exact) < 1e-9 * near else math.floor(exact):,}"
+    return f"1 in {near if abs(near - exact) < 5e-12 * near else math.floor(exact):,}"
 
 
 def out_of(chance: float, people: int) -> int:
@@ -75,7 +75,7 @@ def seldom(chance: float) -> str:
     for scale, name in _SCALES:
         if many >= scale:
             return f"1 in {_plain(many / scale)} {name}"
-    return f"1 in {math.floor(many):,}"
+    return f"1 in {math.floor(many * (1 + _LAST)):,}"
 
 
 def _significant(value: Decimal, digits: int, rounding: str) -> Decimal:

@@ -347,6 +347,18 @@ CATALOGUE = (
         RECORD,
     ),
     _one(
+        "a test's gain from half of what was spent", "privacy/trade_off.py",
+        "rho = math.fsum(event.rho for event in listed) * _UP",
+        "rho = math.fsum(event.rho for event in listed) / 2.0",
+        "unit/test_trade_off.py::test_no_test_does_better",
+    ),
+    _one(
+        "learning forgotten in what epsilon means", "planning/meaning.py",
+        "events = plan.events if prior is None else (*prior.events, *plan.events)",
+        "events = plan.events",
+        "unit/test_meaning.py::test_what_learning_cost_is_in_it",
+    ),
+    _one(
         "delta of a regression forgotten by the charge", "pipeline.py",
         "    delta = plan.delta - failure(plan.events)\n", "    delta = plan.delta\n",
         "unit/test_regression.py::test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it",

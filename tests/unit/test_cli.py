@@ -99,7 +99,8 @@ def test_a_private_release_is_charged_and_stamped(prism, make_run, tmp_path):
     assert len(table) == 200
     assert list(table.columns) == list(pd.read_csv(config.parent / "train.csv").columns)
     assert files(tmp_path / "out") == [
-        "certificate.json", "dag.json", "local.json", "plan.json", "schema.yaml", "synthetic.csv",
+        "certificate.json", "dag.json", "local.json", "meaning.md", "plan.json", "schema.yaml",
+        "synthetic.csv",
     ]  # fmt: skip
 
 
@@ -374,7 +375,7 @@ def said(prism, make_run, tmp_path, caplog):
         told = json.loads(text) if text else {}
         told.pop("seconds", None)
         told.pop("out", None)
-        kept = ("plan.json", "certificate.json", "schema.yaml", "dag.json")
+        kept = ("plan.json", "certificate.json", "schema.yaml", "dag.json", "meaning.md")
         return {
             "plan": plan, "status": status, "told": told, "stderr": err, "log": caplog.text,
             "files": {n: (out / n).read_bytes() for n in kept if (out / n).exists()},
@@ -392,7 +393,9 @@ def test_a_neighbour_changes_nothing_but_the_noisy_numbers(said, frame, neighbou
     other.loc[11, column] = cell
     a, b = said("a", frame), said("b", other)
     assert a["status"] == 0
-    assert set(a["files"]) == {"plan.json", "certificate.json", "schema.yaml", "dag.json"}
+    assert set(a["files"]) == {
+        "plan.json", "certificate.json", "schema.yaml", "dag.json", "meaning.md",
+    }  # fmt: skip
     assert a == b
 
 

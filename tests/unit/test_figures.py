@@ -19,16 +19,22 @@ from prism_core.errors import EvaluationError
 from prism_core.evaluation import ColumnShape, evaluate
 from prism_core.figures import (
     BudgetRow,
+    bounds_figure,
     budget_figure,
     column_figure,
+    erm_figure,
     error_figure,
     metric_figure,
+    odds_figure,
     pair_heatmap,
     roc_figure,
     safe,
     task_tv_figure,
+    trade_off_figure,
 )
 from prism_core.figures import columns as columns_module
+from prism_core.planning.bounds import Bound, ErmBound, MarginalBounds
+from prism_core.planning.meaning import Gain, Guess
 
 EVIL = '<a href="javascript:x">a</a> & $x$'
 
@@ -304,3 +310,69 @@ def test_the_room_lists_what_it_offers_and_plotly_waits():
         "sys.exit(repr(bad) if bad else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# --- bounds and what epsilon means -------------------------------------------------------------
+
+
+def bound(name, raw, kind="guarantee"):
+    return Bound(name=name, raw=raw, kind=kind, theorem="theorem", sentence=f"{EVIL} sentence.")
+
+
+def bound_line(expected, l1, label=f"{EVIL} × y"):
+    return MarginalBounds(
+        label=label, pool="task", cells=4, expected=bound("expected l1 error", expected),
+        l1=bound("l1 error", l1), tv=bound("total variation", l1 / 2),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("distance", [0.2, 7.0, None])
+def test_the_terms_of_the_excess_risk_stand_end_to_end(distance):
+    terms = tuple(bound(EVIL, raw) for raw in (distance, 0.1, 0.05))
+    erm = ErmBound(terms=terms, total=bound("excess risk", None), iid=True)
+    figure = erm_figure(erm)
+    as_json(figure)
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    assert [bar.x[0] for bar in bars] == [distance or 0.0, 0.1, 0.05]
+    assert figure.layout.barmode == "stack"
+    assert figure.layout.xaxis.range[1] < 1.2
+    shown = "0.2" if distance == 0.2 else "no guarantee"
+    assert bars[0].name.endswith(f": {shown}")
+    assert len({bar.marker.pattern.shape for bar in bars}) == 3
+
+
+def test_expected_and_guaranteed_are_told_apart():
+    figure = bounds_figure([bound_line(0.01, 0.05), bound_line(0.5, 30.0)])
+    as_json(figure)
+    expected, guaranteed = (trace for trace in figure.data if trace.mode == "markers")
+    assert expected.marker.symbol != guaranteed.marker.symbol
+    assert guaranteed.x[0] == 0.05
+    assert 1.0 < guaranteed.x[1] < 1.2  # a bound above 1 stands beyond the line, not at its number
+    assert "no guarantee" in guaranteed.customdata[1]
+    assert not bounds_figure([]).data
+    assert len(bounds_figure([bound_line(0.01, 0.05)] * 200).data[1].x) == 30
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_trade_off_has_its_line_of_no_information(log):
+    gains = [Gain(rate=rate, power=min(1.0, 2 * rate)) for rate in (0.0, 0.001, 0.05, 1.0)]
+    figure = trade_off_figure(gains, gains[1:3], log=log)
+    as_json(figure)
+    diagonal, curve, marked = figure.data
+    assert list(diagonal.x) == list(diagonal.y)
+    assert len(curve.x) == (3 if log else 4)
+    assert list(marked.y) == [0.002, 0.1]
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == ("log" if log else "linear")
+
+
+@pytest.mark.parametrize(
+    ("one_in", "after", "people", "right"), [(20, 0.141, 100, 15), (500, 0.0031, 1_000, 4)]
+)
+def test_guesses_are_people(one_in, after, people, right):
+    figure = odds_figure(Guess(one_in=one_in, after=after))
+    as_json(figure)
+    good, bad = figure.data
+    assert len(good.x) == people // one_in + right
+    assert len(good.x) + len(bad.x) == 2 * people
+    assert f"<b>{right}</b> of {people:,} after" in figure.layout.annotations[1].text
+    assert good.marker.symbol != bad.marker.symbol
