@@ -279,7 +279,7 @@ def _release(arguments: argparse.Namespace) -> None:
         why=config.asset.why if config.asset else "",
     )  # fmt: skip
     writer.write(
-        made, arguments.out,
+        made, arguments.out, workspace=arguments.workspace,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
                "train": _place(config), "encoding": config.table.encoding},
         scenarios=scenarios,

@@ -11,7 +11,17 @@ from prism_core import config as configs
 from prism_core import scenario_io
 from prism_core.bundle import noisy
 from prism_core.bundle.certificate import Facts
-from prism_core.bundle.layout import CERTIFICATE, GRAPH, PLAN, RUN, SCENARIOS, SCHEMA, read_json
+from prism_core.bundle.layout import (
+    CERTIFICATE,
+    GRAPH,
+    NEEDED,
+    OPTIONAL,
+    PLAN,
+    RUN,
+    SCENARIOS,
+    SCHEMA,
+    read_json,
+)
 from prism_core.data import schema_io
 from prism_core.errors import BundleError
 from prism_core.planning.replay import Choices, Stages, Wishes, replay
@@ -66,6 +76,10 @@ def read_bundle(path: str | Path) -> Bundle:
         PrismError: naming the file that is missing or not usable.
     """
     folder = Path(path)
+    for name in (*NEEDED, *OPTIONAL):  # a pipe would keep the reader waiting for ever
+        entry = folder / name
+        if entry.is_symlink() or (entry.exists() and not entry.is_file()):
+            raise BundleError(f"{name} is not a plain file.", field=name)
     schema = schema_io.load(folder / SCHEMA)
     dag = formats.read(folder / GRAPH) if (folder / GRAPH).exists() else None
     plan = read_json(folder / PLAN)
@@ -102,28 +116,32 @@ def _choices(plan: dict[str, Any]) -> Choices:
 
 def _facts(certificate: dict[str, Any]) -> Facts:
     try:
-        stamp, charge = certificate["stamp"], certificate["charge"]
-        hashes = {key: certificate[key] for key in ("plan_sha256", "planned_sha256")}
-        entry, seed = certificate["ledger_entry_sha256"], certificate["sampling"]["seed"]
-        versions = certificate["software"]["versions"]
-        usable = (
-            isinstance(stamp, str)
-            and all(isinstance(value, str) for value in hashes.values())
-            and (charge is None or type(charge) is int)
-            and isinstance(entry, str)
-            and type(seed) is int
-            and 0 <= seed < 2**63
-            and all(isinstance(part, str) for item in versions.items() for part in item)
-        )
-    except (KeyError, TypeError, AttributeError):
-        usable = False
-    if not usable:
+        facts = Facts(
+            plan_sha256=certificate["plan_sha256"], planned_sha256=certificate["planned_sha256"],
+            stamp=certificate["stamp"], charge=certificate["charge"],
+            entry=certificate["ledger_entry_sha256"], seed=certificate["sampling"]["seed"],
+            versions=dict(certificate["software"]["versions"]),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError):
+        facts = None
+    if facts is None or not _usable(facts):
         raise BundleError(
             "certificate.json does not name its stamp, hashes, charge, ledger entry, seed and "
             "versions.",
             field=CERTIFICATE,
         )
-    return Facts(**hashes, stamp=stamp, charge=charge, entry=entry, seed=seed, versions=versions)
+    return facts
+
+
+def _usable(facts: Facts) -> bool:
+    texts = (facts.plan_sha256, facts.planned_sha256, facts.stamp, facts.entry)
+    named = (part for item in facts.versions.items() for part in item)
+    return (
+        all(isinstance(text, str) for text in (*texts, *named))
+        and (facts.charge is None or type(facts.charge) is int)
+        and type(facts.seed) is int
+        and 0 <= facts.seed < 2**63
+    )
 
 
 def _scenarios(path: Path) -> tuple[Scenario, ...]:

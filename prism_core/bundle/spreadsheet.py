@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from prism_core.data.tables import RawTable, from_frame, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import pandas as pd
@@ -50,13 +50,18 @@ def raw_csv_text(raw: RawTable) -> str:
     """The same from rows as text."""
     frame = raw.frame.copy()
     for name in raw.header:
-        cells = frame[name]
-        frame[name] = cells.map({text: neutral(text) for text in cells.unique()})
+        frame[name] = _each(raw.column(name), neutral)
     frame.columns = [neutral(name) for name in raw.header]
     # With every cell in quotes a spreadsheet that cuts at another mark finds no cell to execute.
     texts = (*raw.header, *(text for name in raw.header for text in raw.column(name).unique()))
     style = csv.QUOTE_ALL if _cut(texts) else csv.QUOTE_MINIMAL
     return frame.to_csv(index=False, lineterminator="\n", quoting=style)
+
+
+def _each(cells: pd.Series, change: Callable[[str], str]) -> pd.Series:
+    """Every cell changed; columns have few different texts."""
+    texts = {str(text): change(str(text)) for text in cells.unique()}
+    return cells.map(texts.__getitem__)
 
 
 def _cut(texts: Iterable[str]) -> bool:
@@ -72,7 +77,6 @@ def read_csv(path: Path) -> RawTable:
     raw = read_table(path)
     frame = raw.frame.copy()
     for name in raw.header:
-        cells = frame[name]
-        frame[name] = cells.map({text: restored(text) for text in cells.unique()})
+        frame[name] = _each(raw.column(name), restored)
     frame.columns = [restored(name) for name in raw.header]
     return RawTable(frame, raw.name)

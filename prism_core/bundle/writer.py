@@ -96,8 +96,8 @@ def write(
         out: the folder. Files of an earlier run in it are replaced.
         local: where the private files stand on this machine.
         scenarios: what else was considered, each with its plan; all public.
-        workspace: whose key signs. By default that of the ledger that was charged; a run that
-            was not charged is not signed.
+        workspace: whose key signs. By default that of the ledger that was charged; without
+            either the bundle is not signed.
 
     Raises:
         BundleError: when the signing key cannot be read or made.
@@ -112,10 +112,10 @@ def write(
     for name, text in made.items():
         (folder / name).write_bytes(text.encode("utf-8"))
     release.table.to_parquet(folder / PARQUET, index=False)
-    manifest.write(folder, workspace or release.workspace)
     (folder / LOCAL).touch(mode=0o600)
     (folder / LOCAL).chmod(0o600)
     (folder / LOCAL).write_text(json_text(local or {}), encoding="utf-8")
+    manifest.write(folder, workspace or release.workspace)  # last: what failed leaves the rows
     return folder
 
 
