@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,7 @@ def versions() -> dict[str, str]:
     return found | {name: installed(name) for name in _LIBRARIES}
 
 
+@cache
 def installed(name: str) -> str:
     """The version of a package, "unknown" where it is not installed as one."""
     try:

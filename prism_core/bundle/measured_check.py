@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prism_core.bundle.compare import CLOSE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from prism_core.planning.plan import Plan
     from prism_core.synthesis.measure import Measurement
@@ -36,12 +36,18 @@ def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[s
     return found
 
 
-def guard_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
+def guard_findings(
+    target: str, s: Collection[str], measurements: Sequence[Measurement]
+) -> list[str]:
     """The regime guard: Y is measured with S only, and no background edge has Y as an end.
 
     With it the model factorises so that Y is independent of every other column given S.
+
+    Args:
+        target: Y.
+        s: the features S.
+        measurements: what was measured.
     """
-    target, s = plan.task.target, set(plan.s)
     found: list[str] = []
     for m in measurements:
         label = " × ".join(m.clique)

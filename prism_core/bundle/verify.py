@@ -156,10 +156,11 @@ class _Run:
         self._step("signature", self._signature)
         self._step("stamp", self._stamp, needs_bundle=True)
         self._step("plan", self._plan, needs_bundle=True)
+        self._step("guard", self._guard, needs_bundle=True)
         for name, check in (
             ("hashes", self._hashes), ("composition", self._composition),
             ("certificate", self._certificate), ("measurements", self._measured),
-            ("guard", self._guard), ("sizes", self._sizes), ("rows", self._rows),
+            ("sizes", self._sizes), ("rows", self._rows),
             ("redrawn", self._redrawn), ("texts", self._texts),
         ):  # fmt: skip
             self._step(name, check, needs_stages=True)
@@ -271,8 +272,9 @@ class _Run:
         return measured_findings(stages.final, bundle.measurements)
 
     def _guard(self) -> list[str]:
-        bundle, stages = self._read_in
-        return guard_findings(stages.final, bundle.measurements)
+        assert self.bundle is not None
+        target, s = self.bundle.wishes.task.target, self.bundle.choices.s
+        return guard_findings(target, s, self.bundle.measurements)
 
     def _sizes(self) -> list[str]:
         bundle, stages = self._read_in

@@ -8,7 +8,7 @@ import stat
 import numpy as np
 import pytest
 
-from prism_core.bundle import writer
+from prism_core.bundle import layout, writer
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable
 from prism_core.errors import ConfigError, EvaluationError
@@ -46,17 +46,18 @@ def public_files(folder):
 @pytest.mark.privacy
 def test_what_may_be_handed_over_holds_no_path_and_no_cell(folder, tmp_path, canary):
     names = {path.name for path in public_files(folder)}
-    assert names == {
-        "synthetic.csv", "schema.yaml", "dag.json", "plan.json", "certificate.json", "meaning.md",
-    }  # fmt: skip
+    assert names == {*layout.NEEDED, *layout.OPTIONAL, "manifest.json", "manifest.sig"} - {
+        layout.SCENARIOS
+    }
     for path in public_files(folder):
-        text = path.read_text(encoding="utf-8")
-        assert str(tmp_path) not in text
-        assert str(tmp_path.parent) not in text
-        assert canary not in text
-        if path.suffix == ".json":
-            assert "/" not in text.replace("1/n", "")
-            assert "seconds" not in text
+        content = path.read_bytes()
+        for secret in (str(tmp_path), str(tmp_path.parent), canary, "ward 7"):
+            assert secret.encode() not in content
+        assert b"seconds" not in content
+        if path.suffix in (".json", ".toml", ".yaml"):
+            assert b"/" not in content.replace(b"1/n", b"").replace(b'"text/csv"', b"").replace(
+                b'"application/vnd.apache.parquet"', b""
+            )
 
 
 @pytest.mark.privacy
