@@ -413,9 +413,7 @@ def test_a_neighbour_changes_nothing_but_the_noisy_numbers(said, frame, neighbou
     other.loc[11, column] = cell
     a, b = said("a", frame), said("b", other)
     assert a["status"] == 0
-    assert set(a["files"]) == {
-        "plan.json", "certificate.json", "schema.yaml", "dag.json", "meaning.md",
-    }  # fmt: skip
+    assert set(a["files"]) == set(DESCRIBED)
     assert a == b
 
 
