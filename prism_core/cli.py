@@ -48,9 +48,6 @@ def _parser() -> argparse.ArgumentParser:
     plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
     plan.add_argument("config", type=Path, metavar="CONFIG.toml")
     what_if_cli.add_options(plan)
-    plan.add_argument(
-        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
-    )
     plan.set_defaults(run=_plan)
     learn = commands.add_parser(
         "learn-domain", help="learn bounds, bins and categories with part of the budget"
@@ -99,11 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     sample.set_defaults(run=_sample)
     for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
-    dag_cli.add(commands)
-    learn_dag_cli.add(commands)
-    ledger_cli.add(commands)
-    verify_cli.add(commands)
-    bench_cli.add(commands)
+    for part in (dag_cli, learn_dag_cli, ledger_cli, verify_cli, bench_cli):
+        part.add(commands)
     return parser
 
 

@@ -191,16 +191,16 @@ def _measurement_added(thief):
 
 def _widened_with_the_target(thief):
     """A background edge gets the target as an end, in every file that names it."""
-    shape = [3, 2]
+    plan = json.loads((thief.folder / layout.PLAN).read_text(encoding="utf-8"))
+    name = next(name for name in ("age", "grade", "ward", "seen") if name not in plan["s"])
+    size = thief.schema().size(name)
+    clique = [name, "readmitted"]
 
     def measured(entries):
-        entries[-1].update(clique=["grade", "readmitted"], shape=shape, counts=[50] * 6)
-
-    def plan(document):
-        document["queries"][-1].update(clique=["grade", "readmitted"], cells=6)
+        entries[-1].update(clique=clique, shape=[size, 2], counts=[50] * (2 * size))
 
     thief.measured(measured)
-    thief.json(layout.PLAN, plan)
+    thief.json(layout.PLAN, lambda d: d["queries"][-1].update(clique=clique, cells=2 * size))
 
 
 def _level(thief):
@@ -273,12 +273,16 @@ def _seed(thief):
     thief.json(layout.CERTIFICATE, lambda d: d["sampling"].update(seed=1))
 
 
-def _counts(thief):
-    thief.measured(lambda m: m[0]["counts"].__setitem__(0, m[0]["counts"][0] + 100_000))
+def _counts(thief, more=100_000):
+    def change(entries):
+        counts = entries[0]["counts"]
+        counts[counts.index(max(counts))] += more
+
+    thief.measured(change)
 
 
 def _counts_a_little(thief):
-    thief.measured(lambda m: m[0]["counts"].__setitem__(0, m[0]["counts"][0] + 25))
+    _counts(thief, more=25)
 
 
 def _no_whole_number(thief):
@@ -313,7 +317,8 @@ def _hidden_in_parquet(thief):
 
 def _formula(thief):
     path = thief.folder / layout.SYNTHETIC
-    path.write_text(path.read_text().replace("north", "=north", 1))
+    ward = pd.read_parquet(thief.folder / layout.PARQUET)["ward"].iloc[0]
+    path.write_text(path.read_text().replace(f",{ward},", f",={ward},", 1))
 
 
 def _key_twice(thief):
