@@ -19,9 +19,13 @@ from prism_core.bundle.certificate import REHEARSAL
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable
 from prism_core.pipeline import design, release
+from prism_core.planning.locks import Lock
 from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.events import ExponentialEvent
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.prior import Prior
+from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
@@ -117,6 +121,60 @@ def test_other_accountants_are_counted_twice(tmp_path, accountant, schema, frame
     report = verify.verify(writer.write(made, tmp_path / "out"))
     assert report.findings == ()
     assert len(report.opinions) == 2
+
+
+QUICK = Synthesis(model="naive_bayes", sampling="iid", rows=90)
+LEARNED = Dag(
+    nodes=("age", "readmitted"), edges=(("age", "readmitted"),), provenance="dp",
+    prior=Prior(events=(ExponentialEvent(epsilon=0.05, count=3, label="learning"),), delta=1e-5),
+)  # fmt: skip
+PLANS = {
+    "joint": (Task(target="readmitted"), Budget(epsilon=20), DAG, QUICK),
+    "graphical": (Task(target="readmitted", regime="graphical"), Budget(), DAG, QUICK),
+    "learned graph": (Task(target="readmitted", regime="graphical"), Budget(), LEARNED, QUICK),
+    "weights and delta": (
+        Task(target="readmitted", weights={"age": 2.0}), Budget(epsilon=1, delta=1e-7), DAG, QUICK,
+    ),
+    "locks": (
+        Task(target="readmitted", max_joint_cells=0),
+        Budget(allocation="tilted", tilt=0.5,
+               locks=(Lock(columns=("age", "readmitted"), share=0.1),)), DAG, QUICK,
+    ),
+    "regression": (
+        Task(target="readmitted", regime="predictive", k=2, selection="logistic"),
+        Budget(epsilon=4), None, QUICK,
+    ),
+    "one shot": (
+        Task(target="readmitted", regime="predictive", k=2, selection="one_shot"), Budget(), None,
+        QUICK,
+    ),
+    "model error": (
+        Task(target="readmitted", max_joint_cells=0, three_way="model_error"), Budget(), DAG,
+        Synthesis(),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_every_kind_of_plan_passes(kind, tmp_path, schema, frame):
+    task, budget, dag, synthesis = PLANS[kind]
+    plan = design(schema, task, budget, 300, dag=dag, synthesis=synthesis)
+    table = encode(schema, RawTable(frame))
+    made = release(plan, table, ledger=None, rng=np.random.default_rng())
+    report = verify.verify(writer.write(made, tmp_path / "out"))
+    assert report.findings == ()
+    assert report.ok
+
+
+def test_one_row_of_every_person_passes(tmp_path, schema, frame):
+    people = replace(schema, one_row_per_person=False, person_id="mrn", persons=100)
+    frame["mrn"] = [f"p{row % 100}" for row in range(300)]
+    rng = np.random.default_rng()
+    plan = design(people, Task(target="readmitted"), Budget(), 100, dag=DAG, synthesis=QUICK)
+    table = encode(people, RawTable(frame), rng=rng)
+    folder = writer.write(release(plan, table, ledger=None, rng=rng), tmp_path / "out")
+    assert verify.verify(folder).ok
+    assert "mrn" not in (folder / layout.SYNTHETIC).read_text(encoding="utf-8")
 
 
 def test_scenarios_are_planned_again(tmp_path, schema, frame):
