@@ -15,6 +15,7 @@ from prism_core import (
     learn_dag_cli,
     ledger_cli,
     rehearse_cli,
+    verify_cli,
     what_if_cli,
 )
 from prism_core.charge_cli import check_seed, ledger_for
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     release.set_defaults(run=_release)
     for command in (plan, learn, release, *_unspent(commands)):
         command.add_argument("--json", action="store_true", help="print JSON")
-    for part in (dag_cli, learn_dag_cli, rehearse_cli, ledger_cli, bench_cli):
+    for part in (dag_cli, learn_dag_cli, rehearse_cli, ledger_cli, verify_cli, bench_cli):
         part.add(commands)
     return parser
 
@@ -293,7 +294,7 @@ def _release(arguments: argparse.Namespace) -> None:
         why=config.asset.why if config.asset else "",
     )  # fmt: skip
     writer.write(
-        made, arguments.out,
+        made, arguments.out, workspace=arguments.workspace,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
                "train": _place(config), "encoding": config.table.encoding},
         scenarios=scenarios,

@@ -21,6 +21,16 @@ from prism_core.privacy.ledger import Ledger
 if TYPE_CHECKING:
     from pathlib import Path
 
+DESCRIBED = (
+    "README.md", "certificate.json", "dag.dot", "dag.json", "datapackage.json", "meaning.md",
+    "plan.json", "refit.py", "run.toml", "schema.yaml",
+)  # fmt: skip
+"""Files of a bundle that follow from what was declared, but for what is drawn or written anew."""
+NOISY = (
+    "manifest.json", "manifest.sig", "measurements.json", "signing-key.pem", "synthetic.csv",
+    "synthetic.parquet",
+)  # fmt: skip
+
 HEAVY = ("jax", "mbi", "duckdb", "ibis", "sklearn", "plotly", "streamlit", "pyvis")
 
 
@@ -98,10 +108,8 @@ def test_a_private_release_is_charged_and_stamped(prism, make_run, tmp_path):
     table = pd.read_csv(tmp_path / "out" / "synthetic.csv")
     assert len(table) == 200
     assert list(table.columns) == list(pd.read_csv(config.parent / "train.csv").columns)
-    assert files(tmp_path / "out") == [
-        "certificate.json", "dag.json", "local.json", "meaning.md", "plan.json", "schema.yaml",
-        "synthetic.csv",
-    ]  # fmt: skip
+    assert files(tmp_path / "out") == sorted([*DESCRIBED, *NOISY, "local.json"])
+    assert prism("verify", tmp_path / "out", "--workspace", tmp_path / "workspace")[0] == 0
 
 
 def test_a_seeded_public_run_is_a_rehearsal_and_repeats_to_the_byte(prism, make_run, tmp_path):
@@ -359,6 +367,16 @@ NEIGHBOURS = {
 }
 
 
+def described(path: Path) -> object:
+    """What a file says but for the seed of the draw and the ledger's digest, which holds times."""
+    if path.name != "certificate.json":
+        return path.read_bytes()
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["sampling"].pop("seed") >= 0
+    assert len(document.pop("ledger_entry_sha256")) == 64
+    return document
+
+
 @pytest.fixture
 def said(prism, make_run, tmp_path, caplog):
     """Everything a private run says and writes but its noisy results, for a table."""
@@ -375,10 +393,10 @@ def said(prism, make_run, tmp_path, caplog):
         told = json.loads(text) if text else {}
         told.pop("seconds", None)
         told.pop("out", None)
-        kept = ("plan.json", "certificate.json", "schema.yaml", "dag.json", "meaning.md")
         return {
             "plan": plan, "status": status, "told": told, "stderr": err, "log": caplog.text,
-            "files": {n: (out / n).read_bytes() for n in kept if (out / n).exists()},
+            "files": {n: described(out / n) for n in DESCRIBED if (out / n).exists()},
+            "names": files(out),
             "shape": pd.read_csv(out / "synthetic.csv").shape if out.exists() else None,
         }  # fmt: skip
 
@@ -393,9 +411,7 @@ def test_a_neighbour_changes_nothing_but_the_noisy_numbers(said, frame, neighbou
     other.loc[11, column] = cell
     a, b = said("a", frame), said("b", other)
     assert a["status"] == 0
-    assert set(a["files"]) == {
-        "plan.json", "certificate.json", "schema.yaml", "dag.json", "meaning.md",
-    }  # fmt: skip
+    assert set(a["files"]) == set(DESCRIBED)
     assert a == b
 
 
