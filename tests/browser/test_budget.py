@@ -90,6 +90,7 @@ def click_cell(page: Page, column: str, row: int, *, double: bool = False) -> No
     widths = {"marginal": 180, "pool": 84, "cells": 48, "locked": 62, "share": 78}
     names = list(widths)
     x = sum(widths[name] for name in names[: names.index(column)]) + widths[column] / 2
+
     def place() -> dict[str, float]:
         box = grid(page).bounding_box()
         assert box is not None
