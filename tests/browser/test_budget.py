@@ -87,7 +87,7 @@ def grid(page: Page) -> Locator:
 
 def click_cell(page: Page, column: str, row: int) -> None:
     """Click into the table of marginals; its columns have fixed widths."""
-    widths = {"marginal": 180, "pool": 84, "cells": 48, "locked": 62, "share": 78}
+    widths = {"marginal": 170, "pool": 84, "cells": 48, "locked": 62, "share": 78}
     names = list(widths)
     x = sum(widths[name] for name in names[: names.index(column)]) + widths[column] / 2
 
@@ -104,9 +104,10 @@ def click_cell(page: Page, column: str, row: int) -> None:
 
 def type_share(page: Page, row: int, digits: str) -> None:
     click_cell(page, "share", row)
-    page.keyboard.type(digits[0])
+    page.keyboard.type("0")
     page.locator(".gdg-clip-region").wait_for()  # the grid's editor over the cell
-    page.keyboard.type(digits[1:])
+    page.keyboard.press("Control+A")
+    page.keyboard.type(digits)
     page.keyboard.press("Enter")
 
 
