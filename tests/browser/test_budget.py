@@ -68,12 +68,22 @@ def tenths(page: Page) -> list[int]:
     return json.loads(page.get_by_test_id("share-bar").get_attribute("data-tenths") or "[]")
 
 
+def settled(page: Page, locator: Locator) -> dict[str, float]:
+    """Where something stands once nothing that appears above it pushes it about any more."""
+
+    def place() -> dict[str, float]:
+        box = locator.bounding_box()
+        assert box is not None
+        return dict(box)
+
+    wait_until(lambda: place() == (page.wait_for_timeout(500), place())[1])
+    return place()
+
+
 def drag(page: Page, by: float) -> None:
     """Drag the one handle of the bar by a part of its width."""
-    bar = page.get_by_test_id("share-bar").bounding_box()
-    handle = page.get_by_test_id("share-bar").get_by_role("slider").bounding_box()
-    assert bar is not None
-    assert handle is not None
+    bar = settled(page, page.get_by_test_id("share-bar"))
+    handle = settled(page, page.get_by_test_id("share-bar").get_by_role("slider"))
     x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -91,14 +101,7 @@ def click_cell(page: Page, column: str, row: int) -> None:
     names = list(widths)
     x = sum(widths[name] for name in names[: names.index(column)]) + widths[column] / 2
 
-    def place() -> dict[str, float]:
-        box = grid(page).bounding_box()
-        assert box is not None
-        return dict(box)
-
-    # What appears above the table pushes it down.
-    wait_until(lambda: place() == (page.wait_for_timeout(500), place())[1])
-    box = place()
+    box = settled(page, grid(page))
     page.mouse.click(box["x"] + x, box["y"] + 35 + 35 * row + 17)
 
 
@@ -106,8 +109,7 @@ def type_share(page: Page, row: int, digits: str) -> None:
     click_cell(page, "share", row)
     page.keyboard.type("0")
     page.locator(".gdg-clip-region").wait_for()  # the grid's editor over the cell
-    page.keyboard.press("Control+A")
-    page.keyboard.type(digits)
+    page.locator("input.gdg-input").fill(digits)
     page.keyboard.press("Enter")
 
 
