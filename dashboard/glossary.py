@@ -27,6 +27,14 @@ WORDS: dict[str, str] = {
     "Sigma, σ": "The standard deviation of the noise added to each count.",
     "Pool": "A part of the budget: for choosing features, for marginals with Y (task), or for all "
     "else (background).",
+    "Design": "All that is set here: regime, budget, shares, model. A is the plan, which is what a "
+    "release runs; B, C, ... are others to compare it with.",
+    "Expected error": "By how much the noise changes a marginal on average: the sum over its "
+    "cells, in rows or relative to n. Not a guarantee.",
+    "Lock": "To hold one marginal's share of the budget; the others of its pool share the rest.",
+    "Weight": "How much a feature counts in the closed form. Public knowledge, never taken from "
+    "the rows.",
+    "Joint": "One marginal of all features in S and the target at once.",
     "Closed form": "The formula that splits a pool so that the total expected error is least.",
     "zCDP": "The way privacy losses are added up here; tighter than adding epsilons.",
     "3-way marginal": "Counts of the target with two features at once.",
@@ -80,7 +88,12 @@ PAGES: dict[str, tuple[str, ...]] = {
         "Marginal",
         "Sigma, σ",
         "Pool",
+        "Expected error",
         "Closed form",
+        "Lock",
+        "Weight",
+        "Joint",
+        "Design",
         "3-way marginal",
         "CMI",
         "Accountant",

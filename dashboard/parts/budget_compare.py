@@ -110,7 +110,7 @@ def _table(found: Sequence[Difference], letter: str) -> None:
     )  # fmt: skip
     st.dataframe(
         _marked(frame, found, letter), hide_index=True, width="stretch",
-        column_config={"": st.column_config.TextColumn("", width="medium", pinned=True)},
+        column_config={"": st.column_config.TextColumn("", width=310, pinned=True)},
     )  # fmt: skip
 
 

@@ -37,15 +37,19 @@ def bar(entries: Entries) -> None:
         return
     budget, pools = entries.budget, entries.pools
     key = key_of("share_bar")
-    found = share_bar(key=key, parts=parts, rev=budget.shares_rev, label=_LABEL)
+
+    def take(found: tuple[int, ...]) -> None:
+        for pool, tenths in zip(pools, found, strict=True):
+            if pool != "task" and tenths != round(getattr(budget, pool) * WHOLE):
+                setattr(budget, pool, tenths / WHOLE)
+
+    found = share_bar(key=key, parts=parts, rev=budget.shares_rev, label=_LABEL, on_change=take)
     # What was taken once is not taken again: another tab may have changed the shares since.
     reply = (budget.shares_rev, pools, found)
     if found is None or st.session_state.get(f"{key}_seen") == reply:
         return
     st.session_state[f"{key}_seen"] = reply
-    for pool, tenths, part in zip(pools, found, parts, strict=True):
-        if pool != "task" and tenths != part.tenths:
-            setattr(budget, pool, tenths / WHOLE)
+    take(found)
 
 
 def _parts(entries: Entries) -> list[Part] | None:

@@ -83,7 +83,7 @@ def _frame(
             "weight": [None if other is None else other.weight for other in beside],
             "locked": [share is not None for share in held],
             "share": [
-                100.0 * (line.share if share is None else share)
+                round(100.0 * (line.share if share is None else share), 6)
                 for line, share in zip(found, held, strict=True)
             ],
             "sigma": of("sigma"),
@@ -105,12 +105,12 @@ def _by_columns(entries: Entries) -> dict[frozenset[str], float]:
     return {frozenset(columns): share for columns, share in entries.budget.locks.items()}
 
 
-def _number(label: str, width: int, number_format: str | None, help: str) -> Any:  # noqa: ANN401
+def _number(label: str, width: int | None, number_format: str | None, help: str) -> Any:  # noqa: ANN401
     return st.column_config.NumberColumn(label, width=width, format=number_format, help=help)
 
 
 _COLUMNS: dict[str, Any] = {
-    "marginal": st.column_config.TextColumn("marginal", width=180, pinned=True),
+    "marginal": st.column_config.TextColumn("marginal", width=170, pinned=True),
     "pool": st.column_config.TextColumn("pool", width=84),
     "cells": _number("cells", 48, None, "Numbers in the marginal"),
     "weight": _number(
@@ -130,7 +130,7 @@ _COLUMNS: dict[str, Any] = {
         "uniform", 62, "percent", "Error, % of n, if all marginals of the pool had the same share"
     ),
     "closed form": _number(
-        "closed form", 76, "percent", "Error, % of n, under the closed form with nothing locked"
+        "closed form", None, "percent", "Error, % of n, under the closed form with nothing locked"
     ),
 }
 

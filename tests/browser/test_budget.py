@@ -68,12 +68,22 @@ def tenths(page: Page) -> list[int]:
     return json.loads(page.get_by_test_id("share-bar").get_attribute("data-tenths") or "[]")
 
 
+def settled(page: Page, locator: Locator) -> dict[str, float]:
+    """Where something stands once nothing that appears above it pushes it about any more."""
+
+    def place() -> dict[str, float]:
+        box = locator.bounding_box()
+        assert box is not None
+        return dict(box)
+
+    wait_until(lambda: place() == (page.wait_for_timeout(500), place())[1])
+    return place()
+
+
 def drag(page: Page, by: float) -> None:
     """Drag the one handle of the bar by a part of its width."""
-    bar = page.get_by_test_id("share-bar").bounding_box()
-    handle = page.get_by_test_id("share-bar").get_by_role("slider").bounding_box()
-    assert bar is not None
-    assert handle is not None
+    bar = settled(page, page.get_by_test_id("share-bar"))
+    handle = settled(page, page.get_by_test_id("share-bar").get_by_role("slider"))
     x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -85,22 +95,22 @@ def grid(page: Page) -> Locator:
     return page.locator("[class*=st-key-marginals_] [data-testid=stDataFrame]")
 
 
-def click_cell(page: Page, column: str, row: int, *, double: bool = False) -> None:
+def click_cell(page: Page, column: str, row: int) -> None:
     """Click into the table of marginals; its columns have fixed widths."""
-    widths = {"marginal": 180, "pool": 84, "cells": 48, "locked": 62, "share": 78}
+    widths = {"marginal": 170, "pool": 84, "cells": 48, "locked": 62, "share": 78}
     names = list(widths)
     x = sum(widths[name] for name in names[: names.index(column)]) + widths[column] / 2
 
-    def place() -> dict[str, float]:
-        box = grid(page).bounding_box()
-        assert box is not None
-        return dict(box)
+    box = settled(page, grid(page))
+    page.mouse.click(box["x"] + x, box["y"] + 35 + 35 * row + 17)
 
-    # What appears above the table pushes it down.
-    wait_until(lambda: place() == (page.wait_for_timeout(500), place())[1])
-    box = place()
-    click = page.mouse.dblclick if double else page.mouse.click
-    click(box["x"] + x, box["y"] + 35 + 35 * row + 17)
+
+def type_share(page: Page, row: int, digits: str) -> None:
+    click_cell(page, "share", row)
+    page.keyboard.type("0")
+    page.locator(".gdg-clip-region").wait_for()  # the grid's editor over the cell
+    page.locator("input.gdg-input").fill(digits)
+    page.keyboard.press("Enter")
 
 
 def design(page: Page, letter: str) -> None:
@@ -142,16 +152,10 @@ def test_a_share_is_locked_in_the_table_and_the_others_share_the_rest(open_budge
     page.wait_for_timeout(500)
     click_cell(page, "locked", 0)
     page.get_by_text("1 share locked").wait_for()
-    click_cell(page, "share", 1, double=True)
-    page.keyboard.press("Control+A")
-    page.keyboard.type("5")
-    page.keyboard.press("Enter")
+    type_share(page, 1, "5")
     page.get_by_text("2 shares locked").wait_for()
     # Typed away: what cannot be is said, and stays to be corrected.
-    click_cell(page, "share", 2, double=True)
-    page.keyboard.press("Control+A")
-    page.keyboard.type("90")
-    page.keyboard.press("Enter")
+    type_share(page, 2, "90")
     page.get_by_text("What follows is without the locks").wait_for()
     page.get_by_text("3 shares locked").wait_for()
     page.get_by_role("button", name="Remove all locks").click()

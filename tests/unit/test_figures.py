@@ -23,10 +23,12 @@ from prism_core.figures import (
     budget_figure,
     column_figure,
     erm_figure,
+    error_curve_figure,
     error_figure,
     metric_figure,
     odds_figure,
     pair_heatmap,
+    pool_style,
     roc_figure,
     safe,
     task_tv_figure,
@@ -256,6 +258,60 @@ def test_budget_bars():
 def test_a_pool_keeps_its_look_whatever_the_order():
     first = budget_figure(LINES).data[0].marker.color
     assert budget_figure(LINES[2:] + LINES[:2]).data[-1].marker.color == first
+
+
+def test_another_allocation_is_marked_on_every_bar_and_the_numbers_stand_clear_of_it():
+    beside = [0.3, 0.4, 0.25, 0.05]
+    figure = budget_figure(LINES, beside=beside, beside_name="if <i>uniform")
+    as_json(figure)
+    mark, numbers = figure.data[-2:]
+    assert list(mark.x) == beside
+    assert mark.name == "if &lt;i&gt;uniform"
+    assert list(numbers.x) == [0.4, 0.4, 0.25, 0.1]
+    assert [text.strip() for text in numbers.text] == ["40.0%", "30.0%", "20.0%", "10.0%"]
+    assert figure.layout.xaxis.range[1] > 0.4
+
+
+def test_the_four_pools_look_different_in_colour_and_in_grey():
+    styles = [pool_style(pool) for pool in ("selection", "choice", "task", "background")]
+    assert len({style.colour for style in styles}) == 4
+    assert len({style.pattern for style in styles}) == 4
+    assert budget_figure(LINES).data[0].marker.color == pool_style("task").colour
+
+
+@dataclass
+class Point:
+    epsilon: float
+    mean: float
+    largest: float
+
+
+CURVE = [Point(0.1, 0.2, 0.4), Point(1.0, 0.02, 0.04), Point(10.0, 0.002, 0.004)]
+
+
+def test_error_curves_mark_the_epsilon_that_is_set():
+    higher = [Point(p.epsilon, 2 * p.mean, 2 * p.largest) for p in CURVE]
+    figure = error_curve_figure({EVIL: CURVE, "B": higher}, {EVIL: CURVE[1], "B": higher[2]})
+    as_json(figure)
+    lines = [trace for trace in figure.data if trace.mode == "lines"]
+    assert [list(line.y) for line in lines] == [
+        [0.2, 0.02, 0.002], [0.4, 0.04, 0.004], [0.4, 0.04, 0.004]
+    ]  # fmt: skip
+    assert len({(line.line.color, line.line.dash) for line in lines}) == 3
+    marks = [trace for trace in figure.data if trace.mode == "markers+text"]
+    assert [list(mark.x) for mark in marks] == [[1.0], [10.0]]
+    assert marks[0].text == ("ε = 1: 2.00%",)
+    assert figure.layout.shapes[0].x0 == 1.0
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+
+
+def test_what_cannot_stand_on_a_logarithmic_scale_is_left_out():
+    odd = [Point(0.1, math.inf, math.inf), *CURVE, Point(20.0, math.nan, 1.0), Point(0.0, 1.0, 1.0)]
+    figure = error_curve_figure({"A": odd}, {"A": odd[0]})
+    as_json(figure)
+    assert list(figure.data[0].x) == [0.1, 1.0, 10.0]
+    assert not figure.layout.shapes
+    assert "no error forecast" in error_curve_figure({"A": odd[:1]}, {}).layout.annotations[0].text
 
 
 def test_budget_takes_any_object_with_the_attributes():

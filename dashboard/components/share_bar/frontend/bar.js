@@ -71,17 +71,25 @@ export class ShareBar {
       handle.focus({ preventScroll: true });
       handle.setPointerCapture(event.pointerId);
       // Where in the handle it was taken: a click must not move it.
-      this.grip = { index, offset: event.clientX - this.middle(handle) };
+      const offset = event.clientX - this.middle(handle);
+      this.grip = { index, offset, start: event.clientX };
     });
-    handle.addEventListener("pointermove", (event) => {
-      if (this.grip?.index !== index) return;
+    const follow = (event) => {
+      if (event.clientX === this.grip.start) return;
+      this.grip.start = null;
       const { left, width } = this.view.bar.getBoundingClientRect();
       const place = ((event.clientX - this.grip.offset - left) / width) * WHOLE;
       this.move(index, Math.round(place / SNAP) * SNAP);
+    };
+    handle.addEventListener("pointermove", (event) => {
+      if (this.grip?.index !== index) return;
+      follow(event);
       this.waiting ??= setTimeout(() => this.tell(), LIVE_MS);
     });
-    const drop = () => {
+    const drop = (event) => {
       if (this.grip?.index !== index) return;
+      // A busy browser may leave the last move out.
+      if (event.type === "pointerup") follow(event);
       this.grip = null;
       this.tell();
     };
