@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.state import BudgetEntries, Graph, Project
+from dashboard.entries import BudgetEntries
+from dashboard.state import Graph, Project
 from prism_core.experiments import samples
 from prism_core.planning.bounds import bounds
 from prism_core.planning.meaning import meaning
