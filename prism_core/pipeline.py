@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-import secrets
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -124,8 +124,7 @@ def release(
         why: purpose, for the ledger.
         noise: secure by default. A seeded source is for public tables only and makes the run a
             rehearsal, which is not charged.
-        rng: of a rehearsal, gives the seed of the synthetic rows (post-processing). With secure
-            noise that seed comes from the operating system: it is published.
+        rng: gives the seed of the synthetic rows (post-processing).
         progress: told before each step; may raise to cancel.
 
     Raises:
@@ -148,8 +147,7 @@ def release(
         run.measure_all()
         model = run.fit()
         progress("sample", 0.0)
-        # Published: of a release it must tell nothing of a generator that chose rows before.
-        seed = secrets.randbits(62) if source.secure else int(rng.integers(2**62))
+        seed = _seed(rng)
         codes, frame = draw(plan, model, seed)
     except BaseException:
         state.close(failed=True)
@@ -163,6 +161,11 @@ def release(
         entry="" if ledger is None or charge is None else ledger.entry(charge),
         workspace=None if ledger is None or charge is None else ledger.path.parent,
     )  # fmt: skip
+
+
+def _seed(rng: np.random.Generator) -> int:
+    """A seed that may be published: by a one-way function, as `rng` may have chosen rows before."""
+    return int.from_bytes(hashlib.sha256(rng.bytes(32)).digest()[:8], "big") >> 2
 
 
 def fit_model(
