@@ -6,6 +6,7 @@ Whatever a database says when it fails may quote a cell, so no text of it is let
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -16,7 +17,7 @@ from prism_core.data.guard import drained, guarded
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -290,12 +291,17 @@ def _view(connection: Any, query: str, types: _Types, place: int, name: str) -> 
 
 
 def _open_server(address: Address) -> Engine:
-    backend, table = guarded(lambda: _reach(address), address.title)
-    check_header(table.columns, address.title)
+    with ExitStack() as opened:
+        backend, find = guarded(lambda: _reach(address), address.title)
+        opened.callback(backend.disconnect)
+        table = guarded(find, address.title)
+        check_header(table.columns, address.title)
+        opened.pop_all()
     return IbisEngine(backend, (table,), address.title)
 
 
-def _reach(address: Address) -> tuple[Any, Any]:
+def _reach(address: Address) -> tuple[Any, Callable[[], Any]]:
+    """A connection, and how to find the table in it."""
     extra = "pyspark" if address.place == "spark" else address.place
     try:
         if address.place == "spark":
@@ -309,10 +315,10 @@ def _reach(address: Address) -> tuple[Any, Any]:
             f"pip install 'ibis-framework[{extra}]'."
         ) from None
     database = address.entry("schema") or None
-    return backend, backend.table(address.entry("table"), database=database)
+    return backend, lambda: backend.table(address.entry("table"), database=database)
 
 
-def _spark(address: Address) -> tuple[Any, Any]:
+def _spark(address: Address) -> tuple[Any, Callable[[], Any]]:
     import ibis
     from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
@@ -324,10 +330,14 @@ def _spark(address: Address) -> tuple[Any, Any]:
     session = (builder.master(master) if master else builder).getOrCreate()
     backend = ibis.pyspark.connect(session)
     if address.entry("table"):
-        return backend, backend.table(address.entry("table"))
+        return backend, lambda: backend.table(address.entry("table"))
     path = str(address.path_part())
-    check_types(session, path, address.title)
-    return backend, backend.read_parquet(path)
+
+    def find() -> Any:  # noqa: ANN401
+        check_types(session, path, address.title)
+        return backend.read_parquet(path)
+
+    return backend, find
 
 
 def check_types(session: Any, path: str, name: str) -> None:  # noqa: ANN401
