@@ -22,6 +22,8 @@ MEANING = "meaning.md"
 """What the plan's epsilon means, for a committee."""
 SCENARIOS = "scenarios.json"
 """What else was considered, with the figures of each plan; no row was read for any of them."""
+REPORT = "report.html"
+"""For a privacy committee: plain words, figures, technical annex; one file, no script."""
 README = "README.md"
 RUN = "run.toml"
 REFIT = "refit.py"
@@ -34,7 +36,7 @@ LOCAL = "local.json"
 
 NEEDED = (
     SYNTHETIC, PARQUET, SCHEMA, PLAN, MEASUREMENTS, CERTIFICATE, MEANING, README, RUN, REFIT,
-    DATAPACKAGE,
+    DATAPACKAGE, REPORT,
 )  # fmt: skip
 """In every bundle."""
 OPTIONAL = (GRAPH, DOT, SCENARIOS, PUBLIC_KEY)
