@@ -24,6 +24,9 @@ SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
 PLAN = "plan.json"
 CERTIFICATE = "certificate.json"
+PRIVATE_EVALUATION = "private-evaluation.json"
+"""Headline numbers inside epsilon, where they were bought after the run; may be handed over."""
+
 LOCAL = "local.json"
 """Where the private files stand on this machine; for the curator, not for handing over."""
 
@@ -128,6 +131,16 @@ def read(path: str | Path) -> Folder:
         certificate=certified,
         local=_read_json(folder / LOCAL) if (folder / LOCAL).is_file() else {},
     )
+
+
+def read_plan(folder: Folder) -> dict[str, Any]:
+    """The plan of a run as plain values; empty when the folder has none.
+
+    Raises:
+        EvaluationError: when it was changed by hand into something else.
+    """
+    path = folder.path / PLAN
+    return _read_json(path) if path.is_file() else {}
 
 
 def _read_json(path: Path) -> dict[str, Any]:

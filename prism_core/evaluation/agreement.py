@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prism_core.evaluation.prediction import Prediction
     from prism_core.evaluation.subject import Subject
 
-IMPORTANCE_ROWS = 5_000
+IMPORTANCE_ROWS = 2_000
 """Most holdout rows on which importances are measured."""
 
 
@@ -138,9 +138,7 @@ def _coefficients(subject: Subject, made: Fitted, real: Fitted) -> tuple[tuple[W
     seen = np.minimum(*counts) > 0 if by_level else np.ones(len(terms), dtype=bool)
     weights: list[Weight] = []
     for name, first, second in _rows_of_both(made, real, labels):
-        centred = [
-            _centred(row, terms, seen) if by_level else row for row in (first, second)
-        ]
+        centred = [_centred(row, terms, seen) if by_level else row for row in (first, second)]
         for place, (column, term) in enumerate(terms):
             if seen[place]:
                 weights.append(

@@ -59,7 +59,7 @@ def groups(
     """
     if not len(predicted):
         return None
-    values, place = np.unique(predicted, return_inverse=True)
+    _, place = np.unique(predicted, return_inverse=True)
     size = np.bincount(place)
     middle = np.cumsum(size) - size / 2.0
     group = np.minimum((middle / len(predicted) * BINS).astype(int), BINS - 1)[place]

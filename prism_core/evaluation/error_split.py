@@ -96,9 +96,7 @@ class TaskMarginal:
     outside_epsilon: bool = True
 
 
-def cell_sigma(
-    schema: Schema, clique: Sequence[str], measured: Sequence[Measured]
-) -> float | None:
+def cell_sigma(schema: Schema, clique: Sequence[str], measured: Sequence[Measured]) -> float | None:
     """Noise of one cell of a marginal as the measurements know it, in rows; None if unmeasured.
 
     A measured marginal that holds the clique gives each of its cells as a sum of
@@ -173,9 +171,7 @@ def _deviation(
 def _split(subject: Subject, name: str) -> TaskError:
     obstacle = subject.comparison.obstacle
     if obstacle:
-        return TaskError(
-            name=name, total=None, noise=None, limit=None, sigma=None, note=obstacle
-        )
+        return TaskError(name=name, total=None, noise=None, limit=None, sigma=None, note=obstacle)
     real, made, sigma = _marginals(subject, (name, subject.target))
     total = float(np.abs(made - real).sum())
     if sigma is None:

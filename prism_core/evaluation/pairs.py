@@ -105,37 +105,59 @@ def pair_statistics(
     if not real.n or not made.n:
         return None
     names = subject.schema.names
-    size = len(names)
-    association = {"real": np.eye(size), "made": np.eye(size)}
-    distance = np.zeros((size, size))
+    association = {"real": np.eye(len(names)), "made": np.eye(len(names))}
+    distance = np.zeros((len(names), len(names)))
     blocks = list(_blocks(subject))
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i + 1)]
     for step, (i, j) in enumerate(pairs):
         progress(step / len(pairs), "counting all pairs of columns")
+        rows, columns = _starts(subject, blocks[i]), _starts(subject, blocks[j])
         with one_thread():
-            first, second = (_product(table, blocks[i], blocks[j]) for table in (real, made))
-        for a, rows in zip(blocks[i], _slices(subject, blocks[i]), strict=True):
-            for b, columns in zip(blocks[j], _slices(subject, blocks[j]), strict=True):
-                p, q = first[rows, columns] / real.n, second[rows, columns] / made.n
-                distance[a, b] = distance[b, a] = min(1.0, float(np.abs(p - q).sum()) / 2.0)
-                if a != b:
-                    for key, shares in (("real", p), ("made", q)):
-                        association[key][a, b] = association[key][b, a] = cramers_v(shares)
+            p, q = (_product(table, blocks[i], blocks[j]) / table.n for table in (real, made))
+        grid, mirrored = np.ix_(blocks[i], blocks[j]), np.ix_(blocks[j], blocks[i])
+        distance[grid] = np.minimum(1.0, _sums(np.abs(p - q), rows, columns) / 2.0)
+        distance[mirrored] = distance[grid].T
+        for key, shares in (("real", p), ("made", q)):
+            association[key][grid] = cramers_v(shares, rows, columns)
+            association[key][mirrored] = association[key][grid].T
+    for matrix in association.values():
+        np.fill_diagonal(matrix, 1.0)
     return PairStatistics(
         names=names, real=association["real"], synthetic=association["made"], distance=distance
     )
 
 
-def cramers_v(shares: NDArray[np.float64]) -> float:
-    """Cramér's V of a table of shares, 0 to 1; 0 when a side is constant (Cramér 1946)."""
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    shown = min(int((rows > 0).sum()), int((columns > 0).sum()))
-    if shown < 2:
-        return 0.0
-    product = np.outer(rows, columns)
-    inside = product > 0
-    squares = float((shares[inside] ** 2 / product[inside]).sum()) - 1.0
-    return float(np.sqrt(min(1.0, max(0.0, squares) / (shown - 1))))
+def cramers_v(
+    shares: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Cramér's V of every table in a grid of tables, 0 to 1 (Cramér 1946); 0 when a side is flat.
+
+    Args:
+        shares: the tables beside and under each other, each of shares that sum to 1.
+        rows: where each table starts, downwards.
+        columns: where each table starts, to the right.
+    """
+    # The margins of a column are the same in all of its tables.
+    first_right = columns[1] if len(columns) > 1 else shares.shape[1]
+    first_down = rows[1] if len(rows) > 1 else shares.shape[0]
+    down, across = shares[:, :first_right].sum(axis=1), shares[:first_down].sum(axis=0)
+    product = np.outer(down, across)
+    parts = np.divide(shares**2, product, out=np.zeros_like(shares), where=product > 0)
+    squares = np.maximum(0.0, _sums(parts, rows, columns) - 1.0)
+    levels = [
+        np.add.reduceat((margin > 0).astype(int), starts)
+        for margin, starts in ((down, rows), (across, columns))
+    ]
+    freedom = np.minimum.outer(*levels) - 1
+    found = np.divide(squares, freedom, out=np.zeros_like(squares), where=freedom > 0)
+    return np.sqrt(np.minimum(1.0, found))
+
+
+def _sums(
+    values: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """The sum over every table in a grid of tables."""
+    return np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
 
 
 def _blocks(subject: Subject) -> Iterator[list[int]]:
@@ -151,9 +173,10 @@ def _blocks(subject: Subject) -> Iterator[list[int]]:
     yield block
 
 
-def _slices(subject: Subject, block: list[int]) -> list[slice]:
-    ends = np.cumsum([subject.schema.columns[place].size for place in block]).tolist()
-    return [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+def _starts(subject: Subject, block: list[int]) -> NDArray[np.intp]:
+    """Where the levels of each column of a group start."""
+    sizes = [subject.schema.columns[place].size for place in block]
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
 
 
 def _product(table: EncodedTable, rows: list[int], columns: list[int]) -> NDArray[np.float64]:

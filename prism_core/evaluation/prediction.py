@@ -13,7 +13,6 @@ import numpy as np
 
 from prism_core.evaluation.calibration import CalibrationCurve, calibration_curve
 from prism_core.evaluation.learners import LEARNERS, check_learners, labelled
-from prism_core.evaluation.records import MetricRow
 from prism_core.evaluation.tstr import (
     METRICS,
     Attempt,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
-    from prism_core.evaluation.records import RocCurve, Side
+    from prism_core.evaluation.records import MetricRow, RocCurve, Side
     from prism_core.evaluation.subject import Subject
 
 

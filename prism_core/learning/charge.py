@@ -11,6 +11,8 @@ from prism_core.errors import LedgerError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from prism_core.learning.graph_plan import GraphPlan
+    from prism_core.learning.plan import DomainPlan
     from prism_core.privacy.accountants import Spent
     from prism_core.privacy.events import Event
     from prism_core.privacy.ledger import Ledger
@@ -21,7 +23,7 @@ LearningStamp: TypeAlias = Literal[
 
 
 class Priced(Protocol):
-    """A plan whose cost is known before it runs."""
+    """A plan of another room whose cost is known before it runs."""
 
     @property
     def spent(self) -> Spent:
@@ -54,7 +56,12 @@ class Charge:
 
 @contextmanager
 def charged(
-    plan: Priced, ledger: Ledger | None, asset: str, why: str, *, rehearsal: bool
+    plan: DomainPlan | GraphPlan | Priced,
+    ledger: Ledger | None,
+    asset: str,
+    why: str,
+    *,
+    rehearsal: bool,
 ) -> Iterator[Charge]:
     """Write and sync the charge, then run the block; it stands unless no mechanism ran.
 
