@@ -62,7 +62,7 @@ def charged(
     why: str,
     *,
     rehearsal: bool,
-) -> Iterator[Charge]:
+) -> Iterator[Charge]:  # fmt: skip
     """Write and sync the charge, then run the block; it stands unless no mechanism ran.
 
     Raises:
