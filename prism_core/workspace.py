@@ -17,6 +17,7 @@ from prism_core.data.split import set_aside
 from prism_core.data.stored import StoredTable
 from prism_core.data.tables import RawTable, read_table
 from prism_core.errors import PrivacyError, TableError
+from prism_core.evaluation.comparing import Candidate
 from prism_core.evaluation.subject import Measured, Subject
 from prism_core.planning.design import design
 from prism_core.structure import formats
@@ -267,6 +268,30 @@ def subject(
         n=plan.get("n") or (holdout.n if train is None else train.n),
         sampling="iid" if plan.get("sampling") == "iid" else "rounded",
     )  # fmt: skip
+
+
+def candidate(path: Path, name: str) -> Candidate:
+    """A run's folder as it takes part in a comparison. Spends nothing: a release paid for it.
+
+    Args:
+        path: the folder.
+        name: what it is called there.
+
+    Raises:
+        EvaluationError, TableError: when the folder is none of a run, or is gone.
+    """
+    folder = writer.read(path)
+    known = folder.certificate
+    return Candidate(
+        name=name, synthetic=encode_synthetic(folder.schema, read_table(folder.synthetic)),
+        epsilon=known.get("guarantee", {}).get("declared_epsilon"),
+        stamp=str(known.get("stamp", "unknown")), regime=str(known["task"].get("regime", "")),
+    )  # fmt: skip
+
+
+def generator(seed: int) -> np.random.Generator:
+    """A generator that anyone who knows the seed can repeat; for public rows only."""
+    return np.random.default_rng(seed)
 
 
 def fresh_rng() -> np.random.Generator:

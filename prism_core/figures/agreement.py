@@ -34,8 +34,9 @@ def agreement_figure(found: Agreement) -> go.Figure:
         x=ends, y=ends, mode="lines", hoverinfo="skip", name="Both models agree",
         line={"color": theme.FLOOR, "width": 1.5, "dash": "dot"},
     )  # fmt: skip
+    one = "level" if found.weights[0].term else "column"
     figure.add_scatter(
-        x=real, y=made, mode="markers", name=f"One {'level' if found.weights[0].term else 'column'}",
+        x=real, y=made, mode="markers", name=f"One {one}",
         marker={"color": theme.SYNTHETIC, "size": 9, "opacity": 0.75, "line": {"width": 1}},
         customdata=[theme.safe(weight.label) for weight in found.weights],
         hovertemplate="%{customdata}<br>real %{x:.3f}<br>synthetic %{y:.3f}<extra></extra>",
