@@ -18,31 +18,56 @@ from prism_core.evaluation import CHOOSING, compare
 from prism_core.workspace import candidate
 
 if TYPE_CHECKING:
-    from prism_core.evaluation import Candidate, Standing
+    from collections.abc import Sequence
+
+    from dashboard.parts.inspect_work import Progress
+    from prism_core.evaluation import Candidate, Standing, Subject
 
 
 def section() -> None:
     """The warning, the choice, and the table."""
     st.warning(CHOOSING, icon=":material/visibility_lock:")
-    candidates = _candidates()
     _add()
-    if len(candidates) < 2:
+    now = inspection()
+    folders = list(dict.fromkeys([now.folder, *project().earlier, *now.compared]))
+    if len(folders) < 2:
         st.info(
             "There is no other release to compare with yet. Earlier runs of this session come "
             "here by themselves; others when you name their folder.",
             icon=":material/info:",
         )
-    names = "\n".join(found.name for found in candidates)
-    subject = inspection().subject
-    standings = ask(f"compare:{names}", lambda tell: compare(subject, candidates, tell))
-    if standings is None:
+    subject = now.subject
+    name = "compare:" + "\n".join(str(folder) for folder in folders)
+    found = ask(name, lambda tell: _compared(subject, folders, tell))
+    if found is None:
         return
+    standings, left_out = found
     table([_row(standing) for standing in standings], "compare")
+    for reason in left_out:
+        st.caption(plain(reason))
     if project().test is None:
         st.caption(
             "The rows kept aside were drawn from the same file for this run. An earlier run drew "
             "others, so some of its training rows may be among them: read its line as optimistic."
         )
+
+
+def _compared(
+    subject: Subject, folders: Sequence[Path], tell: Progress
+) -> tuple[tuple[Standing, ...], list[str]]:
+    """Every folder that can be read, this release first; and why others are left out."""
+    found: list[Candidate] = []
+    left_out: list[str] = []
+    for number, folder in enumerate(folders):
+        name = f"{number}: {_short(folder)}" if number else "this release"
+        try:
+            known = candidate(folder, name)
+            if known.synthetic.schema.columns != subject.schema.columns:
+                raise EvaluationError("It has other columns than this release.")
+            found.append(known)
+        except PrismError as error:
+            left_out.append(f"{name} is left out. {error}")
+    return compare(subject, found, tell), left_out
 
 
 def _row(found: Standing) -> dict[str, object]:
@@ -54,23 +79,6 @@ def _row(found: Standing) -> dict[str, object]:
         "pairs with target (TV)": found.task_distance, "columns (l1)": found.column_distance,
         "note": found.auc.note,
     }  # fmt: skip
-
-
-def _candidates() -> list[Candidate]:
-    """This release first; those that cannot be read are named with the reason."""
-    now, state = inspection(), project()
-    found: list[Candidate] = []
-    folders = dict.fromkeys([now.folder, *state.earlier, *now.compared])
-    for number, folder in enumerate(folders):
-        name = "this release" if folder == now.folder else f"{number}: {_short(folder)}"
-        try:
-            known = candidate(folder, name)
-            if known.synthetic.schema.columns != now.subject.schema.columns:
-                raise EvaluationError("It has other columns than this release.")
-            found.append(known)
-        except PrismError as error:
-            st.caption(plain(f"{name} is left out. {error}"))
-    return found
 
 
 def _short(folder: Path) -> str:

@@ -115,7 +115,7 @@ def _curves(found: Prediction) -> None:
 
 def _learners(metric: str) -> None:
     st.subheader("All learners so far", anchor=False)
-    scored = [found for found in inspection().done("predict:").values()]
+    scored = list(inspection().done("predict:").values())
     rows: list[MetricRow] = [row for found in scored for row in found.rows]
     chosen = [row for row in rows if row.name == metric]
     left, right = st.columns([1, 1.2], gap="large")
