@@ -40,10 +40,9 @@ else:
     names = list(SECTIONS)
     chosen = st.segmented_control(
         "Section", names, default=state.inspection.section or names[0], key="inspect_section",
-        label_visibility="collapsed", on_change=keep,
+        required=True, label_visibility="collapsed", on_change=keep,
         args=(state.inspection, "section", "inspect_section"),
     )  # fmt: skip
-    # A click on the section that is open closes it; the first one opens then.
     section = chosen or names[0]
     if section != "Private numbers":
         badge(OUTSIDE_EPSILON)

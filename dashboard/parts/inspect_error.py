@@ -48,6 +48,10 @@ def _split(errors: Sequence[TaskError]) -> None:
         for e in errors
     ]  # fmt: skip
     figure(error_split_figure(errors, target), "error_split", sentences.error_split(errors), rows)
+    st.caption(
+        "What lies outside S is left out on purpose in the causal and graphical regimes; measure "
+        "more marginals, or choose another S, to keep it."
+    )
 
 
 def _marginal(errors: Sequence[TaskError]) -> None:

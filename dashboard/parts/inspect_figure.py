@@ -50,6 +50,8 @@ def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) 
     if frame.empty:
         st.caption("There are no numbers here.")
         return
+    if "note" in frame and not frame["note"].any():
+        frame = frame.drop(columns="note")
     floats = frame.select_dtypes("float").columns
     st.dataframe(
         frame, hide_index=True, width="stretch", key=f"{key}_table",

@@ -104,6 +104,7 @@ def _curves(found: Prediction) -> None:
         st.info(plain(found.row("accuracy").note), icon=":material/info:")
     for place, matrix in zip(st.columns(2, gap="large"), found.confusion, strict=False):
         with place:
+            st.markdown(f"**Trained on {matrix.trained_on} rows**")
             rows = [
                 {"true": true, "predicted": label, "rows": count}
                 for true, counts in zip(matrix.labels, matrix.counts, strict=True)
@@ -133,12 +134,13 @@ def _learners(metric: str) -> None:
 
 def row_of(row: MetricRow) -> dict[str, Any]:
     """A metric row for a table."""
+    score = "AUC from S" if row.name == "auc_from_s" else row.name.replace("_", " ")
     return {
-        "score": METRIC_TITLES.get(row.name, row.name.replace("_", " ")),
+        "score": "AUC" if row.name == "auc" else score,
         "learner": LEARNER_LABELS.get(row.learner or "", ""),
         "floor": row.floor,
-        "trained on synthetic": row.value,
-        "trained on real (ceiling)": row.ceiling,
+        "synthetic (TSTR)": row.value,
+        "real (ceiling)": row.ceiling,
         "note": row.note,
     }
 

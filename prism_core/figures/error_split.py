@@ -86,7 +86,7 @@ def task_marginal_figure(found: TaskMarginal, code: int) -> go.Figure:
     figure = theme.new_figure(
         height=380,
         xaxis=axis | {"title": {"text": theme.safe(found.name, 60)}},
-        yaxis={"title": {"text": title}, "tickformat": "~%"},
+        yaxis={"title": {"text": title}, "tickformat": "~%", "rangemode": "tozero"},
     )
     places = list(range(len(kept)))
     full = [theme.safe(label) for label in labels]

@@ -42,9 +42,12 @@ def association_figure(found: PairStatistics) -> go.Figure:
     Args:
         found: the columns to draw; `PairStatistics.take` picks some of many.
     """
+    # A column with itself is 1 everywhere, and would take the whole scale.
+    itself = np.eye(len(found.names), dtype=bool)
     return _draw(
         _Panels(
-            rows=found.names, columns=found.names, real=found.real, synthetic=found.synthetic,
+            rows=found.names, columns=found.names, real=np.where(itself, np.nan, found.real),
+            synthetic=np.where(itself, np.nan, found.synthetic),
             what="Cramér's V", format=".2f",
         )
     )  # fmt: skip
@@ -66,16 +69,17 @@ def _draw(panels: _Panels) -> go.Figure:
         return theme.sentence_figure("Choose at least one column.")
     tall = len(panels.rows)
     axis = {"tickfont": {"size": 11}, "ticks": ""}
-    labels = len(panels.columns) <= 40
-    down = theme.name_axis(panels.rows, limit=18) | axis | {"range": [tall - 0.5, -0.5]}
+    many = len(panels.columns) > 12
+    down = theme.name_axis(panels.rows, limit=26) | axis | {"range": [tall - 0.5, -0.5]}
     right = (
-        theme.name_axis(panels.columns, limit=18)
+        theme.name_axis(panels.columns, limit=20)
         | axis
-        | {"range": [-0.5, len(panels.columns) - 0.5], "tickangle": -45 if labels else -90}
+        | {"range": [-0.5, len(panels.columns) - 0.5], "tickangle": -90 if many else -45}
     )
-    if len(panels.rows) > 40:
+    if many:
+        right = right | {"tickfont": {"size": 9}}
+    if tall > 40:
         down = down | {"tickfont": {"size": 8}}
-        right = right | {"tickfont": {"size": 8}}
     layout: dict[str, Any] = {}
     for number, (low, high) in enumerate(((0.0, 0.29), (0.34, 0.63), (0.71, 1.0)), start=1):
         end = "" if number == 1 else str(number)
@@ -96,10 +100,9 @@ def _draw(panels: _Panels) -> go.Figure:
 
 
 def _panels(figure: go.Figure, panels: _Panels) -> None:
-    off_diagonal = panels.real, panels.synthetic
-    top = max(_SMALLEST_TOP, *(float(matrix.max()) for matrix in off_diagonal))
+    top = max(_SMALLEST_TOP, *(_largest(matrix) for matrix in (panels.real, panels.synthetic)))
     gap = panels.synthetic - panels.real
-    reach = max(_SMALLEST_TOP, float(np.abs(gap).max()))
+    reach = max(_SMALLEST_TOP, _largest(np.abs(gap)))
     hover = [
         [f"{theme.safe(a, 40)} × {theme.safe(b, 40)}" for b in panels.columns] for a in panels.rows
     ]
@@ -113,7 +116,7 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
     ):
         end = "" if number == 1 else str(number)
         figure.add_heatmap(
-            x=list(range(len(panels.columns))), y=list(range(len(panels.rows))), z=matrix.tolist(),
+            x=list(range(len(panels.columns))), y=list(range(len(panels.rows))), z=_cells(matrix),
             zmin=low, zmax=high, colorscale=scale, xaxis=f"x{end}", yaxis=f"y{end}",
             customdata=hover, showscale=number > 1,
             hovertemplate=f"%{{customdata}}<br>{panels.what}: %{{z:{panels.format}}}"
@@ -125,3 +128,13 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
             text=f"<b>{title}</b>", x=(0.145, 0.485, 0.855)[number - 1], y=1.0, xref="paper",
             yref="paper", yanchor="bottom", yshift=6, showarrow=False,
         )  # fmt: skip
+
+
+def _largest(matrix: NDArray[np.float64]) -> float:
+    known = matrix[~np.isnan(matrix)]
+    return float(known.max()) if known.size else 0.0
+
+
+def _cells(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+    """Plotly leaves cells without a number blank."""
+    return [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
