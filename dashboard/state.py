@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from dashboard.parts.inspect_work import Inspection
     from dashboard.worker import Job
     from prism_core.data.big import BigTable
     from prism_core.data.schema import Provenance, Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
-    from prism_core.evaluation import Evaluation
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.learning.requests import Outline
@@ -255,7 +255,8 @@ class Project:
     train: Rows | None = None
     holdout: Rows | None = None
     folder: Path | None = None
-    evaluation: Evaluation | None = None
+    inspection: Inspection | None = None
+    earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
     planned: tuple[object, Plan] | None = None  # the last entries, and their plan
 
     @property
@@ -422,8 +423,10 @@ class Project:
     def forget_results(self) -> None:
         """Drop what belongs to an earlier run."""
         self.job = None
+        if self.folder is not None and self.folder not in self.earlier:
+            self.earlier.append(self.folder)
         self.folder = None
-        self.evaluation = None
+        self.inspection = None
 
 
 @st.cache_resource

@@ -69,7 +69,7 @@ def _release(project: Project) -> str:
 
 
 def _inspect(project: Project) -> str:
-    return "" if project.evaluation is not None else "Compare synthetic and real rows."
+    return "" if project.inspection is not None else "Compare synthetic and real rows."
 
 
 DONE_ICON = ":material/check_circle:"

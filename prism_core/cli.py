@@ -9,7 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import bench_cli, dag_cli, learn_dag_cli, ledger_cli, verify_cli, what_if_cli
+from prism_core import (
+    bench_cli,
+    dag_cli,
+    learn_dag_cli,
+    ledger_cli,
+    private_cli,
+    verify_cli,
+    what_if_cli,
+)
 from prism_core.charge_cli import check_seed, ledger_for
 from prism_core.errors import ConfigError, PrismError
 
@@ -93,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         "--train", metavar="TABLE", help="real training rows (default: the run's own)"
     )
     evaluate.set_defaults(run=_evaluate)
+    private_cli.add_options(evaluate)
     sample = commands.add_parser("sample-data", help="write one of the packaged samples")
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
@@ -317,6 +326,11 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         open_rows,
     )
 
+    if arguments.private is not None:
+        document, text = private_cli.run(arguments)
+        _emit(arguments, document, text)
+        return
+    private_cli.check_unused(arguments)
     folder = writer.read(arguments.dir)
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
 

@@ -143,7 +143,8 @@ def _launch(state: Project, plan: Plan) -> None:
     rng = fresh_rng()
     table = ready(state.schema, state.raw, public=state.public, rng=rng)
     if state.test is not None:
-        train, holdout = table, encode_holdout(state.schema, state.test, rng=rng)
+        train = table
+        holdout = encode_holdout(state.schema, state.test, rng=rng, public=state.public)
     else:
         train, holdout = split(table, state.holdout_rows, rng)
     if train.schema != plan.schema or train.n != plan.n:

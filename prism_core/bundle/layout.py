@@ -31,6 +31,8 @@ DATAPACKAGE = "datapackage.json"
 MANIFEST = "manifest.json"
 SIGNATURE = "manifest.sig"
 PUBLIC_KEY = "signing-key.pem"
+PRIVATE_EVALUATION = "private-evaluation.json"
+"""Headline numbers inside epsilon, where they were bought after the run; may be handed over."""
 LOCAL = "local.json"
 """Where the private files stand on this machine; for the curator, not for handing over."""
 

@@ -137,7 +137,7 @@ def _rows(dag: Dag, shown: Sequence[str]) -> list[list[str]]:
                 else float(places[name])
                 for name in layer
             }
-            layer.sort(key=lambda name: (means[name], order[name]))  # noqa: B023  (used at once)
+            layer[:] = [name for *_, name in sorted((means[n], order[n], n) for n in layer)]
             places |= {name: place for place, name in enumerate(layer)}
     return [
         layer[start : start + _ABREAST]
