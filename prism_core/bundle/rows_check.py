@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from prism_core.data.tables import RawTable
     from prism_core.planning.plan import Plan
     from prism_core.synthesis.measure import Measurement
 
@@ -25,31 +24,21 @@ if TYPE_CHECKING:
 def rows_findings(folder: Path, plan: Plan) -> list[str]:
     """Rows, columns and cells of both files against the plan. Reads synthetic rows only."""
     found: list[str] = []
-    tables = {SYNTHETIC: read_csv(folder / SYNTHETIC), PARQUET: read_table(folder / PARQUET)}
-    for name, raw in tables.items():
-        if raw.header != plan.schema.names:
-            found.append(f"{name} has other columns than the schema, or another order.")
-            continue
-        if raw.rows != plan.rows:
-            found.append(f"{name} holds {raw.rows:,} rows; the plan makes {plan.rows:,}.")
-        found += _outside(name, raw, plan)
-    if not found and not tables[SYNTHETIC].frame.equals(tables[PARQUET].frame):
+    text, typed = read_csv(folder / SYNTHETIC), read_table(folder / PARQUET)
+    if text.header != plan.schema.names:
+        return [f"{SYNTHETIC} has other columns than the schema, or another order."]
+    if text.rows != plan.rows:
+        found.append(f"{SYNTHETIC} holds {text.rows:,} rows; the plan makes {plan.rows:,}.")
+    found += [
+        f"{SYNTHETIC} holds a value of {column.name!r} outside the declared domain."
+        for column in plan.schema.columns
+        if rows_outside(column, text.column(column.name).drop_duplicates())
+    ]
+    if typed.header != text.header or not typed.frame.equals(text.frame):
         found.append(f"{SYNTHETIC} and {PARQUET} do not hold the same rows.")
-    if not found and (folder / SYNTHETIC).read_bytes() != _text(tables[SYNTHETIC]):
+    if (folder / SYNTHETIC).read_bytes() != raw_csv_text(text).encode("utf-8"):
         found.append(f"{SYNTHETIC} is not written as this program writes it.")
     return found
-
-
-def _outside(name: str, raw: RawTable, plan: Plan) -> list[str]:
-    return [
-        f"{name} holds a value of {column.name!r} outside the declared domain."
-        for column in plan.schema.columns
-        if rows_outside(column, raw.column(column.name))
-    ]
-
-
-def _text(raw: RawTable) -> bytes:
-    return raw_csv_text(raw).encode("utf-8")
 
 
 def redrawn_findings(
