@@ -15,6 +15,7 @@ from prism_core import (
     learn_dag_cli,
     ledger_cli,
     rehearse_cli,
+    verify_cli,
     what_if_cli,
 )
 from prism_core.charge_cli import check_seed, ledger_for
@@ -110,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     learn_dag_cli.add(commands)
     rehearse_cli.add(commands)
     ledger_cli.add(commands)
+    verify_cli.add(commands)
     bench_cli.add(commands)
     return parser
 
@@ -286,7 +288,7 @@ def _release(arguments: argparse.Namespace) -> None:
         why=config.asset.why if config.asset else "",
     )  # fmt: skip
     writer.write(
-        made, arguments.out,
+        made, arguments.out, workspace=arguments.workspace,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
                "train": _place(config), "encoding": config.table.encoding},
         scenarios=scenarios,

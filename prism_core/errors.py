@@ -16,6 +16,7 @@ the task, the budget) and from file-level facts (headers, separators) only.
     |- PrivacyError       a mechanism was asked to run without a guarantee
     |- LedgerError        the ledger refuses a charge
     |  `- OverspentError  ... because the asset's lifetime budget is too small
+    |- BundleError        the folder of a run is not as this program writes it
     |- EvaluationError    there is nothing to evaluate against
     `- CancelledError     the person asked the run to stop
 """
@@ -108,6 +109,10 @@ class LedgerError(PrismError):
 
 class OverspentError(LedgerError):
     """A charge would exceed an asset's lifetime budget."""
+
+
+class BundleError(PrismError):
+    """The folder of a run is not as this program writes it."""
 
 
 class EvaluationError(PrismError):

@@ -1,4 +1,4 @@
-"""The commands `prism ledger list | show | verify | export`. They read; none of them writes."""
+"""The commands `prism ledger list | show | verify | export | key`. They read; none writes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     export = ways.add_parser("export", help="everything as JSON, for auditors")
     export.add_argument("--out", type=Path, metavar="FILE", help="write there (default: print)")
     export.set_defaults(run=_export)
-    for command in (listed, show, verify, export):
+    key = ways.add_parser("key", help="fingerprint of the key that signs bundles, to hand out")
+    key.set_defaults(run=_key)
+    for command in (listed, show, verify, export, key):
         command.add_argument(
             "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
         )
@@ -151,3 +153,16 @@ def _export(arguments: argparse.Namespace) -> None:
     except OSError:
         raise LedgerError(f"{str(arguments.out)!r} cannot be written.", field="out") from None
     _emit(arguments, {"out": str(arguments.out)}, f"wrote {arguments.out}")
+
+
+def _key(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle import signing
+    from prism_core.privacy.ledger import default_workspace
+
+    pem = signing.public_pem(arguments.workspace or default_workspace())
+    if pem is None:
+        raise LedgerError(
+            "This workspace has signed nothing yet; its first release makes the key.", field="key"
+        )
+    found = signing.fingerprint(pem)
+    _emit(arguments, {"fingerprint": found, "pem": pem.decode("ascii")}, found)

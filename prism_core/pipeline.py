@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from numpy.random import default_rng
+
 from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import BudgetError, LedgerError, PrivacyError
@@ -24,6 +26,9 @@ from prism_core.synthesis.select import choose_features, choose_forest, choose_t
 from prism_core.synthesis.select.logistic import needs_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
     from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model
 
-__all__ = ["STAGES", "Release", "Stamp", "design", "evaluate", "release"]
+__all__ = ["STAGES", "Release", "Stamp", "design", "draw", "evaluate", "fit_model", "release"]
 
 Stage: TypeAlias = Literal[
     "charge", "select", "task", "background", "three_way", "forest", "fit", "sample"
@@ -75,6 +80,10 @@ class Release:
         stamp: what kind of run it was.
         charge: number of the ledger's charge, None where there was none.
         seconds: wall time; not for export beside private tables.
+        seed: what the synthetic rows were drawn with; drawn after the last mechanism and no part
+            of any noise, so it may be published, and the rows can be drawn again.
+        entry: digest of the charge's entry in the ledger's chain, "" where there was none.
+        workspace: where that ledger stands, None where there was none; not for export.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -85,6 +94,9 @@ class Release:
     stamp: Stamp
     charge: int | None
     seconds: float
+    seed: int
+    entry: str = ""
+    workspace: Path | None = field(default=None, repr=False)
 
 
 def release(
@@ -134,8 +146,8 @@ def release(
         run.measure_all()
         model = run.fit()
         progress("sample", 0.0)
-        codes = model.sample(plan.rows, rng, plan.synthesis.sampling)
-        frame = decode(plan.schema, codes, rng)
+        seed = int(rng.integers(2**62))
+        codes, frame = draw(plan, model, seed)
     except BaseException:
         state.close(failed=True)
         raise
@@ -144,8 +156,50 @@ def release(
     return Release(
         table=frame, codes=codes, plan=run.plan, measurements=tuple(run.measurements),
         model=model, stamp=_stamp(rehearsal=rehearsal, ledger=ledger), charge=charge,
-        seconds=time.monotonic() - started,
+        seconds=time.monotonic() - started, seed=seed,
+        entry="" if ledger is None or charge is None else ledger.entry(charge),
+        workspace=None if ledger is None or charge is None else ledger.path.parent,
     )  # fmt: skip
+
+
+def fit_model(
+    plan: Plan,
+    measurements: Sequence[Measurement],
+    progress: Callable[[float], None] = lambda _: None,
+) -> Model:
+    """The plan's model, fitted to noisy marginals. Post-processing, spends nothing.
+
+    Args:
+        plan: with every private choice filled in.
+        measurements: in the plan's order.
+        progress: called with the share done; may raise to stop.
+    """
+    if plan.synthesis.model == "naive_bayes":
+        return _naive_bayes(plan, measurements)
+    return fit_pgm(
+        plan.sizes, plan.task.target, plan.n, measurements,
+        iterations=plan.synthesis.iterations, engine=plan.synthesis.engine, progress=progress,
+    )  # fmt: skip
+
+
+def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.DataFrame]:
+    """The plan's synthetic rows, as codes and as values. Post-processing, spends nothing.
+
+    Args:
+        plan: says how many rows and by which rule.
+        model: the fitted model.
+        seed: the same seed gives the same rows.
+    """
+    rng = default_rng(seed)
+    codes = model.sample(plan.rows, rng, plan.synthesis.sampling)
+    return codes, decode(plan.schema, codes, rng)
+
+
+def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
+    """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
+    overlapping = {query.clique for query in plan.queries if query.kind == "three-way"}
+    used = [m for m in measurements if m.clique not in overlapping]
+    return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
 
 
 def _silent(stage: Stage, share: float) -> None:
@@ -267,22 +321,12 @@ class _Run:
         self.measurements += measure(self.table, queries, self.noise, step)
 
     def _naive_bayes(self) -> Model:
-        """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
-        plan = self.plan
-        overlapping = {query.clique for query in plan.queries if query.kind == "three-way"}
-        used = [m for m in self.measurements if m.clique not in overlapping]
-        return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
+        return _naive_bayes(self.plan, self.measurements)
 
     def fit(self) -> Model:
         """Post-processing from here on."""
         self.progress("fit", 0.0)
-        if self.plan.synthesis.model == "naive_bayes":
-            return self._naive_bayes()
-        return fit_pgm(
-            self.plan.sizes, self.plan.task.target, self.plan.n, self.measurements,
-            iterations=self.plan.synthesis.iterations, engine=self.plan.synthesis.engine,
-            progress=lambda share: self.progress("fit", share),
-        )  # fmt: skip
+        return fit_model(self.plan, self.measurements, lambda share: self.progress("fit", share))
 
 
 @dataclass

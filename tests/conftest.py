@@ -157,8 +157,7 @@ def canary() -> str:
     return CANARY
 
 
-@pytest.fixture
-def schema() -> Schema:
+def small_schema() -> Schema:
     """One column of every kind; `readmitted` is the target."""
     return Schema(
         columns=(
@@ -176,6 +175,12 @@ def schema() -> Schema:
         ),
         one_row_per_person=True,
     )  # fmt: skip
+
+
+@pytest.fixture
+def schema() -> Schema:
+    """See `small_schema`."""
+    return small_schema()
 
 
 def small_frame(rows: int = 300, seed: int = 7) -> pd.DataFrame:
@@ -203,6 +208,12 @@ def small_frame(rows: int = 300, seed: int = 7) -> pd.DataFrame:
 def frame() -> pd.DataFrame:
     """300 generated rows of `schema`, as text."""
     return small_frame()
+
+
+@pytest.fixture(scope="session")
+def small() -> tuple[Schema, pd.DataFrame]:
+    """The same schema and rows for fixtures that live longer than a test; not to be changed."""
+    return small_schema(), small_frame()
 
 
 @pytest.fixture

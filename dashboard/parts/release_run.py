@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,6 +9,7 @@ import streamlit as st
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.bundle import writer
+from prism_core.bundle.archive import zip_bytes
 from prism_core.pipeline import STAGES, Stage
 
 if TYPE_CHECKING:
@@ -105,21 +104,13 @@ def _done(job: Job, outcome: Outcome) -> None:
             type="primary" if name == writer.SYNTHETIC else "secondary",
         )  # fmt: skip
     st.download_button(
-        "Everything (ZIP)", _zip(job.result), "prism-release.zip", key="download_zip",
+        "The bundle (ZIP)", zip_bytes(job.result), "prism-bundle.zip", key="download_zip",
         icon=":material/folder_zip:",
+        help="All files that may be handed over, with the noisy counts, the certificate, a data "
+        "sheet and checksums. `prism verify` checks them without the private rows.",
     )  # fmt: skip
     st.subheader("First synthetic rows", anchor=False)
     st.dataframe(_head(job.result / writer.SYNTHETIC), hide_index=True, width="stretch")
-
-
-def _zip(folder: Path) -> bytes:
-    """All files for handing over; local.json stays here."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.iterdir()):
-            if path.name != writer.LOCAL:
-                archive.write(path, path.name)
-    return buffer.getvalue()
 
 
 def _head(path: Path):  # noqa: ANN202

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core.bundle import manifest
+from prism_core.bundle.certificate import Facts, stages_of
+from prism_core.bundle.certificate import certificate as certificate_of
+from prism_core.bundle.contents import texts
+from prism_core.bundle.layout import (
+    CERTIFICATE,
+    GRAPH,
+    LOCAL,
+    MANIFEST,
+    MEANING,
+    MEASUREMENTS,
+    NEEDED,
+    OPTIONAL,
+    PARQUET,
+    PLAN,
+    SCENARIOS,
+    SCHEMA,
+    SIGNATURE,
+    SYNTHETIC,
+    json_text,
+    read_json,
+)
+from prism_core.bundle.spreadsheet import csv_text
 from prism_core.data import schema_io
-from prism_core.data.schema import PROVENANCE_TEXT
-from prism_core.data.tables import from_frame
-from prism_core.errors import ConfigError, EvaluationError
-from prism_core.planning.meaning import meaning
-from prism_core.scenario_io import exported
-from prism_core.structure import formats
+from prism_core.errors import BundleError, ConfigError, EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,17 +41,10 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
 
-SYNTHETIC = "synthetic.csv"
-SCHEMA = "schema.yaml"
-GRAPH = "dag.json"
-PLAN = "plan.json"
-CERTIFICATE = "certificate.json"
-MEANING = "meaning.md"
-"""What the plan's epsilon means, for a committee."""
-SCENARIOS = "scenarios.json"
-"""What else was considered, with the figures of each plan; no row was read for any of them."""
-LOCAL = "local.json"
-"""Where the private files stand on this machine; for the curator, not for handing over."""
+__all__ = [
+    "CERTIFICATE", "GRAPH", "LOCAL", "MEANING", "MEASUREMENTS", "PARQUET", "PLAN", "SCENARIOS",
+    "SCHEMA", "SYNTHETIC", "Folder", "certificate", "check_target", "read", "write",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,36 +58,15 @@ class Folder:
 
     @property
     def synthetic(self) -> Path:
-        """The synthetic rows."""
-        return self.path / SYNTHETIC
+        """The synthetic rows: the Parquet file, whose cells are as they were drawn."""
+        parquet = self.path / PARQUET
+        return parquet if parquet.is_file() else self.path / SYNTHETIC
 
 
 def certificate(release: Release) -> dict[str, Any]:
     """What was done and what it guarantees, as plain values."""
-    plan = release.plan
-    return {
-        "stamp": release.stamp,
-        "guarantee": {
-            "epsilon": plan.guarantee.epsilon,
-            "delta": plan.delta,
-            "rho": plan.guarantee.rho,
-            "declared_epsilon": plan.budget.epsilon,
-            "accountant": plan.budget.accountant,
-            "neighbours": "replace one person; the number of persons is public",
-            "unit": "one row per person declared"
-            if plan.schema.one_row_per_person
-            else "one uniformly chosen row per person ID",
-        },
-        "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s)},
-        "schema_provenance": plan.schema.provenance,
-        "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
-        "domain": None if plan.schema.prior is None else plan.schema.prior.to_dict(),
-        "graph_provenance": None if plan.dag is None else plan.dag.provenance,
-        "graph": None if plan.dag is None or plan.dag.prior is None else plan.dag.prior.to_dict(),
-        "plan_sha256": plan.hash,
-        "charge": release.charge,
-        "software": {"name": "prism-dashboard", "version": _version()},
-    }
+    stages = stages_of(release.plan)
+    return certificate_of(stages, Facts.of(release, stages))
 
 
 def check_target(out: str | Path) -> None:
@@ -99,34 +87,35 @@ def check_target(out: str | Path) -> None:
 
 def write(
     release: Release, out: str | Path, *, local: dict[str, Any] | None = None,
-    scenarios: Sequence[tuple[Scenario, Plan]] = (),
+    scenarios: Sequence[tuple[Scenario, Plan]] = (), workspace: Path | None = None,
 ) -> Path:  # fmt: skip
     """Write the folder; everything in it but local.json may be handed over.
 
     Args:
         release: what is written.
-        out: the folder.
+        out: the folder. Files of an earlier run in it are replaced.
         local: where the private files stand on this machine.
         scenarios: what else was considered, each with its plan; all public.
+        workspace: whose key signs. By default that of the ledger that was charged; without
+            either the bundle is not signed.
+
+    Raises:
+        BundleError: when the signing key cannot be read or made.
     """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    # In the text form of the declared levels: true and false, 3 for 3.0, ISO dates.
-    from_frame(release.table).frame.to_csv(folder / SYNTHETIC, index=False)
-    schema_io.save(release.plan.schema, folder / SCHEMA)
-    (folder / GRAPH).unlink(missing_ok=True)  # of an earlier run into the same folder
-    if release.plan.dag is not None:
-        (folder / GRAPH).write_text(formats.write(release.plan.dag, "node-link"), encoding="utf-8")
-    _json(folder / PLAN, release.plan.to_dict())
-    _json(folder / CERTIFICATE, certificate(release))
-    said = meaning(release.plan).to_markdown(stamp=release.stamp)
-    (folder / MEANING).write_text(said, encoding="utf-8")
-    (folder / SCENARIOS).unlink(missing_ok=True)
-    if scenarios:
-        _json(folder / SCENARIOS, {"scenarios": exported(scenarios)})
+    for name in (*NEEDED, *OPTIONAL, MANIFEST, SIGNATURE):
+        (folder / name).unlink(missing_ok=True)
+    stages = stages_of(release.plan)
+    made = texts(stages, Facts.of(release, stages), release.measurements, scenarios)
+    made[SYNTHETIC] = csv_text(release.table)
+    for name, text in made.items():
+        (folder / name).write_bytes(text.encode("utf-8"))
+    release.table.to_parquet(folder / PARQUET, index=False)
     (folder / LOCAL).touch(mode=0o600)
     (folder / LOCAL).chmod(0o600)
-    _json(folder / LOCAL, local or {})
+    (folder / LOCAL).write_text(json_text(local or {}), encoding="utf-8")
+    manifest.write(folder, workspace or release.workspace)  # last: what failed leaves the rows
     return folder
 
 
@@ -157,23 +146,6 @@ def read(path: str | Path) -> Folder:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        document = None
-    if not isinstance(document, dict):
-        raise EvaluationError(f"{path.name} is not readable as JSON.", field="dir")
-    return document
-
-
-def _json(path: Path, document: dict[str, Any]) -> None:
-    path.write_text(
-        json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
-        encoding="utf-8",
-    )
-
-
-def _version() -> str:
-    try:
-        return version("prism-dashboard")
-    except PackageNotFoundError:
-        return "unknown"
+        return read_json(path)
+    except BundleError as error:
+        raise EvaluationError(str(error), field="dir") from None

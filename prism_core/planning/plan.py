@@ -15,7 +15,7 @@ from prism_core.privacy.events import event_dict
 from prism_core.privacy.prior import Prior, together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique, Forecast
@@ -351,14 +351,16 @@ class Plan:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the plan and its schema, for the ledger and the certificate."""
-        document: dict[str, Any] = {
-            "plan": self.to_dict(),
-            "schema": schema_io.to_dict(self.schema),
-        }
-        if self.dag is not None:
-            document["edges"] = sorted(self.dag.edges)
-        text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return plan_digest(self.to_dict(), self.schema, self.dag)
+
+
+def plan_digest(document: Mapping[str, Any], schema: Schema, dag: Dag | None) -> str:
+    """SHA-256 of a plan as `Plan.to_dict` writes it, its schema and its graph."""
+    whole: dict[str, Any] = {"plan": document, "schema": schema_io.to_dict(schema)}
+    if dag is not None:
+        whole["edges"] = sorted(dag.edges)
+    text = json.dumps(whole, sort_keys=True, ensure_ascii=False, default=list)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _query_dict(query: Query) -> dict[str, Any]:

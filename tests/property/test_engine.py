@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
+from unit.exact import exact, indicator
 from unit.workloads import SHAPES, workload
 
 from prism_core.errors import PlanError
@@ -32,17 +32,6 @@ def graphs(draw):
     subset = st.lists(st.sampled_from(names), min_size=1, max_size=5, unique=True)
     sets = {tuple(sorted(names)) for names in draw(st.lists(subset, min_size=1, max_size=7))}
     return sizes, sorted(sets), np.random.default_rng(draw(st.integers(0, 2**32)))
-
-
-def indicator(sizes, clique):
-    """Matrix that sums the joint, flattened, into a marginal."""
-    cells = list(itertools.product(*(range(size) for size in sizes.values())))
-    at = [list(sizes).index(name) for name in clique]
-    shape = [sizes[name] for name in clique]
-    rows = [np.ravel_multi_index([cell[i] for i in at], shape) for cell in cells]
-    found = np.zeros((math.prod(shape), len(cells)))
-    found[rows, np.arange(len(cells))] = 1.0
-    return found
 
 
 class Flat:
@@ -134,29 +123,33 @@ def measured(sizes, sets, rng, n):
     return found
 
 
-def least_loss(sizes, measurements, n):
-    """Non-negative least squares over the joint; the sum is held by a heavy row."""
-    rows = [indicator(sizes, m.clique) * n / m.sigma for m in measurements]
-    wanted = [m.values.ravel() / m.sigma for m in measurements]
-    matrix, target = np.vstack(rows), np.concatenate(wanted)
-    heavy = 1e4 * np.abs(matrix).max()
-    joint, _ = nnls(np.vstack([matrix, np.full(matrix.shape[1], heavy)]), np.append(target, heavy))
-    joint /= joint.sum()
-    return 0.5 * float(((matrix @ joint - target) ** 2).sum())
-
-
 @given(graphs(), st.integers(50, 5_000))
 def test_the_optimum_is_that_of_an_independent_solver(graph, n):
     sizes, sets, rng = graph
     measurements = measured(sizes, sets, rng, n)
     found = fit(sizes, n, measurements)
-    expected = least_loss(sizes, measurements, n)
+    expected, _ = exact(sizes, n, measurements)
     assert found.loss <= expected * (1 + 1e-5) + 1e-6
     assert found.loss - found.gap <= expected * (1 + 1e-9) + 1e-9  # the gap is a true bound
     for clique, table in zip(found.tree.cliques, found.tables, strict=True):
         assert table.shape == tuple(sizes[name] for name in clique)
         assert (table >= 0.0).all()
         assert table.sum() == pytest.approx(n, rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_random_workloads_reach_the_exact_optimum(shape):
+    """Six of every shape here; `tests/benchmarks/same_optimum.py` compares 200, also with mbi."""
+    for seed in range(6):
+        sizes, n, measurements = workload(shape, seed)
+        found = fit(sizes, n, measurements)
+        loss, joint = exact(sizes, n, measurements)
+        assert found.loss == pytest.approx(loss, rel=1e-6, abs=1e-9)
+        for m in measurements:
+            mine = marginal_of(found.tree, found.tables, sizes, n, m.clique).ravel() / n
+            # Noise of more than 20 times n says nothing about the marginal at this precision.
+            atol = 1e-4 if m.sigma < 20 * n else 2e-3
+            np.testing.assert_allclose(mine, indicator(sizes, m.clique) @ joint, atol=atol)
 
 
 @settings(max_examples=33)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import stat
+import zipfile
 
 import numpy as np
 import pytest
 
-from prism_core.bundle import writer
+from prism_core import config as configs
+from prism_core.bundle import archive, layout, writer
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable
 from prism_core.errors import ConfigError, EvaluationError
@@ -46,17 +50,18 @@ def public_files(folder):
 @pytest.mark.privacy
 def test_what_may_be_handed_over_holds_no_path_and_no_cell(folder, tmp_path, canary):
     names = {path.name for path in public_files(folder)}
-    assert names == {
-        "synthetic.csv", "schema.yaml", "dag.json", "plan.json", "certificate.json", "meaning.md",
-    }  # fmt: skip
+    assert names == {*layout.NEEDED, *layout.OPTIONAL, "manifest.json", "manifest.sig"} - {
+        layout.SCENARIOS
+    }
     for path in public_files(folder):
-        text = path.read_text(encoding="utf-8")
-        assert str(tmp_path) not in text
-        assert str(tmp_path.parent) not in text
-        assert canary not in text
-        if path.suffix == ".json":
-            assert "/" not in text.replace("1/n", "")
-            assert "seconds" not in text
+        content = path.read_bytes()
+        for secret in (str(tmp_path), str(tmp_path.parent), canary, "ward 7"):
+            assert secret.encode() not in content
+        assert b"seconds" not in content
+        if path.suffix in (".json", ".toml", ".yaml"):
+            assert b"/" not in content.replace(b"1/n", b"").replace(b'"text/csv"', b"").replace(
+                b'"application/vnd.apache.parquet"', b""
+            )
 
 
 @pytest.mark.privacy
@@ -177,3 +182,117 @@ def test_scenarios_go_along_with_their_figures(made, folder, schema):
     assert row["plan_sha256"] == plan.hash
     writer.write(made, folder)  # of an earlier run into the same folder
     assert not (folder / writer.SCENARIOS).exists()
+
+
+NUMBERS = ("61.7734911", "-48215.0937", "271828182845904")
+"""Cells of the private rows: inside the declared bounds, below, and above."""
+
+
+@pytest.mark.privacy
+def test_a_number_of_the_private_rows_is_in_no_file_and_no_log(
+    schema, frame, tmp_path, caplog, capsys
+):
+    caplog.set_level(logging.DEBUG)
+    frame.loc[7, "dose"], frame.loc[8, "age"], frame.loc[9, "age"] = NUMBERS
+    table = encode(schema, RawTable(frame))
+    plan = design(schema, TASK, Budget(), table.n, dag=DAG, synthesis=FAST)
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.register("ward 7", epsilon=3.0, delta=plan.delta)
+    made = release(plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng())
+    folder = writer.write(made, tmp_path / "out", local={})
+    said = caplog.text + "".join(capsys.readouterr())
+    parquet = _text_table(folder / layout.PARQUET).to_csv()
+    ledgers = [path.read_bytes() for path in (tmp_path / "ledger").iterdir() if path.is_file()]
+    for number in NUMBERS:
+        stem = number.strip("-").split(".")[0]
+        needle = number.strip("-") if len(stem) < 4 else stem
+        assert needle not in said
+        assert needle not in parquet
+        for content in (*ledgers, *(path.read_bytes() for path in folder.iterdir())):
+            assert needle.encode() not in content
+
+
+@pytest.mark.privacy
+def test_the_zip_holds_what_may_be_handed_over_and_no_time(made, folder):
+    content = archive.zip_bytes(folder)
+    with zipfile.ZipFile(io.BytesIO(content)) as found:
+        assert writer.LOCAL not in found.namelist()
+        assert set(found.namelist()) == {path.name for path in public_files(folder)}
+        assert {entry.date_time for entry in found.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert found.read("synthetic.csv") == (folder / "synthetic.csv").read_bytes()
+    (folder / "notes.txt").write_text("of the curator")
+    assert archive.zip_bytes(folder) == content
+
+
+def test_the_certificate_lists_every_event_and_every_choice(schema, frame, tmp_path):
+    task = Task(target="readmitted", regime="predictive", k=2, three_way="cmi")
+    table = encode(schema, RawTable(frame))
+    plan = design(schema, task, Budget(), table.n, synthesis=Synthesis())
+    found = writer.certificate(release(plan, table, ledger=None, rng=np.random.default_rng()))
+    assert {entry["name"] for entry in found["choices"]} == {
+        "features", "3-way marginals", "background pairs",
+    }  # fmt: skip
+    assert all(entry["sensitivity"] > 0.0 for entry in found["choices"])
+    assert sum(event["rho"] for event in found["events"]) == pytest.approx(
+        found["guarantee"]["rho"], rel=1e-12
+    )
+    gaussians = [event for event in found["events"] if event["event"] == "gaussian"]
+    assert all(event["sensitivity"] == 2**0.5 and event["sigma"] > 0 for event in gaussians)
+    assert found["guarantee"]["n"] == 300
+    assert {"python", "numpy", "opendp"} <= set(found["software"]["versions"])
+    assert "operating system" in found["noise"]
+
+
+def test_the_settings_can_be_run_again(folder, schema):
+    config = configs.load(folder / layout.RUN)
+    assert (config.task, config.synthesis) == (TASK, FAST)
+    assert config.asset is None
+    assert config.table.train.name == "train.csv"
+
+
+def test_the_data_sheet_says_what_it_is(folder, made):
+    text = (folder / layout.README).read_text(encoding="utf-8")
+    for heading in ("Intended use", "The features S", "What is preserved", "What is not preserved",
+                    "Privacy, in words", "How to cite"):  # fmt: skip
+        assert f"## {heading}" in text
+    assert "charge 1 in the ledger" in text
+    assert "Pa\\(readmitted\\)" in text
+    assert made.plan.hash[:12] in text
+
+
+def test_the_data_package_describes_every_column_of_the_csv(folder, schema):
+    document = json.loads((folder / layout.DATAPACKAGE).read_text(encoding="utf-8"))
+    assert document["profile"] == "tabular-data-package"
+    fields = document["resources"][0]["schema"]["fields"]
+    header = (folder / layout.SYNTHETIC).read_text(encoding="utf-8").splitlines()[0]
+    assert ",".join(entry["name"] for entry in fields) == header
+    kinds = {entry["name"]: entry["type"] for entry in fields}
+    assert kinds == {
+        "age": "integer", "smoker": "boolean", "grade": "string", "ward": "string",
+        "seen": "date", "dose": "number", "readmitted": "boolean",
+    }  # fmt: skip
+    by_name = {entry["name"]: entry["constraints"] for entry in fields}
+    assert by_name["age"] == {"required": True, "minimum": 18, "maximum": 89}
+    assert by_name["smoker"] == {"required": False}
+    assert by_name["ward"]["enum"] == ["north", "south", "rest"]
+    assert by_name["seen"]["minimum"] == "2020-01-01"
+
+
+def test_an_earlier_run_leaves_nothing_behind(made, folder, schema, frame):
+    task = Task(target="readmitted", regime="predictive", k=2)
+    table = encode(schema, RawTable(frame))
+    plan = design(schema, task, Budget(), 300, synthesis=FAST)
+    other = release(plan, table, ledger=None, rng=np.random.default_rng())
+    writer.write(other, folder)
+    names = {path.name for path in folder.iterdir()}
+    assert not names & {layout.GRAPH, layout.DOT, layout.SIGNATURE, layout.PUBLIC_KEY}
+
+
+@pytest.mark.privacy
+def test_the_signing_key_is_private_and_stays_in_the_workspace(made, folder, tmp_path):
+    key = tmp_path / "ledger" / "signing.key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    secret = key.read_bytes()
+    for path in folder.iterdir():
+        assert secret not in path.read_bytes()
+        assert secret.hex() not in path.read_text(encoding="latin-1")

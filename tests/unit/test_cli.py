@@ -21,6 +21,16 @@ from prism_core.privacy.ledger import Ledger
 if TYPE_CHECKING:
     from pathlib import Path
 
+DESCRIBED = (
+    "README.md", "certificate.json", "dag.dot", "dag.json", "datapackage.json", "meaning.md",
+    "plan.json", "refit.py", "run.toml", "schema.yaml",
+)  # fmt: skip
+"""Files of a bundle that follow from what was declared, but for what is drawn or written anew."""
+NOISY = (
+    "manifest.json", "manifest.sig", "measurements.json", "signing-key.pem", "synthetic.csv",
+    "synthetic.parquet",
+)  # fmt: skip
+
 HEAVY = ("jax", "mbi", "duckdb", "ibis", "sklearn", "plotly", "streamlit", "pyvis")
 
 
@@ -359,6 +369,16 @@ NEIGHBOURS = {
 }
 
 
+def described(path: Path) -> object:
+    """What a file says but for the seed of the draw and the ledger's digest, which holds times."""
+    if path.name != "certificate.json":
+        return path.read_bytes()
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["sampling"].pop("seed") >= 0
+    assert len(document.pop("ledger_entry_sha256")) == 64
+    return document
+
+
 @pytest.fixture
 def said(prism, make_run, tmp_path, caplog):
     """Everything a private run says and writes but its noisy results, for a table."""
@@ -375,10 +395,10 @@ def said(prism, make_run, tmp_path, caplog):
         told = json.loads(text) if text else {}
         told.pop("seconds", None)
         told.pop("out", None)
-        kept = ("plan.json", "certificate.json", "schema.yaml", "dag.json", "meaning.md")
         return {
             "plan": plan, "status": status, "told": told, "stderr": err, "log": caplog.text,
-            "files": {n: (out / n).read_bytes() for n in kept if (out / n).exists()},
+            "files": {n: described(out / n) for n in DESCRIBED if (out / n).exists()},
+            "names": files(out),
             "shape": pd.read_csv(out / "synthetic.csv").shape if out.exists() else None,
         }  # fmt: skip
 

@@ -231,6 +231,24 @@ def test_what_cannot_be_learned_is_refused_with_its_field():
         assert caught.value.field == field
 
 
+@pytest.mark.privacy
+def test_a_learned_graph_carries_its_cost_through_networkx_and_node_link():
+    prior = design_graph(SCHEMA, "y", 1.0, None, 4_000).prior(7)
+    dag = Dag(nodes=NAMES, edges=(("cause", "y"),), provenance="dp", prior=prior)
+    assert formats.read(formats.to_networkx(dag)) == dag
+    assert formats.read(formats.write(dag, "node-link")) == dag
+    public = replace(dag, provenance="public twin", prior=None)
+    assert formats.read(formats.to_networkx(public)) == public
+    broken = formats.to_networkx(dag)
+    broken.graph["learned"] = {"events": "none"}
+    with pytest.raises(StructureError, match="What the graph cost cannot be read"):
+        formats.read(broken)
+    del broken.graph["learned"]  # a design refuses a graph that does not say what it cost
+    with pytest.raises(BudgetError, match="does not say what it cost"):
+        design(SCHEMA, Task(target="y", regime="graphical"), Budget(), 4_000,
+               dag=formats.read(broken))  # fmt: skip
+
+
 def test_the_cost_of_a_graph_holds_for_the_unit_that_was_counted():
     schema = replace(SCHEMA, one_row_per_person=False, person_id="id", persons=4_000)
     plan = design_graph(schema, "y", 1.0, None, 4_000)

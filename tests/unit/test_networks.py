@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import re
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -161,5 +162,7 @@ def test_pgmpy_agrees():
     drawing = formats.read_drawing(marked)
     assert (drawing.latent, drawing.exposure, drawing.outcome) == (("u",), ("a",), ("y",))
     assert formats.read_drawing(formats.to_pgmpy(drawing)) == drawing
+    learned = replace(drawing.dag, provenance="public twin")
+    assert formats.read(formats.to_pgmpy(learned)) == learned
     with pytest.raises(StructureError, match="between 'b' and 'c' is undirected"):
         formats.read(PDAG(directed_ebunch=[("a", "b")], undirected_ebunch=[("b", "c")]))

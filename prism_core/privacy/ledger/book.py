@@ -240,6 +240,20 @@ class Ledger:
                 return found
         raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
 
+    def entry(self, charge: int) -> str:
+        """The digest of a charge's entry in the chain; it covers every entry before it, too.
+
+        Raises:
+            LedgerError: when there is no such charge.
+        """
+        with self._store.transaction() as db:
+            found = db.execute(
+                "SELECT digest FROM chain WHERE kind = 'charges' AND row = ?", (charge,)
+            ).fetchone()
+        if found is None:
+            raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
+        return str(found[0])
+
     def verify(self, head: str = "") -> audit.Verification:
         """Check the whole file; see `audit.verify`."""
         with self._store.transaction() as db:

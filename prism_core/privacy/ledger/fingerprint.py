@@ -11,13 +11,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
-import secrets
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prism_core.errors import LedgerError
+from prism_core.privacy.ledger.secret_file import append_bytes, secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 KEY = "fingerprint.key"
 MEMORY = "fingerprints.jsonl"
-_KEY_BYTES = 32
 
 
 def fingerprint(table: EncodedTable, key: bytes) -> str:
@@ -60,7 +58,7 @@ def recognise(folder: Path, asset: str, table: EncodedTable) -> tuple[str, ...]:
         LedgerError: when the workspace cannot be written.
     """
     try:
-        mark = fingerprint(table, _key(folder / KEY))
+        mark = fingerprint(table, secret(folder / KEY))
         seen = list(_read(folder / MEMORY))
         _append(folder / MEMORY, {"asset": asset, "fingerprint": mark})
     except OSError:
@@ -85,23 +83,6 @@ def warning(asset: str, others: Iterable[str]) -> str:
     )
 
 
-def _key(path: Path) -> bytes:
-    """The workspace's key; made on first use, readable by this user only."""
-    if not path.exists():
-        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        _append_bytes(draft, secrets.token_bytes(_KEY_BYTES))
-        try:
-            os.link(draft, path)  # whole or not at all; the first of two processes wins
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    key = path.read_bytes()
-    if len(key) != _KEY_BYTES:
-        raise OSError("the key is not whole")
-    return key
-
-
 def _read(path: Path) -> Iterable[tuple[str, str]]:
     if not path.exists():
         return
@@ -114,11 +95,4 @@ def _read(path: Path) -> Iterable[tuple[str, str]]:
 
 
 def _append(path: Path, entry: dict[str, str]) -> None:
-    _append_bytes(path, f"\n{json.dumps(entry)}\n".encode())  # after a line that was cut short
-
-
-def _append_bytes(path: Path, content: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(handle, "wb", buffering=0) as file:
-        file.write(content)
-        os.fsync(file.fileno())
+    append_bytes(path, f"\n{json.dumps(entry)}\n".encode())  # after a line that was cut short

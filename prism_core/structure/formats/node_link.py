@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import PrismError, StructureError
-from prism_core.privacy.prior import Prior
+from prism_core.errors import StructureError
 from prism_core.structure.dag import MAX_NAME, is_name
+from prism_core.structure.formats._learned import told, with_told
 from prism_core.structure.formats._sketch import Sketch, position, words_of
 
 if TYPE_CHECKING:
@@ -46,19 +45,7 @@ def read(text: str) -> Drawing:
             edge = {"source": edge[0], "target": edge[1]}
         ends = [_name(edge, key, number) for key in ("source", "target")]
         sketch.edge(ends[0], ends[1], ("edge", number))
-    drawing = sketch.drawing()
-    # A cost without its provenance was not written by this program; the graph refuses it.
-    provenance, prior = document.get("provenance", "declared"), _prior(document.get("learned"))
-    return replace(drawing, dag=replace(drawing.dag, provenance=provenance, prior=prior))
-
-
-def _prior(learned: object) -> Prior | None:
-    try:
-        return None if learned is None else Prior.from_dict(learned)
-    except PrismError as error:
-        raise StructureError(
-            f"What the graph cost cannot be read: {error}", field="learned"
-        ) from None
+    return with_told(sketch.drawing(), document)
 
 
 def _edges(document: dict[str, Any]) -> object:
@@ -104,9 +91,6 @@ def write(drawing: Drawing) -> str:
         "graph": {},
         "nodes": nodes,
         "edges": [{"source": cause, "target": effect} for cause, effect in drawing.dag.edges],
+        **told(drawing.dag),
     }
-    if drawing.dag.learned:
-        document["provenance"] = drawing.dag.provenance
-    if drawing.dag.prior is not None:
-        document["learned"] = drawing.dag.prior.to_dict()
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

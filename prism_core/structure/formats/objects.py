@@ -9,6 +9,7 @@ import networkx as nx
 from prism_core.errors import StructureError
 from prism_core.structure.dag import MAX_NAME, Dag, is_name
 from prism_core.structure.drawing import Drawing
+from prism_core.structure.formats._learned import told, with_told
 from prism_core.structure.formats._sketch import Sketch, position
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def from_networkx(graph: nx.Graph) -> Drawing:
     """The drawing in a networkx graph, or in pgmpy's DAG and networks, which are such graphs.
 
     Names must be text or whole numbers. Positions are the attribute `pos`, or `x` and `y`; latent
-    nodes, exposures and outcomes are taken from pgmpy's roles, or from the attribute `role`.
+    nodes, exposures and outcomes are taken from pgmpy's roles, or from the attribute `role`. The
+    graph's attributes `provenance` and `learned` say that it was learned, and what that cost.
 
     Raises:
         StructureError: for an undirected graph, an undirected edge of a PDAG, a name of another
@@ -52,7 +54,7 @@ def from_networkx(graph: nx.Graph) -> Drawing:
         for node in getattr(graph, attribute, ()) or ():
             if _name(node) in sketch.nodes:
                 sketch.role(_name(node), role)
-    return sketch.drawing()
+    return with_told(sketch.drawing(), graph.graph)
 
 
 def _name(node: Hashable) -> str:
@@ -70,16 +72,17 @@ def _name(node: Hashable) -> str:
 
 
 def to_networkx(drawing: Drawing | Dag) -> nx.DiGraph:
-    """A networkx graph; positions are the attribute `pos`."""
+    """A networkx graph; positions are the attribute `pos`, what learning cost the graph's own."""
     drawing = drawing if isinstance(drawing, Drawing) else Drawing(dag=drawing)
     graph = nx.DiGraph(drawing.dag.graph)
+    graph.graph.update(told(drawing.dag))
     for name, place in drawing.positions.items():
         graph.nodes[name]["pos"] = place
     return graph
 
 
 def to_pgmpy(drawing: Drawing | Dag) -> Any:  # noqa: ANN401  (pgmpy is optional)
-    """A DAG of pgmpy, with its roles.
+    """A DAG of pgmpy, with its roles, and what learning it cost as attributes of the graph.
 
     Raises:
         StructureError: when pgmpy is not installed.
@@ -95,6 +98,7 @@ def to_pgmpy(drawing: Drawing | Dag) -> Any:  # noqa: ANN401  (pgmpy is optional
     model = DAG()
     model.add_nodes_from(drawing.dag.nodes)
     model.add_edges_from(drawing.dag.edges)
+    model.graph.update(told(drawing.dag))
     for role in ("latent", "exposure", "outcome"):
         names = set(getattr(drawing, role))
         if names:

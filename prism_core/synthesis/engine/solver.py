@@ -40,6 +40,7 @@ _SHRINK = 20.0  # ... or shrink: e^-20 is as good as 0, and near enough to come 
 _NEGLIGIBLE = 1e-9  # share of the loss below which a cell that shrinks does not hold up the rest
 _LINE = 8  # tries of the line search, each 0.4 of the one before
 _CLEAR = 1e-3  # share of the loss below which the gap leaves no doubt about a stop for little gain
+_GAINED = 0.1  # of the fall of the loss so far; what the tolerance is a share of, if less
 _BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
 _INNER = 40  # Newton steps in one proximal problem
 _FINEST = 1e-9  # relative residual of the conjugate gradients where rounding takes over
@@ -85,18 +86,22 @@ def solve(
         wanted: y / n for every measured cell.
         precision: (n / sigma)^2 for every measured cell.
         iterations: at most so many Newton steps.
-        tolerance: stop when the duality gap is below this share of the loss, or when two
-            undamped steps in a row lower it, by prediction and in fact, by less than a tenth of
-            that (five, while the gap is large: a cell near 0 may yet have to come back).
+        tolerance: stop when the duality gap is below this share of the loss, or of a tenth of
+            what the fit has gained over the uniform model where that is less (under noise
+            larger than n every model's loss is nearly the same, and a share of it says little);
+            or when two undamped steps in a row lower it, by prediction and in fact, by less
+            than a tenth of that (five, while the gap is large: a cell near 0 may yet have to
+            come back).
         progress: called before every step with the share done; may raise to stop.
     """
     state = _State(flat, overlap, wanted, precision)
-    floor = min(1e-3, 1e-6 * state.loss)
+    uniform = state.loss
+    floor = min(1e-3, 1e-6 * uniform)
     rule = _Rule(tau=0.1 * float(precision.max()))
     stopped = "iterations"
     while rule.steps < iterations:
         progress(min(0.99, rule.steps / 25.0))  # 15 to 30 are usual
-        scale = max(state.whole, floor)
+        scale = max(min(state.whole, _GAINED * (uniform - state.loss)), floor)
         gap = state.gap()
         if gap <= tolerance * scale:
             stopped = "gap"

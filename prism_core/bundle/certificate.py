@@ -1,0 +1,157 @@
+"""The certificate: what was done, what it guarantees, and what it was done with.
+
+All of it follows from the plan and a few facts; `prism verify` makes it again and compares.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.planning.replay import Choices, Wishes, replay
+from prism_core.privacy.events import event_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prism_core.pipeline import Release
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.replay import Stages
+    from prism_core.privacy.prior import Prior
+
+NAME = "prism-dashboard"
+_LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "mbi", "opendp")
+NEIGHBOURS = "replace one person; the number of persons is public"
+REHEARSAL = "rehearsal, not a release"
+STAMPS = ("release", "release without a ledger", REHEARSAL)
+_NOISE = {
+    True: "seeded numpy generator: known noise, on public rows only, protects nobody",
+    False: "OpenDP, entropy of the operating system; integer discrete Gaussian on counts",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a certificate says beyond its plan.
+
+    Attributes:
+        plan_sha256, planned_sha256: hashes of the plan, and of the plan before its choices. They
+            cover the last digits of every float, so another machine may not find them again.
+        stamp: what kind of run it was.
+        charge: number of the ledger's charge, None where there was none.
+        entry: digest of that charge's entry in the ledger's chain, "" where there was none.
+        seed: what the synthetic rows were drawn with.
+        versions: of this program, Python and the libraries.
+    """
+
+    plan_sha256: str
+    planned_sha256: str
+    stamp: str
+    charge: int | None
+    entry: str
+    seed: int
+    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+
+    @classmethod
+    def of(cls, release: Release, stages: Stages) -> Facts:
+        """Those of a release that was made just now, with the versions that are installed."""
+        return cls(
+            plan_sha256=stages.final.hash,
+            planned_sha256=stages.planned.hash,
+            stamp=release.stamp,
+            charge=release.charge,
+            entry=release.entry,
+            seed=release.seed,
+        )
+
+
+def versions() -> dict[str, str]:
+    """Versions of this program, of Python and of the libraries that numbers depend on."""
+    found = {NAME: installed(NAME), "python": platform.python_version()}
+    return found | {name: installed(name) for name in _LIBRARIES}
+
+
+@cache
+def installed(name: str) -> str:
+    """The version of a package, "unknown" where it is not installed as one."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def other_versions(facts: Facts) -> str:
+    """A sentence on libraries that are of another version here, "" when none is."""
+    here = versions()
+    changed = [
+        f"{name} {was} (here {here.get(name, 'unknown')})"
+        for name, was in facts.versions.items()
+        if here.get(name) != was
+    ]
+    return f"It was made with {', '.join(changed)}, which may be the reason." if changed else ""
+
+
+def stages_of(plan: Plan) -> Stages:
+    """A finished plan with the steps before it."""
+    return replay(Wishes.of(plan), Choices.of(plan))
+
+
+def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
+    """The certificate as plain values."""
+    plan = stages.final
+    return {
+        "stamp": facts.stamp,
+        "guarantee": {
+            "epsilon": plan.guarantee.epsilon,
+            "delta": plan.delta,
+            "rho": plan.guarantee.rho,
+            "declared_epsilon": plan.budget.epsilon,
+            "accountant": plan.budget.accountant,
+            "neighbours": NEIGHBOURS,
+            "unit": "one row per person declared"
+            if plan.schema.one_row_per_person
+            else "one uniformly chosen row per person ID",
+            "n": plan.n,
+        },
+        "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s)},
+        "schema_provenance": plan.schema.provenance,
+        "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
+        "domain": _learned(plan.schema.prior),
+        "graph_provenance": None if plan.dag is None else plan.dag.provenance,
+        "graph": None if plan.dag is None else _learned(plan.dag.prior),
+        "events": _events(plan),
+        "choices": stages.opened.to_dict()["deferred"],
+        "noise": _NOISE[facts.stamp == REHEARSAL],
+        "sampling": {"rule": plan.synthesis.sampling, "rows": plan.rows, "seed": facts.seed},
+        "plan_sha256": facts.plan_sha256,
+        "planned_sha256": facts.planned_sha256,
+        "charge": facts.charge,
+        "ledger_entry_sha256": facts.entry,
+        "software": {"name": NAME, "version": facts.versions.get(NAME, "unknown"),
+                     "versions": dict(facts.versions)},
+    }  # fmt: skip
+
+
+def _learned(prior: Prior | None) -> dict[str, Any] | None:
+    return None if prior is None else prior.to_dict()
+
+
+def _events(plan: Plan) -> list[dict[str, Any]]:
+    """Everything that was spent, with what learning before the plan cost."""
+    parts = {
+        "learning the domain": plan.schema.prior,
+        "learning the graph": None if plan.dag is None else plan.dag.prior,
+    }
+    found = [
+        {"step": step, **event_dict(event), "rho": event.rho}
+        for step, prior in parts.items()
+        if prior is not None
+        for event in prior.events
+    ]
+    return found + [
+        {"step": "release", **event_dict(event), "rho": event.rho} for event in plan.events
+    ]

@@ -1,0 +1,112 @@
+"""The manifest: SHA-256 of every file that may be handed over, and a signature over it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from prism_core.bundle import signing
+from prism_core.bundle.layout import (
+    LOCAL,
+    MANIFEST,
+    NEEDED,
+    OPTIONAL,
+    PARQUET,
+    PUBLIC_KEY,
+    SIGNATURE,
+    SYNTHETIC,
+    json_text,
+    read_json,
+)
+from prism_core.bundle.signing import Signed
+from prism_core.errors import BundleError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALGORITHM = "sha256"
+UNWRITTEN = (SYNTHETIC, PARQUET, PUBLIC_KEY)
+"""Files that do not follow from the plan, the facts and the noisy counts alone."""
+
+
+def write(folder: Path, workspace: Path | None) -> None:
+    """Write the manifest over the bundle's files, signed with the workspace's key if there is one.
+
+    Raises:
+        BundleError: when the workspace's key cannot be read or made.
+    """
+    (folder / SIGNATURE).unlink(missing_ok=True)
+    (folder / PUBLIC_KEY).unlink(missing_ok=True)
+    if workspace is not None:
+        (folder / PUBLIC_KEY).write_bytes(signing.sign(b"", workspace).pem)
+    content = json_text({"algorithm": ALGORITHM, "files": digests(folder)}).encode()
+    (folder / MANIFEST).write_bytes(content)
+    if workspace is not None:
+        (folder / SIGNATURE).write_bytes(signing.sign(content, workspace).signature)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of the bundle's files that are there."""
+    present = (name for name in (*NEEDED, *OPTIONAL) if (folder / name).is_file())
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in present}
+
+
+def public_names(folder: Path) -> tuple[str, ...]:
+    """What may be handed over, manifest and signature included."""
+    names = (*NEEDED, *OPTIONAL, MANIFEST, SIGNATURE)
+    return tuple(name for name in names if (folder / name).is_file())
+
+
+def file_findings(folder: Path) -> list[str]:
+    """What is wrong with the list of files: missing, added, no plain file."""
+    listed = _listed(folder)
+    found: list[str] = []
+    present = {path.name: path for path in folder.iterdir()}
+    for name in sorted({*NEEDED, *listed} - set(present)):
+        found.append(f"The file {name} is missing.")
+    for name in sorted(set(present) - {*listed, MANIFEST, SIGNATURE, LOCAL}):
+        found.append(f"The file {name!r} is not in the manifest.")
+    for name in sorted(set(listed) - {*NEEDED, *OPTIONAL}):
+        found.append(f"The manifest lists {name!r}, which is no file of a bundle.")
+    for name, path in sorted(present.items()):
+        if path.is_symlink() or not path.is_file():
+            found.append(f"{name!r} is not a plain file.")
+    return found
+
+
+def checksum_findings(folder: Path) -> list[str]:
+    """Files whose content is not what the manifest says."""
+    listed, real = _listed(folder), digests(folder)
+    return [
+        f"The file {name} was changed: its checksum is not the manifest's."
+        for name in sorted(set(listed) & set(real))
+        if listed[name] != real[name]
+    ]
+
+
+def signer(folder: Path) -> str | None:
+    """The fingerprint of the key that signed the manifest, None when nobody did.
+
+    Raises:
+        BundleError: when key or signature is missing, or does not fit.
+    """
+    pem, signature = folder / PUBLIC_KEY, folder / SIGNATURE
+    if not pem.exists() and not signature.exists():
+        return None
+    if not (pem.is_file() and signature.is_file()):
+        raise BundleError("Of the signature and its key one is missing.", field="signature")
+    signed = Signed(signature=signature.read_bytes(), pem=pem.read_bytes())
+    signing.confirm((folder / MANIFEST).read_bytes(), signed)
+    return signing.fingerprint(signed.pem)
+
+
+def _listed(folder: Path) -> dict[str, str]:
+    document = read_json(folder / MANIFEST)
+    files = document.get("files")
+    known = isinstance(files, dict) and all(isinstance(value, str) for value in files.values())
+    if document.get("algorithm") != ALGORITHM or set(document) != {"algorithm", "files"}:
+        known = False
+    if not known:
+        raise BundleError("manifest.json does not list SHA-256 checksums.", field=MANIFEST)
+    assert isinstance(files, dict)
+    return files

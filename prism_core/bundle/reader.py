@@ -1,0 +1,164 @@
+"""A bundle's files as values. Nothing of it is believed yet; see `verify`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core import config as configs
+from prism_core import scenario_io
+from prism_core.bundle import noisy
+from prism_core.bundle.certificate import Facts
+from prism_core.bundle.layout import (
+    CERTIFICATE,
+    GRAPH,
+    NEEDED,
+    OPTIONAL,
+    PLAN,
+    RUN,
+    SCENARIOS,
+    SCHEMA,
+    read_json,
+)
+from prism_core.data import schema_io
+from prism_core.errors import BundleError
+from prism_core.planning.replay import Choices, Stages, Wishes, replay
+from prism_core.structure import formats
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.planning.scenario import Scenario
+    from prism_core.structure.dag import Dag
+    from prism_core.synthesis.measure import Measurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """What the files of a bundle say.
+
+    Attributes:
+        path: the folder.
+        schema, dag: the public inputs.
+        wishes: what the plan was made from.
+        choices: what was chosen at run time.
+        plan, certificate: as they stand in their files.
+        measurements: the noisy counts.
+        facts: what the certificate says beyond the plan.
+        scenarios: what else was considered.
+    """
+
+    path: Path
+    schema: Schema
+    dag: Dag | None
+    wishes: Wishes
+    choices: Choices
+    plan: dict[str, Any] = field(repr=False)
+    certificate: dict[str, Any] = field(repr=False)
+    measurements: tuple[Measurement, ...] = field(repr=False)
+    facts: Facts
+    scenarios: tuple[Scenario, ...] = ()
+
+    def stages(self) -> Stages:
+        """The plan made again. Spends nothing.
+
+        Raises:
+            PrismError: when wishes and choices fit no plan.
+        """
+        return replay(self.wishes, self.choices)
+
+
+def read_bundle(path: str | Path) -> Bundle:
+    """Read the folder of a bundle. The private rows are not needed.
+
+    Raises:
+        PrismError: naming the file that is missing or not usable.
+    """
+    folder = Path(path)
+    for name in (*NEEDED, *OPTIONAL):  # a pipe would keep the reader waiting for ever
+        entry = folder / name
+        if entry.is_symlink() or (entry.exists() and not entry.is_file()):
+            raise BundleError(f"{name} is not a plain file.", field=name)
+    schema = schema_io.load(folder / SCHEMA)
+    dag = formats.read(folder / GRAPH) if (folder / GRAPH).exists() else None
+    plan = read_json(folder / PLAN)
+    certificate = read_json(folder / CERTIFICATE)
+    task, budget, synthesis = configs.wishes_from(_toml(folder / RUN))
+    n = plan.get("n")
+    if type(n) is not int or n < 2:
+        raise BundleError("plan.json does not say how many people there are.", field="n")
+    return Bundle(
+        path=folder, schema=schema, dag=dag, plan=plan, certificate=certificate,
+        wishes=Wishes(
+            schema=schema, task=task, budget=budget, synthesis=synthesis, dag=dag, n=n
+        ),
+        choices=_choices(plan), measurements=noisy.read(folder, schema),
+        facts=_facts(certificate), scenarios=_scenarios(folder / SCENARIOS),
+    )  # fmt: skip
+
+
+def _choices(plan: dict[str, Any]) -> Choices:
+    try:
+        cliques = {
+            kind: tuple(
+                tuple(query["clique"]) for query in plan["queries"] if query["kind"] == kind
+            )
+            for kind in ("three-way", "tree")
+        }
+        s = tuple(plan["s"])
+    except (KeyError, TypeError):
+        raise BundleError("plan.json does not list S and its queries.", field=PLAN) from None
+    if not all(isinstance(name, str) for part in (s, *cliques["tree"]) for name in part):
+        raise BundleError("plan.json names columns that are no text.", field=PLAN)
+    return Choices(s=s, triples=cliques["three-way"], pairs=cliques["tree"])
+
+
+def _facts(certificate: dict[str, Any]) -> Facts:
+    try:
+        facts = Facts(
+            plan_sha256=certificate["plan_sha256"], planned_sha256=certificate["planned_sha256"],
+            stamp=certificate["stamp"], charge=certificate["charge"],
+            entry=certificate["ledger_entry_sha256"], seed=certificate["sampling"]["seed"],
+            versions=dict(certificate["software"]["versions"]),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError):
+        facts = None
+    if facts is None or not _usable(facts):
+        raise BundleError(
+            "certificate.json does not name its stamp, hashes, charge, ledger entry, seed and "
+            "versions.",
+            field=CERTIFICATE,
+        )
+    return facts
+
+
+def _usable(facts: Facts) -> bool:
+    texts = (facts.plan_sha256, facts.planned_sha256, facts.stamp, facts.entry)
+    named = (part for item in facts.versions.items() for part in item)
+    return (
+        all(isinstance(text, str) for text in (*texts, *named))
+        and (facts.charge is None or type(facts.charge) is int)
+        and type(facts.seed) is int
+        and 0 <= facts.seed < 2**63
+    )
+
+
+def _scenarios(path: Path) -> tuple[Scenario, ...]:
+    if not path.exists():
+        return ()
+    listed = read_json(path).get("scenarios")
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
+        raise BundleError("scenarios.json lists no scenarios.", field=SCENARIOS)
+    added = ("figures", "plan_sha256")
+    return tuple(
+        scenario_io.from_dict({key: value for key, value in entry.items() if key not in added})
+        for entry in listed
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise BundleError(f"{path.name} is not readable as TOML.", field=RUN) from None

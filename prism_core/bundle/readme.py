@@ -1,0 +1,197 @@
+"""`README.md` of a bundle: the data sheet, in words, from the plan alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prism_core.bundle.certificate import NAME, REHEARSAL
+from prism_core.bundle.layout import (
+    CERTIFICATE,
+    DATAPACKAGE,
+    DOT,
+    GRAPH,
+    MANIFEST,
+    MEANING,
+    MEASUREMENTS,
+    PARQUET,
+    PLAN,
+    REFIT,
+    RUN,
+    SCENARIOS,
+    SCHEMA,
+    SYNTHETIC,
+)
+from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.markdown import plain
+from prism_core.planning.meaning import meaning
+from prism_core.planning.statement import statement
+from prism_core.planning.words import small, up
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from prism_core.bundle.certificate import Facts
+    from prism_core.planning.plan import Plan
+
+_SHOWN = 30
+"""How many names are written out."""
+_FILES = {
+    SYNTHETIC: "the synthetic rows",
+    PARQUET: "the same rows with their types, no cell changed",
+    SCHEMA: "the declared columns",
+    GRAPH: "the graph, as node-link JSON",
+    DOT: "the graph, for Graphviz",
+    PLAN: "what was measured, with how much noise, for what",
+    MEASUREMENTS: "the noisy counts: all that the rows were made from",
+    CERTIFICATE: "what is guaranteed, every step that spent something, versions",
+    MEANING: "what epsilon means, for people who decide",
+    SCENARIOS: "what else was considered, with its figures",
+    RUN: "the settings; where the private table stands is left out",
+    REFIT: "fits and draws again from the noisy counts, spending nothing",
+    DATAPACKAGE: "the columns for machines (Frictionless Data Package)",
+    MANIFEST: "checksums; signed where there is a manifest.sig",
+}
+
+
+def readme(plan: Plan, facts: Facts, files: Collection[str]) -> str:
+    """The data sheet of a bundle. Reads no row.
+
+    Args:
+        plan: with every private choice filled in.
+        facts: stamp, charge and versions.
+        files: names of the bundle's other files.
+    """
+    blocks = [
+        f"# Synthetic rows for predicting {plain(plan.task.target)}",
+        *_stamp(facts),
+        _use(plan),
+        _features(plan),
+        _preserved(plan),
+        _privacy(plan, facts),
+        _rows(plan),
+        "## Files\n\n"
+        + "\n".join(f"- `{name}`: {text}" for name, text in _FILES.items() if name in files),
+        _check(),
+        _cite(plan, facts),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _stamp(facts: Facts) -> list[str]:
+    if facts.stamp == REHEARSAL:
+        return [
+            "**This is a rehearsal on public rows with known noise, not a release. It protects "
+            "nobody.** What is said below about privacy is what the same plan promises when it is "
+            "run as a release."
+        ]
+    if facts.stamp == "release":
+        return [f"A release; charge {facts.charge} in the ledger of the workspace that made it."]
+    return [
+        "**Made without a ledger:** nobody kept count of what else was released from the same "
+        "people's data."
+    ]
+
+
+def _use(plan: Plan) -> str:
+    return (
+        "## Intended use\n\n"
+        f"{plan.rows:,} rows, made from the rows of {plan.n:,} people for one task: training and "
+        f"comparing models that predict {plain(plan.task.target)}. No row is a person's. The rows "
+        "are not made for other questions, for looking for rare cases, or for decisions about "
+        "single people; test a model on real rows before it is used."
+    )
+
+
+def _features(plan: Plan) -> str:
+    why = (
+        plain(statement(plan.task, plan.dag))
+        if plan.task.regime != "predictive"
+        else f"S was chosen privately, with part of the budget: the {len(plan.s)} features most "
+        f"associated with {plain(plan.task.target)}. Nothing is claimed about causes."
+    )
+    return f"## The features S, and why these\n\nS = {_names(plan.s)}\n\n{why}"
+
+
+def _preserved(plan: Plan) -> str:
+    kinds = {
+        "pair": "of the target with one feature of S",
+        "joint": "of the target with all of S at once",
+        "three-way": "of the target with two features of S",
+        "one-way": "of a single other column",
+        "tree": "of two features",
+    }
+    lines = []
+    for kind, words in kinds.items():
+        found = [query for query in plan.queries if query.kind == kind]
+        if found:
+            worst = max(query.relative_error for query in found)
+            lines.append(
+                f"- {len(found)} marginal{'s' if len(found) > 1 else ''} {words}; expected error "
+                f"from noise at most {worst:.2%} of the people"
+            )
+    target = plan.task.target
+    outside = [name for name in plan.schema.names if name not in {*plan.s, target}]
+    lost = [
+        "- Relations between columns beyond the marginals above: they are as the fitted model "
+        "completes them, with the least assumptions.",
+        "- Numbers and dates inside their bins: values are spread evenly within each.",
+    ]
+    if outside:
+        lost.insert(
+            0,
+            f"- What these columns say about {plain(target)} beyond S: {_names(outside)}. They "
+            "carry no information on it once S is known; that is on purpose.",
+        )
+    return (
+        "## What is preserved\n\n"
+        + "\n".join(lines)
+        + "\n\n## What is not preserved\n\n"
+        + "\n".join(lost)
+    )
+
+
+def _privacy(plan: Plan, facts: Facts) -> str:
+    found = meaning(plan)
+    conditional = "Run as a release, the plan would promise: " if facts.stamp == REHEARSAL else ""
+    return (
+        f"## Privacy, in words\n\n{conditional}{found.claim}\n\n"
+        f"(ε, δ) = ({up(found.epsilon)}, {small(found.delta)}); neighbours replace one person; "
+        f"the number of people is public. Protected is {found.unit}. More in `{MEANING}`. The "
+        f"columns' description was {PROVENANCE_TEXT[plan.schema.provenance]}."
+    )
+
+
+def _rows(plan: Plan) -> str:
+    return (
+        f"## Reading `{SYNTHETIC}`\n\n"
+        "UTF-8, comma, one header line. So that no spreadsheet executes a cell, a text that starts "
+        "with =, +, -, @, a tab or a line break got an apostrophe in front, and so did a text that "
+        "starts with an apostrophe; numbers such as -3 are as they are. Taking one apostrophe off "
+        f"each cell that starts with one gives the texts back. `{PARQUET}` holds them unchanged. "
+        f"There are {len(plan.schema.columns)} columns; an empty cell is a missing value."
+    )
+
+
+def _check() -> str:
+    return (
+        "## Checking this folder\n\n"
+        "```\npip install prism-dashboard\nprism verify .            # or: python refit.py\n```\n\n"
+        "`prism verify` needs no private row. It plans anew, composes the privacy loss with two "
+        "accountants, fits and draws the rows again, and compares. Whose signature it is, only "
+        "the key's fingerprint tells: ask whoever gave you the folder, and pass it with `--key`."
+    )
+
+
+def _cite(plan: Plan, facts: Facts) -> str:
+    return (
+        "## How to cite\n\n"
+        f"Synthetic rows for predicting {plain(plan.task.target)}, plan {facts.plan_sha256[:12]}, "
+        f"(ε, δ) = ({up(plan.guarantee.epsilon)}, {small(plan.delta)}), made with {NAME} "
+        f"{facts.versions.get(NAME, 'unknown')} (PRISM)."
+    )
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    shown = ", ".join(map(plain, names[:_SHOWN] if more > 0 else names))
+    return f"{shown} and {more} more" if more > 0 else shown

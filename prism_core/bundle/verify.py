@@ -1,0 +1,350 @@
+"""`prism verify`: is a bundle what its certificate says? The private rows are not needed.
+
+No number is believed that can be computed again: the plan is made anew from the settings, the
+schema and the graph; the privacy loss is composed by accountants that share no code; the model is
+fitted and the rows are drawn again. What no file can prove is said: whose key signed, and whether
+the noise was what the certificate says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from prism_core.bundle import manifest
+from prism_core.bundle.certificate import (
+    NAME,
+    REHEARSAL,
+    STAMPS,
+    certificate,
+    installed,
+    other_versions,
+)
+from prism_core.bundle.compare import difference, same_text
+from prism_core.bundle.composition_check import Opinion, composition_findings, opinions
+from prism_core.bundle.contents import texts
+from prism_core.bundle.layout import CERTIFICATE, PLAN, json_text
+from prism_core.bundle.ledger_check import ledger_findings, made_here
+from prism_core.bundle.measured_check import guard_findings, measured_findings, size_findings
+from prism_core.bundle.reader import Bundle, read_bundle
+from prism_core.bundle.rows_check import redrawn_findings, rows_findings
+from prism_core.errors import PrismError
+from prism_core.planning.plan import plan_digest
+from prism_core.privacy.accountants import CHARGEABLE
+from prism_core.privacy.ledger import default_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prism_core.planning.replay import Stages
+
+State: TypeAlias = Literal["ok", "wrong", "not checked"]
+
+STEPS = {
+    "files": "Every file is in the manifest, and no other is there",
+    "checksums": "Checksums",
+    "signature": "Signature",
+    "contents": "The files can be read",
+    "stamp": "Stamp, charge and accountant go together",
+    "plan": "The plan follows from settings, schema and graph",
+    "hashes": "Hashes of the plan",
+    "composition": "Privacy loss, by accountants that share no code",
+    "certificate": "The certificate follows from the plan",
+    "measurements": "Noisy counts are those of the plan",
+    "guard": "The regime guard: the target is measured with S only",
+    "sizes": "Noisy counts fit n and each other",
+    "rows": "Synthetic rows lie in the declared domain",
+    "redrawn": "Fitted and drawn again, the rows are the same",
+    "texts": "Every other file is as this program writes it",
+    "ledger": "The workspace's ledger and key",
+}
+"""The checks, in their order, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One check: its name in STEPS, and what it found."""
+
+    name: str
+    state: State
+    findings: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What was checked, in words."""
+        return STEPS[self.name]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What `verify` found.
+
+    Attributes:
+        checks: in their order.
+        stamp: of the certificate, "" when that cannot be read.
+        signer: fingerprint of the key that signed, None when nobody did or it does not fit.
+        opinions: epsilon by every accountant.
+        notes: what cannot be known from the files.
+    """
+
+    checks: tuple[Check, ...]
+    stamp: str
+    signer: str | None
+    opinions: tuple[Opinion, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong, and everything could be checked."""
+        return all(check.state == "ok" for check in self.checks)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """All that is wrong, one sentence each."""
+        return tuple(text for check in self.checks for text in check.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "ok": self.ok,
+            "stamp": self.stamp,
+            "rehearsal": self.stamp == REHEARSAL,
+            "signed_by": self.signer,
+            "accountants": [opinion.to_dict() for opinion in self.opinions],
+            "checks": [
+                {"name": c.name, "title": c.title, "state": c.state, "findings": list(c.findings)}
+                for c in self.checks
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def verify(path: str | Path, *, key: str = "", workspace: str | Path | None = None) -> Report:
+    """Check a bundle. Reads nothing but its folder (and a workspace); spends nothing.
+
+    Args:
+        path: the folder.
+        key: fingerprint of the key that must have signed, or its first 16 digits or more; ""
+            when it is not known.
+        workspace: folder of the ledger and key that made it. Given by name, both must fit.
+    """
+    run = _Run(
+        folder=Path(path), key=key.strip().lower(),
+        workspace=None if workspace is None else Path(workspace),
+    )  # fmt: skip
+    return run.report()
+
+
+@dataclass
+class _Run:
+    """The checks of one folder, in order; later ones use what earlier ones read."""
+
+    folder: Path
+    key: str
+    workspace: Path | None
+    checks: list[Check] = field(default_factory=list)
+    bundle: Bundle | None = None
+    stages: Stages | None = None
+    signer: str | None = None
+    opinions: tuple[Opinion, ...] = ()
+
+    def report(self) -> Report:
+        self._step("files", lambda: manifest.file_findings(self.folder))
+        self._step("checksums", lambda: manifest.checksum_findings(self.folder))
+        self._step("contents", self._read)
+        self._step("signature", self._signature)
+        self._step("stamp", self._stamp, needs_bundle=True)
+        self._step("plan", self._plan, needs_bundle=True)
+        self._step("guard", self._guard, needs_bundle=True)
+        for name, check in (
+            ("hashes", self._hashes), ("composition", self._composition),
+            ("certificate", self._certificate), ("measurements", self._measured),
+            ("sizes", self._sizes), ("rows", self._rows),
+            ("redrawn", self._redrawn), ("texts", self._texts),
+        ):  # fmt: skip
+            self._step(name, check, needs_stages=True)
+        if self.workspace is not None or self._made_here():
+            self._step("ledger", self._ledger, needs_stages=True)
+        stamp = "" if self.bundle is None else self.bundle.facts.stamp
+        return Report(
+            checks=tuple(self.checks), stamp=stamp, signer=self.signer, opinions=self.opinions,
+            notes=tuple(self._notes(stamp)),
+        )  # fmt: skip
+
+    def _step(
+        self, name: str, check: Callable[[], list[str]], *, needs_bundle: bool = False,
+        needs_stages: bool = False,
+    ) -> None:  # fmt: skip
+        missing = (needs_bundle and self.bundle is None) or (needs_stages and self.stages is None)
+        if missing:
+            self.checks.append(Check(name=name, state="not checked"))
+            return
+        try:
+            found = check()
+        except PrismError as error:
+            found = [str(error)]
+        except Exception as error:  # noqa: BLE001  (whatever a forged file does, it has not passed)
+            found = [f"{STEPS[name]}: this could not be checked ({type(error).__name__})."]
+        state: State = "wrong" if found else "ok"
+        self.checks.append(Check(name=name, state=state, findings=tuple(found)))
+
+    @property
+    def _read_in(self) -> tuple[Bundle, Stages]:
+        assert self.bundle is not None and self.stages is not None
+        return self.bundle, self.stages
+
+    def _read(self) -> list[str]:
+        self.bundle = read_bundle(self.folder)
+        return []
+
+    def _signature(self) -> list[str]:
+        self.signer = manifest.signer(self.folder)
+        if self.signer is None:
+            needed = self.key or self.bundle is None or self.bundle.facts.stamp == "release"
+            return ["The bundle is not signed; a release is."] if needed else []
+        if self.key and not (len(self.key) >= 16 and self.signer.startswith(self.key)):
+            return [f"The bundle was signed with another key: {self.signer}."]
+        return []
+
+    def _stamp(self) -> list[str]:
+        assert self.bundle is not None
+        facts, found = self.bundle.facts, []
+        if facts.stamp not in STAMPS:
+            found.append(f"The stamp must be one of: {', '.join(STAMPS)}.")
+        charged = facts.charge is not None and len(facts.entry) == 64
+        if facts.stamp == "release" and not charged:
+            found.append("A release was charged to a ledger, and this one names no charge.")
+        if facts.stamp != "release" and (facts.charge is not None or facts.entry):
+            found.append(f"A run stamped {facts.stamp!r} has no charge, and this one names one.")
+        if facts.stamp == "release" and self.bundle.wishes.budget.accountant not in CHARGEABLE:
+            found.append("No ledger takes a charge of this accountant.")
+        if not self.bundle.schema.people_declared:
+            found.append("The schema does not say how rows and people relate; no run goes ahead.")
+        written = facts.versions.get(NAME)
+        if written != installed(NAME):
+            found.append(
+                f"The bundle was written by version {written} of {NAME}, and this is "
+                f"{installed(NAME)}. Verify it with the version that wrote it."
+            )
+        return found
+
+    def _plan(self) -> list[str]:
+        assert self.bundle is not None
+        self.stages = self.bundle.stages()
+        where = difference(self.bundle.plan, self.stages.final.to_dict())
+        return [] if where is None else [f"{PLAN} says something else than the plan: {where}."]
+
+    def _hashes(self) -> list[str]:
+        bundle, stages = self._read_in
+        found = []
+        graph = None if bundle.dag is None else stages.final.dag
+        if plan_digest(bundle.plan, bundle.schema, graph) != bundle.facts.plan_sha256:
+            found.append("The hash of the plan in the certificate is not that of plan.json.")
+        if self._to_the_digit and bundle.facts.planned_sha256 != stages.planned.hash:
+            found.append("The certificate's hash of the plan before its choices is another one.")
+        return found
+
+    @property
+    def _to_the_digit(self) -> bool:
+        """Whether this machine finds the plan's floats again to the last digit."""
+        bundle, stages = self._read_in
+        return json_text(bundle.plan) == json_text(stages.final.to_dict())
+
+    def _composition(self) -> list[str]:
+        bundle, stages = self._read_in
+        events = bundle.certificate.get("events")
+        claimed = bundle.certificate.get("guarantee")
+        listed = isinstance(events, list) and all(isinstance(event, dict) for event in events)
+        if not listed or not isinstance(claimed, dict):
+            return ["The certificate lists no events, or states no guarantee."]
+        assert isinstance(events, list)
+        self.opinions = opinions(stages, events)
+        return composition_findings(self.opinions, claimed)
+
+    def _certificate(self) -> list[str]:
+        bundle, stages = self._read_in
+        where = difference(bundle.certificate, certificate(stages, bundle.facts))
+        return [] if where is None else [f"{CERTIFICATE} does not follow from the plan: {where}."]
+
+    def _measured(self) -> list[str]:
+        bundle, stages = self._read_in
+        return measured_findings(stages.final, bundle.measurements)
+
+    def _guard(self) -> list[str]:
+        assert self.bundle is not None
+        target, s = self.bundle.wishes.task.target, self.bundle.choices.s
+        return guard_findings(target, s, self.bundle.measurements)
+
+    def _sizes(self) -> list[str]:
+        bundle, stages = self._read_in
+        return size_findings(stages.final, bundle.measurements)
+
+    def _rows(self) -> list[str]:
+        return rows_findings(self.folder, self._read_in[1].final)
+
+    def _redrawn(self) -> list[str]:
+        bundle, stages = self._read_in
+        found = redrawn_findings(self.folder, stages.final, bundle.measurements, bundle.facts.seed)
+        other = other_versions(bundle.facts)
+        return [f"{text} {other}" if other else text for text in found]
+
+    def _texts(self) -> list[str]:
+        bundle, stages = self._read_in
+        wishes = bundle.wishes
+        pairs = [
+            (each, wishes.but(each.task, each.budget, each.synthesis).plan())
+            for each in bundle.scenarios
+        ]
+        expected = texts(stages, bundle.facts, bundle.measurements, pairs)
+        found = []
+        present = {path.name for path in self.folder.iterdir()}
+        for name, text in expected.items():
+            if name not in present:
+                found.append(f"The file {name} is missing.")
+            elif not same_text(self.folder / name, text):
+                found.append(f"{name} is not what this program writes for this plan.")
+        extra = set(manifest.digests(self.folder)) - {*expected, *manifest.UNWRITTEN}
+        return found + [f"{name} does not belong to this bundle." for name in sorted(extra)]
+
+    def _made_here(self) -> bool:
+        """Whether the workspace in force made this bundle; then its key must have signed."""
+        if self.bundle is None or self.stages is None:
+            return False
+        here = default_workspace()
+        try:
+            found = made_here(here, self.bundle.facts)
+        except PrismError:
+            return False
+        self.workspace = here if found else None
+        return found
+
+    def _ledger(self) -> list[str]:
+        bundle, stages = self._read_in
+        assert self.workspace is not None
+        return ledger_findings(self.workspace, bundle.facts, stages, self.signer)
+
+    def _notes(self, stamp: str) -> list[str]:
+        found = []
+        if stamp == REHEARSAL:
+            found.append("This is a stamped rehearsal, not a release: it protects nobody.")
+        if stamp == "release without a ledger":
+            found.append("It was made without a ledger: nobody counted what else was released.")
+        if self.signer is not None and not self.key and self.workspace is None:
+            found.append(
+                "Anybody can sign a folder with a key of their own. Ask whoever gave you this one "
+                f"for the fingerprint of their key, and compare: {self.signer}."
+            )
+        if self.signer is None:
+            found.append("Nobody signed this folder.")
+        if self.stages is not None and not self._to_the_digit:
+            found.append(
+                "This machine computes the last digits of some numbers differently, so the hash of "
+                "the plan before its choices was not computed again."
+            )
+        if stamp == "release":
+            found.append(
+                "That the noise came from the operating system, and that the rows were the ones "
+                "charged, no file can prove; the ledger of the workspace that made it can be asked."
+            )
+        return found

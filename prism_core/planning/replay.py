@@ -1,0 +1,146 @@
+"""A plan again, from its wishes and the choices that were made at run time. No row is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from prism_core.errors import PlanError
+from prism_core.planning.design import design, with_features, with_forest, with_three_way
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.schema import Schema
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.task import Budget, Synthesis, Task
+    from prism_core.structure.dag import Dag
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """All that `design` starts from.
+
+    Attributes:
+        schema, task, budget, synthesis, dag, n: as for `design`.
+    """
+
+    schema: Schema
+    task: Task
+    budget: Budget
+    synthesis: Synthesis
+    dag: Dag | None
+    n: int
+
+    @classmethod
+    def of(cls, plan: Plan) -> Wishes:
+        """Those a plan was made from."""
+        return cls(
+            schema=plan.schema, task=plan.task, budget=plan.budget, synthesis=plan.synthesis,
+            dag=plan.dag, n=plan.n,
+        )  # fmt: skip
+
+    def but(self, task: Task, budget: Budget, synthesis: Synthesis) -> Wishes:
+        """Other wishes for the same table."""
+        return replace(self, task=task, budget=budget, synthesis=synthesis)
+
+    def plan(self) -> Plan:
+        """The plan before any choice."""
+        return design(
+            self.schema, self.task, self.budget, self.n, dag=self.dag, synthesis=self.synthesis
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What was chosen privately at run time; empty where nothing was.
+
+    Attributes:
+        s: the features S.
+        triples: cliques of the 3-way marginals, in the order of their choice.
+        pairs: background pairs, likewise.
+    """
+
+    s: tuple[str, ...]
+    triples: tuple[Clique, ...] = ()
+    pairs: tuple[Clique, ...] = ()
+
+    @classmethod
+    def of(cls, plan: Plan) -> Choices:
+        """Those a finished plan holds."""
+        found = {
+            kind: tuple(query.clique for query in plan.queries if query.kind == kind)
+            for kind in ("three-way", "tree")
+        }
+        return cls(s=plan.s, triples=found["three-way"], pairs=found["tree"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stages:
+    """A plan on its way.
+
+    Attributes:
+        planned: before the run; its hash is what the ledger was charged for.
+        opened: once S is known; still lists every other choice.
+        final: with every choice filled in.
+    """
+
+    planned: Plan
+    opened: Plan
+    final: Plan
+
+
+def replay(wishes: Wishes, choices: Choices) -> Stages:
+    """The plan again, step by step. Spends nothing.
+
+    Raises:
+        PlanError: when the choices are none that a run could have made; other PrismErrors for
+            wishes that no plan can be made from.
+    """
+    planned = wishes.plan()
+    opened = _with_s(planned, choices.s)
+    plan = opened
+    if plan.three_way is not None:
+        features = [_without(clique, wishes.task.target) for clique in choices.triples]
+        plan = with_three_way(plan, features)
+    elif choices.triples:
+        raise PlanError("3-way marginals were measured that the plan has not.", field="three_way")
+    if plan.tree is not None:
+        _check_forest(plan, choices.pairs)
+        plan = with_forest(plan, choices.pairs)
+    elif choices.pairs:
+        raise PlanError("Background pairs were measured that the plan has not.", field="tree")
+    return Stages(planned=planned, opened=opened, final=plan)
+
+
+def _with_s(planned: Plan, s: tuple[str, ...]) -> Plan:
+    if planned.selection is None:
+        if s != planned.s:
+            raise PlanError("S is not what the regime and the graph say.", field="s")
+        return planned
+    known = set(planned.selection.candidates)
+    if len(set(s)) != planned.selection.k or not known.issuperset(s):
+        raise PlanError("S does not hold as many features as were to be chosen.", field="s")
+    return with_features(planned, s)
+
+
+def _without(clique: Clique, target: str) -> Clique:
+    return tuple(name for name in clique if name != target)
+
+
+def _check_forest(plan: Plan, pairs: Sequence[Clique]) -> None:
+    """The pairs are candidates, and join what nothing before them joined."""
+    tree = plan.tree
+    assert tree is not None
+    joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
+    if len(tree.joined) > 1:
+        joined.union(*tree.joined)
+    for pair in tree.tied:
+        joined.union(*pair)
+    for pair in pairs:
+        if pair not in tree.candidates or joined[pair[0]] == joined[pair[1]]:
+            raise PlanError("The background pairs are no forest of candidates.", field="tree")
+        joined.union(*pair)
