@@ -14,6 +14,7 @@ from prism_core import (
     dag_cli,
     learn_dag_cli,
     ledger_cli,
+    protocol_cli,
     rehearse_cli,
     verify_cli,
     what_if_cli,
@@ -91,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         "--engine", choices=("auto", "fast", "mbi"),
         help="what fits the model, instead of the configuration's; same optimum",
     )  # fmt: skip
+    protocol_cli.add_option(release)
     release.set_defaults(run=_release)
     evaluate = commands.add_parser(
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
@@ -110,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     dag_cli.add(commands)
     learn_dag_cli.add(commands)
     rehearse_cli.add(commands)
+    protocol_cli.add(commands)
     ledger_cli.add(commands)
     verify_cli.add(commands)
     bench_cli.add(commands)
@@ -277,6 +280,9 @@ def _release(arguments: argparse.Namespace) -> None:
         facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
         scenarios = what_if_cli.considered(arguments.what_if, config, facts)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    approval = protocol_cli.approval_for(
+        arguments.protocol, plan, config.asset.name if config.asset else "", arguments.workspace
+    )
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
@@ -285,7 +291,7 @@ def _release(arguments: argparse.Namespace) -> None:
     noise = SecureNoise() if seed is None else SeededNoise(rng)
     made = release(
         plan, table, ledger=ledger, asset=asset, noise=noise, rng=rng,
-        why=config.asset.why if config.asset else "",
+        why=config.asset.why if config.asset else "", approval=approval,
     )  # fmt: skip
     writer.write(
         made, arguments.out, workspace=arguments.workspace,
