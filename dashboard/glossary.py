@@ -38,6 +38,14 @@ WORDS: dict[str, str] = {
     "Ledger": "The record of what was spent on whose data. It is charged before any measurement.",
     "Lifetime epsilon": "What may ever be spent on one data asset, over all releases.",
     "Rehearsal": "A run on public rows with known noise: for trying out, never a release.",
+    "Stand-in rows": "Public rows in place of yours: drawn from the graph and the declared domain, "
+    "a packaged sample, or a public file.",
+    "Shift": "A change of the world between the table and its use: consequences that no longer "
+    "follow the target, or causes that have become more frequent.",
+    "Ceiling": "What the same learner reaches without noise.",
+    "95% interval": "Where the mean over ever more runs would lie, in 95 of 100 such rehearsals.",
+    "Allocation": "How a pool is shared out over its marginals: equally, by the closed form, or "
+    "in between.",
     "TSTR": "Train on synthetic rows, test on real rows kept aside.",
     "TRTR": "Train on real rows, test on the same real rows kept aside: the ceiling for TSTR.",
     "AUC": "How well a model ranks: 0.5 is guessing, 1 is perfect.",
@@ -80,6 +88,16 @@ PAGES: dict[str, tuple[str, ...]] = {
         "PLD",
         "Clique",
     ),
+    "Rehearse": (
+        "Rehearsal",
+        "Stand-in rows",
+        "Regime",
+        "Allocation",
+        "AUC",
+        "Ceiling",
+        "Shift",
+        "95% interval",
+    ),
     "Release": ("Epsilon", "Delta", "Marginal", "Ledger", "Lifetime epsilon", "Rehearsal"),
     "Inspect": ("TSTR", "TRTR", "AUC", "l1 distance", "TV distance", "S"),
 }
@@ -88,5 +106,4 @@ PAGES: dict[str, tuple[str, ...]] = {
 def words(page: str) -> None:
     """A small window with the words of a page."""
     with st.popover("Words used here", icon=":material/menu_book:"):
-        for word in PAGES[page]:
-            st.markdown(f"**{word}** — {WORDS[word]}")
+        st.markdown("\n\n".join(f"**{word}** — {WORDS[word]}" for word in PAGES[page]))

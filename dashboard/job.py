@@ -2,9 +2,9 @@
 
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
 codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
-and an empty file learn-graph. Codes and rows are deleted as soon as they
-are read, so a crash leaves no private file behind. Nothing that is written here but the result
-depends on the rows.
+and an empty file learn-graph; for a rehearsal rehearsal.json and public rows. Codes and rows are
+deleted as soon as they are read, so a crash leaves no private file behind. Nothing that is written
+here but the result depends on the rows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core import config as configs
+from prism_core import scenario_io
 from prism_core.bundle import writer
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
@@ -32,7 +33,10 @@ from prism_core.learning.outline_io import load_outline
 from prism_core.learning.plan import design_domain
 from prism_core.pipeline import design, release
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.book import default_workspace
 from prism_core.privacy.noise import SecureNoise, SeededNoise
+from prism_core.rehearsal import FOLDER, Kept, Rehearsal, run
+from prism_core.rehearsal.stand_in import load as load_stand_in
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
 from prism_core.workspace import fresh_rng
@@ -43,15 +47,19 @@ if TYPE_CHECKING:
     from prism_core.config import RunConfig
     from prism_core.data.schema import Schema
     from prism_core.data.source import Rows
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
 
 CODES = "codes.npy"
 STORED = "stored.json"
 ROWS = "rows.parquet"
 OUTLINE = "outline.yaml"
 LEARN_GRAPH = "learn-graph"
+REHEARSAL = "rehearsal.json"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
+SCENARIOS = "scenarios.toml"
 SEED = "seed"
 PROGRESS = "progress.json"
 OUTCOME = "outcome.json"
@@ -82,6 +90,8 @@ def main(folder: Path) -> None:
 def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
     if (folder / OUTLINE).is_file():
         return _learn
+    if (folder / REHEARSAL).is_file():
+        return _rehearse
     return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
 
 
@@ -102,6 +112,7 @@ def _release(folder: Path) -> dict[str, Any]:
     load_meanwhile(config.synthesis)
     table = _rows(folder, schema, public=config.table.public)
     plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
+    considered = _considered(folder, plan)  # before anything is charged
     rng = _rng(folder)
     ledger, asset = _charged(config, plan.delta)
     made = release(
@@ -112,8 +123,24 @@ def _release(folder: Path) -> dict[str, Any]:
             folder / PROGRESS, {"stage": stage, "share": share}
         ),
     )  # fmt: skip
-    writer.write(made, folder / RESULT)
+    writer.write(made, folder / RESULT, scenarios=considered)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
+
+
+def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:
+    """Other designs for the same table, each with its plan; a design is public."""
+    path = folder / SCENARIOS
+    scenarios = scenario_io.load(path) if path.is_file() else ()
+    return [
+        (
+            scenario,
+            design(
+                plan.schema, scenario.task, scenario.budget, plan.n, dag=plan.dag,
+                synthesis=scenario.synthesis,
+            ),
+        )
+        for scenario in scenarios
+    ]  # fmt: skip
 
 
 def _learn(folder: Path) -> dict[str, Any]:
@@ -155,6 +182,15 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     (folder / RESULT).mkdir()
     (folder / RESULT / GRAPH).write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
+
+
+def _rehearse(folder: Path) -> dict[str, Any]:
+    document = json.loads((folder / REHEARSAL).read_text(encoding="utf-8"))
+    rehearsal = Rehearsal.from_dict(document)
+    points = 0
+    for _ in run(rehearsal, load_stand_in(folder), kept=Kept(default_workspace() / FOLDER)):
+        points += 1
+    return {"points": points}
 
 
 def _rng(folder: Path) -> np.random.Generator:

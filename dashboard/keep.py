@@ -13,6 +13,8 @@ import streamlit as st
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_NOTHING = object()
+
 
 def keep(
     owner: object, attribute: str, key: str, convert: Callable[[Any], Any] | None = None
@@ -22,6 +24,20 @@ def keep(
     setattr(owner, attribute, value if convert is None else convert(value))
 
 
-def from_percent(value: int) -> float:
-    """A slider's percents as a share."""
+def showing(key: str, value: object) -> str:
+    """The widget `key`, made to show `value`; gives the key back.
+
+    Only where it shows something else: setting what it shows already would take away what is
+    being typed into it at this moment. The widget must not be given a value of its own then.
+    """
+    shown = st.session_state.get(key, _NOTHING)
+    # NaN, which may be typed, is not itself.
+    both_nan = shown != shown and value != value
+    if shown is _NOTHING or not (shown == value or both_nan):
+        st.session_state[key] = value
+    return key
+
+
+def from_percent(value: float) -> float:
+    """Percents as a share."""
     return value / 100

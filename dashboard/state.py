@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from prism_core.errors import BudgetError
-from prism_core.planning.task import Budget, Shares, Synthesis, Task
+from dashboard.entries import Entries
+from dashboard.rehearsing import Rehearsing
+from dashboard.scenarios import PLAN, Scenarios
+from prism_core.errors import PrismError
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from dashboard.parts.inspect_work import Inspection
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
     from prism_core.learning.plan import DomainPlan
     from prism_core.learning.requests import Outline
     from prism_core.planning.plan import Plan
-    from prism_core.planning.task import AllocationRule, Regime, SelectionRule, ThreeWayRule
-    from prism_core.privacy.accountants import AccountantName
+    from prism_core.planning.scenario import Scenario
+    from prism_core.planning.task import Task
     from prism_core.privacy.prior import Prior
     from prism_core.structure.dag import DagProvenance
 
@@ -117,52 +120,6 @@ class Graph:
         self.rev += 1
 
 
-@dataclass
-class BudgetEntries:
-    """The budget as it is typed, so that a mistake loses nothing.
-
-    Attributes:
-        epsilon: as entered; may be unusable.
-        delta: text; empty means 1/n².
-        background, selection, choice: shares of these pools; the task pool gets the rest, and
-            what a pool that is not needed has.
-    """
-
-    epsilon: float = 1.0
-    delta: str = ""
-    accountant: AccountantName = "zcdp"
-    allocation: AllocationRule = "closed_form"
-    background: float = 0.20
-    selection: float = 0.10
-    choice: float = 0.05
-
-    def budget(self) -> Budget:
-        """The entries as a budget.
-
-        Raises:
-            BudgetError: naming the entry to correct.
-        """
-        delta = None
-        if self.delta.strip():
-            try:
-                delta = float(self.delta)
-            except ValueError:
-                raise BudgetError(
-                    "delta must be a number such as 1e-9, or empty for 1/n².", field="delta"
-                ) from None
-        rest = 1.0 - self.background - self.selection - self.choice
-        return Budget(
-            epsilon=self.epsilon,
-            delta=delta,
-            accountant=self.accountant,
-            allocation=self.allocation,
-            shares=Shares(
-                selection=self.selection, choice=self.choice, task=rest,
-                background=self.background,
-            ),
-        )  # fmt: skip
-
-
 @dataclass(frozen=True, kw_only=True)
 class People:
     """How rows and people relate, as in `Schema`."""
@@ -215,8 +172,8 @@ class Blanket:
 
 
 @dataclass
-class Project:
-    """Everything a curator entered, and what came of it."""
+class Project(Entries):
+    """Everything a curator entered, and what came of it. Its own entries are the plan."""
 
     key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     name: str = ""
@@ -236,12 +193,8 @@ class Project:
     checked: bool = False
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
-    regime: Regime = "causal"
-    k: int = 8
-    selection: SelectionRule = "greedy"
-    three_way: ThreeWayRule = "none"
-    budget: BudgetEntries = field(default_factory=lambda: BudgetEntries())
-    synthesis: Synthesis = field(default_factory=Synthesis)
+    scenarios: Scenarios = field(default_factory=Scenarios)
+    rehearsing: Rehearsing = field(default_factory=Rehearsing)
     beta: float = 0.05  # chance that a bound fails
     p_min: float | None = None  # declared smallest share of a level
     guess: int = 20  # somebody's guess before the release, 1 in so many
@@ -255,9 +208,9 @@ class Project:
     train: Rows | None = None
     holdout: Rows | None = None
     folder: Path | None = None
+    checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
     inspection: Inspection | None = None
     earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
-    planned: tuple[object, Plan] | None = None  # the last entries, and their plan
 
     @property
     def holdout_rows(self) -> int:
@@ -364,28 +317,70 @@ class Project:
         """The graph over the schema's columns, or None without edges that cost nothing."""
         if self.schema is None or not (self.graph.edges or self.graph.prior):
             return None
-        return Dag(
-            nodes=self.schema.names, edges=self.graph.edges, provenance=self.graph.provenance,
-            prior=self.graph.prior,
-        )  # fmt: skip
+        graph = self.graph
+        drawn = (self.schema.names, graph.edges, graph.provenance, graph.prior)
+        # Asked for several times in a run, and looking for cycles takes its time.
+        if self.checked_dag is None or self.checked_dag[0] != drawn:
+            dag = Dag(
+                nodes=self.schema.names, edges=graph.edges, provenance=graph.provenance,
+                prior=graph.prior,
+            )  # fmt: skip
+            self.checked_dag = (drawn, dag)
+        return self.checked_dag[1]
 
     @property
     def protected(self) -> frozenset[str]:
         """S as the graph gives it; empty while it is not known."""
-        if self.dag is None or self.regime == "predictive" or self.target is None:
+        return self.protected_by(self)
+
+    def protected_by(self, entries: Entries) -> frozenset[str]:
+        """S as the graph gives it in the regime of some entries."""
+        if self.dag is None or entries.regime == "predictive" or self.target is None:
             return frozenset()
-        chosen = self.dag.parents if self.regime == "causal" else self.dag.markov_blanket
+        chosen = self.dag.parents if entries.regime == "causal" else self.dag.markov_blanket
         return frozenset(chosen(self.target))
+
+    def design(self, letter: str) -> Entries:
+        """Entries of the plan, or of a design beside it."""
+        return self if letter == PLAN else self.scenarios.others[letter]
+
+    @property
+    def edited(self) -> Entries:
+        """Entries of the design that the page Budget changes."""
+        return self.design(self.scenarios.edited)
+
+    def scenario(self, letter: str, name: str) -> Scenario:
+        """A design under a name.
+
+        Raises:
+            PrismError: when the name or an entry is not usable.
+        """
+        from prism_core.planning.scenario import Scenario
+
+        entries = self.design(letter)
+        return Scenario(
+            name=name, task=entries.task_for(self.target or ""), budget=entries.used_budget(),
+            synthesis=entries.synthesis,
+        )  # fmt: skip
+
+    def usable(self, letters: Iterable[str]) -> list[Scenario]:
+        """Designs under their letters, without those that have a mistake in them."""
+        found = []
+        for letter in letters:
+            with suppress(PrismError):  # it is shown where the design is edited
+                self.plan(self.design(letter))
+                found.append(self.scenario(letter, letter))
+        return found
 
     def task(self) -> Task:
         """The task as it is entered."""
-        return Task(
-            target=self.target or "", regime=self.regime, k=self.k, selection=self.selection,
-            three_way=self.three_way,
-        )  # fmt: skip
+        return self.task_for(self.target or "")
 
-    def plan(self) -> Plan:
+    def plan(self, entries: Entries | None = None) -> Plan:
         """The plan of what is entered.
+
+        Args:
+            entries: of another design for the same data, graph and target.
 
         Raises:
             PrismError: when something is missing or not usable.
@@ -393,15 +388,22 @@ class Project:
         from prism_core.planning.design import design
 
         assert self.schema is not None
-        task, budget, dag = self.task(), self.budget.budget(), self.dag
-        asked = (self.schema, task, budget, self.n, dag, self.synthesis)
+        entries = self if entries is None else entries
+        task, budget, dag = entries.task_for(self.target or ""), entries.used_budget(), self.dag
+        asked = (self.schema, task, budget, self.n, dag, entries.synthesis)
         # Every page asks several times in a run, and a wide table has a pair for every two columns.
-        if self.planned is None or self.planned[0] != asked:
-            plan = design(
-                self.schema, task, budget, self.n, dag=dag, synthesis=self.synthesis
-            )  # fmt: skip
-            self.planned = (asked, plan)
-        return self.planned[1]
+        if entries.planned is None or entries.planned[0] != asked:
+            try:
+                found = design(
+                    self.schema, task, budget, self.n, dag=dag, synthesis=entries.synthesis
+                )  # fmt: skip
+            except PrismError as error:
+                found = error
+            entries.planned = (asked, found)
+        found = entries.planned[1]
+        if isinstance(found, PrismError):
+            raise found.with_traceback(None)
+        return found
 
     def use_schema(self, schema: Schema | None) -> None:
         """Take another schema; edges to columns that are gone are dropped."""

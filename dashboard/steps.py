@@ -1,4 +1,4 @@
-"""The five steps from left to right, and what is missing to go on."""
+"""The steps from left to right, and what is missing to go on."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ class Step:
         title: its name.
         icon: its icon in Streamlit's own icon font.
         missing: a sentence that says what is missing before this page is done, or "".
+        optional: whether later pages do without it.
     """
 
     page: str
     title: str
     icon: str
     missing: Callable[[Project], str]
+    optional: bool = False
 
 
 def _data(project: Project) -> str:
@@ -64,6 +66,10 @@ def _budget(project: Project) -> str:
     return ""
 
 
+def _rehearse(project: Project) -> str:
+    return "" if project.rehearsing.asked is not None else "Try designs out, if you like."
+
+
 def _release(project: Project) -> str:
     return "" if project.folder is not None else "Run the synthesis."
 
@@ -78,6 +84,8 @@ STEPS: tuple[Step, ...] = (
     Step(page="pages/data.py", title="Data", icon=":material/table:", missing=_data),
     Step(page="pages/structure.py", title="Structure", icon=":material/hub:", missing=_structure),
     Step(page="pages/budget.py", title="Budget", icon=":material/tune:", missing=_budget),
+    Step(page="pages/rehearse.py", title="Rehearse", icon=":material/theater_comedy:",
+         missing=_rehearse, optional=True),
     Step(page="pages/release.py", title="Release", icon=":material/verified_user:",
          missing=_release),
     Step(page="pages/inspect.py", title="Inspect", icon=":material/monitoring:",
@@ -90,7 +98,7 @@ def first_gap(project: Project, before: str) -> tuple[Step, str] | None:
     for step in STEPS:
         if step.title == before:
             return None
-        missing = step.missing(project)
+        missing = "" if step.optional else step.missing(project)
         if missing:
             return step, missing
     return None

@@ -89,20 +89,26 @@ def guard(title: str) -> None:
 
 
 def onward(title: str) -> None:
-    """What is missing here, or the way to the next page."""
+    """What is missing here, or the way to the next page; a page that is optional comes second."""
     titles = [step.title for step in STEPS]
     position = titles.index(title)
-    missing = STEPS[position].missing(project())
+    missing = "" if STEPS[position].optional else STEPS[position].missing(project())
+    later = STEPS[position + 1 :]
+    following = next((step for step in later if not step.optional), None)
     st.divider()
     if missing:
         st.markdown(f":material/radio_button_unchecked: **To go on:** {plain(missing)}")
-    elif position + 1 < len(STEPS):
-        following = STEPS[position + 1]
-        if st.button(
-            f"Continue to {following.title}", type="primary", icon=":material/arrow_forward:",
-            key=f"onward_{title}",
-        ):  # fmt: skip
-            st.switch_page(following.page)
+    elif following is not None:
+        with st.container(horizontal=True):
+            if st.button(
+                f"Continue to {following.title}", type="primary", icon=":material/arrow_forward:",
+                key=f"onward_{title}",
+            ):  # fmt: skip
+                st.switch_page(following.page)
+            if later[0].optional and st.button(
+                f"{later[0].title} first", icon=later[0].icon, key=f"optional_{title}"
+            ):
+                st.switch_page(later[0].page)
 
 
 @contextmanager

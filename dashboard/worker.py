@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -18,16 +19,18 @@ import numpy as np
 
 from dashboard import job as child
 from prism_core import config as configs
+from prism_core import scenario_io
 from prism_core.config import AssetConfig, DomainConfig, GraphConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.stored import StoredTable, to_dict
 from prism_core.learning.outline_io import dumps_outline
 from prism_core.planning.task import Budget, Task
+from prism_core.rehearsal.stand_in import save as save_stand_in
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
     from prism_core.data.source import Rows
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
+    from prism_core.rehearsal import Rehearsal, StandIn
 
 _PATIENCE = 4.0  # seconds between asking a run to stop and ending it
 
@@ -111,7 +116,8 @@ class Job(Generic[AnyPlan]):
         try:
             self.process.wait(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            with suppress(ProcessLookupError):  # with the processes that it started
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
     def remove(self) -> None:
@@ -120,8 +126,19 @@ class Job(Generic[AnyPlan]):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start(plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> Job[Plan]:
-    """Start a run. The folder and everything in it is readable by this user only."""
+def start(
+    plan: Plan, table: Rows, asset: AssetConfig | None, seed: int,
+    scenarios: Sequence[Scenario] = (),
+) -> Job[Plan]:  # fmt: skip
+    """Start a run. The folder and everything in it is readable by this user only.
+
+    Args:
+        plan: what is run.
+        table: the rows.
+        asset: what is charged; None for public rows only.
+        seed: of the noise, for public rows only.
+        scenarios: what else was considered; written beside the result.
+    """
     folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
     schema_io.save(plan.schema, folder / child.SCHEMA)
     if plan.dag is not None:
@@ -136,6 +153,9 @@ def start(plan: Plan, table: Rows, asset: AssetConfig | None, seed: int) -> Job[
         synthesis=plan.synthesis,
         asset=asset,
     )  # fmt: skip
+    if scenarios:
+        text = scenario_io.dumps(scenarios)
+        (folder / child.SCENARIOS).write_text(text, encoding="utf-8")
     _describe(folder, config, seed)
     _hand_over(folder, table)
     return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
@@ -163,6 +183,14 @@ def learn_graph(
     _describe(folder, config, seed)
     _hand_over(folder, table)
     return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+
+
+def rehearse(rehearsal: Rehearsal, stand_in: StandIn) -> Job[Rehearsal]:
+    """Start a rehearsal on public rows. Its points are kept in the workspace as they come."""
+    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
+    save_stand_in(stand_in, folder)
+    child.write_json(folder / child.REHEARSAL, rehearsal.to_dict())
+    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=rehearsal)
 
 
 def _hand_over(folder: Path, table: Rows) -> None:

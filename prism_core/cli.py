@@ -15,6 +15,8 @@ from prism_core import (
     learn_dag_cli,
     ledger_cli,
     private_cli,
+    protocol_cli,
+    rehearse_cli,
     verify_cli,
     what_if_cli,
 )
@@ -91,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         "--engine", choices=("auto", "fast", "mbi"),
         help="what fits the model, instead of the configuration's; same optimum",
     )  # fmt: skip
+    protocol_cli.add_option(release)
     release.set_defaults(run=_release)
     evaluate = commands.add_parser(
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
@@ -110,6 +113,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
     dag_cli.add(commands)
     learn_dag_cli.add(commands)
+    rehearse_cli.add(commands)
+    protocol_cli.add(commands)
     ledger_cli.add(commands)
     verify_cli.add(commands)
     bench_cli.add(commands)
@@ -169,7 +174,7 @@ def _plan_text(plan: Plan) -> str:
     ]  # fmt: skip
     lines += [
         f"{query.label[:44]:44} {query.pool:11} {query.cells:7,} {query.share:7.2%} "
-        f"{query.sigma:9.2f} {query.relative_error:10.2%}"
+        f"{query.sigma:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
         for query in plan.queries
     ]
     if plan.three_way is not None:
@@ -277,6 +282,9 @@ def _release(arguments: argparse.Namespace) -> None:
         facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
         scenarios = what_if_cli.considered(arguments.what_if, config, facts)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    approval = protocol_cli.approval_for(
+        arguments.protocol, plan, config.asset.name if config.asset else "", arguments.workspace
+    )
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
@@ -285,7 +293,7 @@ def _release(arguments: argparse.Namespace) -> None:
     noise = SecureNoise() if seed is None else SeededNoise(rng)
     made = release(
         plan, table, ledger=ledger, asset=asset, noise=noise, rng=rng,
-        why=config.asset.why if config.asset else "",
+        why=config.asset.why if config.asset else "", approval=approval,
     )  # fmt: skip
     writer.write(
         made, arguments.out, workspace=arguments.workspace,

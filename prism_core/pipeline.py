@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.source import Rows
+    from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan, Query
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
@@ -84,6 +85,7 @@ class Release:
             of any noise, so it may be published, and the rows can be drawn again.
         entry: digest of the charge's entry in the ledger's chain, "" where there was none.
         workspace: where that ledger stands, None where there was none; not for export.
+        approval: who approved the plan beforehand, None where nobody was asked.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -97,6 +99,7 @@ class Release:
     seed: int
     entry: str = ""
     workspace: Path | None = field(default=None, repr=False)
+    approval: Approval | None = None
 
 
 def release(
@@ -109,6 +112,7 @@ def release(
     noise: NoiseSource | None = None,
     rng: np.random.Generator,
     progress: Progress | None = None,
+    approval: Approval | None = None,
 ) -> Release:
     """Measure the private rows once, fit, and sample. The only function that does.
 
@@ -125,14 +129,17 @@ def release(
             rehearsal, which is not charged.
         rng: draws the synthetic rows (post-processing).
         progress: told before each step; may raise to cancel.
+        approval: of this plan, where one was asked for; recorded with the release.
 
     Raises:
-        PlanError: when the table does not fit the plan.
+        PlanError: when the table does not fit the plan, or another plan was approved.
         PrivacyError: for seeded noise on a private table, or undeclared persons.
         OverspentError: when the asset's lifetime budget is too small; nothing was measured.
     """
     source = noise or SecureNoise()
     progress = progress or _silent
+    if approval is not None:
+        approval.check(plan, asset)
     _check(plan, table, source)
     rehearsal = table.public and not source.secure
     started = time.monotonic()
@@ -159,6 +166,7 @@ def release(
         seconds=time.monotonic() - started, seed=seed,
         entry="" if ledger is None or charge is None else ledger.entry(charge),
         workspace=None if ledger is None or charge is None else ledger.path.parent,
+        approval=approval,
     )  # fmt: skip
 
 

@@ -1,63 +1,81 @@
-"""What the budget buys: figures of the plan, before a row is read."""
+"""What the budget buys: figures of the design that is edited, before a row is read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
+from dashboard.parts import (
+    bounds_panel,
+    budget_charts,
+    budget_compare,
+    budget_glance,
+    budget_table,
+    meaning_panel,
+)
 from dashboard.state import project
-from dashboard.widgets import PLOTLY, plain
-from prism_core.figures import budget_figure, error_figure
-from prism_core.planning.summary import PlanLine, lines
+from dashboard.widgets import plain
+from prism_core.errors import PrismError
 
 if TYPE_CHECKING:
+    from dashboard.entries import Entries
     from prism_core.planning.plan import Plan
 
+TABS = (
+    "Per marginal", "Shares", "Error against epsilon", "Compare A and B", "Bounds",
+    "What it means",
+)  # fmt: skip
 
-def section() -> None:
-    """The right column of the page Budget."""
-    plan = project().plan()
+
+def glance(entries: Entries) -> Plan | None:
+    """The plan's figures; without a plan, what is to be corrected.
+
+    Returns:
+        The plan. While locks are the mistake: the plan without them, so that they can be
+        corrected in its table.
+    """
+    state = project()
+    try:
+        plan = state.plan(entries)
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        if error.field != "locks":
+            return None
+        return _without_locks(entries)
     for warning in plan.warnings:
         st.warning(plain(warning), icon=":material/warning:")
-    _figures(plan)
+    budget_glance.section(plan)
     _deducted(plan)
-    found = lines(plan)
-    measured = [line for line in found if line.measured]
-    table, share, error = st.tabs(["Per marginal", "Share of the budget", "Expected error"])
-    with table:
-        _table(plan, found)
-    with share:
-        st.plotly_chart(budget_figure(measured), config=PLOTLY, key="budget_chart")
-    with error:
-        st.plotly_chart(error_figure(measured), config=PLOTLY, key="error_chart")
-        st.caption(
-            "Expected l1 error of each noisy marginal over n: an expectation of the noise, not a "
-            "guarantee, and before the model smooths it."
-        )
+    return plan
 
 
-def _figures(plan: Plan) -> None:
-    task = [query for query in plan.queries if query.pool == "task"]
-    first, second, third, fourth = st.columns(4)
-    first.metric("Epsilon", f"{plan.budget.epsilon:g}", border=True)
-    second.metric("Delta", f"{plan.delta:.2g}", border=True)
-    third.metric(
-        "Noise, σ in rows", f"{max(query.sigma for query in task):,.3g}",
-        border=True, help="Largest standard deviation of one cell of a marginal with the target, "
-        "in counts of rows.",
-    )  # fmt: skip
-    fourth.metric(
-        "Task error", f"{max(query.relative_error for query in task):.1%}",
-        border=True, help="Largest expected l1 error of a marginal with the target, over n: an "
-        "expectation of the noise, not a guarantee.",
-    )  # fmt: skip
-    if not plan.s_is_final:
-        st.caption(
-            "The features are chosen when the release runs. Shown is the worst case: the "
-            f"{plan.task.k} columns with most levels."
-        )
+def _without_locks(entries: Entries) -> Plan | None:
+    bare = entries.copy()
+    bare.budget.locks.clear()
+    try:
+        plan = project().plan(bare)
+    except PrismError:
+        return None
+    st.caption("What follows is without the locks. Correct them in the table *Per marginal*.")
+    return plan
+
+
+def tabs(entries: Entries, plan: Plan) -> None:
+    """The views of a plan; only the one that is looked at is drawn."""
+    found = st.tabs(TABS, on_change="rerun", key="budget_tabs")
+    views = (
+        lambda: budget_table.section(entries, plan),
+        lambda: budget_charts.shares(plan),
+        lambda: budget_charts.error(entries, plan),
+        budget_compare.section,
+        lambda: bounds_panel.section(plan),
+        lambda: meaning_panel.section(plan),
+    )
+    for tab, view in zip(found, views, strict=True):
+        if tab.open:
+            with tab:
+                view()
 
 
 def _deducted(plan: Plan) -> None:
@@ -71,37 +89,4 @@ def _deducted(plan: Plan) -> None:
         f"**{plan.spent.epsilon:.3g}**. All together stay within {plan.budget.epsilon:g}, because "
         "losses add up to less than their sum.",
         icon=":material/school:",
-    )
-
-
-def _table(plan: Plan, found: tuple[PlanLine, ...]) -> None:
-    frame = pd.DataFrame(
-        {
-            "marginal": [line.label for line in found],
-            "pool": [line.pool for line in found],
-            "cells": pd.array([line.cells for line in found], dtype="Int64"),
-            "share": [line.share for line in found],
-            "sigma": [line.sigma for line in found],
-            "expected error": [line.relative_error for line in found],
-        }
-    )
-    st.dataframe(
-        frame, hide_index=True, width="stretch", placeholder="–",
-        height=min(560, 38 + 35 * len(frame)),
-        column_config={
-            "share": st.column_config.ProgressColumn(
-                "share", format="percent", min_value=0.0, max_value=max(frame["share"]),
-            ),
-            "sigma": st.column_config.NumberColumn(
-                format="%.1f", help="Standard deviation of the noise in each cell, in counts"
-            ),
-            "expected error": st.column_config.NumberColumn(
-                format="percent", help="Expected l1 error of the noisy marginal, relative to n"
-            ),
-        },
-    )  # fmt: skip
-    size = plan.forecast
-    st.caption(
-        f"Model size: {size.cells:,} cells, largest clique {size.largest_clique:,}"
-        f"{'' if size.exact else ' (at most)'}; about {max(1.0, size.megabytes):,.0f} MiB to fit."
     )

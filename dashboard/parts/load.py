@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import machine_key
+from dashboard.parts import key_entry
 from dashboard.state import Graph, Project, project, replace_project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
@@ -21,7 +22,6 @@ from prism_core.workspace import address, open_rows
 if TYPE_CHECKING:
     from prism_core.experiments.samples import Sample
 
-_KEY_GIVEN = "machine_key_given"
 _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 
 
@@ -122,7 +122,7 @@ def _upload() -> None:
                 public=public,
                 asset="" if public else file.name,
                 synthesis=Synthesis(),
-                budget=kept.budget,
+                budget=replace(kept.budget, locks={}),  # of other columns
             )
         )
         st.rerun()
@@ -136,7 +136,7 @@ def _address() -> None:
         + ", ".join(f"`{form}`" for form in URL_FORMS.values())
         + ". Name a password by a variable of the environment (`${PGPASSWORD}`): it is not stored."
     )
-    if not _key_given():
+    if not key_entry.given("place_key"):
         return
     text = st.text_input("Path, pattern or address", key="place_text")
     public = st.checkbox(
@@ -156,38 +156,10 @@ def _address() -> None:
                 public=public,
                 asset="" if public else raw.name,
                 synthesis=Synthesis(),
-                budget=kept.budget,
+                budget=replace(kept.budget, locks={}),  # of other columns
             )
         )
         st.rerun()
-
-
-def _key_given() -> bool:
-    """Whether this session belongs to whoever started the app; asks for the key if not.
-
-    Others on this machine can open the app as well, and it reads with its starter's rights.
-    """
-    if not machine_key.known():
-        st.info(
-            "Off, because the app was not started by the command `prism-dashboard`: that command "
-            "shows a key in its terminal which tells you from others on this machine. Start the "
-            "app with it, or upload a file.",
-            icon=":material/lock:",
-        )
-        return False
-    if st.session_state.get(_KEY_GIVEN):
-        return True
-    given = st.text_input(
-        "Key shown in the terminal", type="password", key="place_key",
-        help="The app opens files with the rights of whoever started it, so it asks once a "
-        "session that it is you.",
-    )  # fmt: skip
-    if machine_key.matches(given):
-        st.session_state[_KEY_GIVEN] = True
-        st.rerun()
-    if given:
-        st.error("This is not the key shown in the terminal.", icon=":material/error:")
-    return False
 
 
 def _offer(error: TableError) -> None:

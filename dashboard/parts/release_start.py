@@ -154,4 +154,6 @@ def _launch(state: Project, plan: Plan) -> None:
     state.forget_results()
     state.notice = "" if state.public else _recognised(state, table)
     state.train, state.holdout = train, holdout
-    state.job = worker.start(plan, train, asset.chosen(), state.seed)
+    state.job = worker.start(
+        plan, train, asset.chosen(), state.seed, state.usable(state.scenarios.others)
+    )

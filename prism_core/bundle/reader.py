@@ -24,6 +24,7 @@ from prism_core.bundle.layout import (
 )
 from prism_core.data import schema_io
 from prism_core.errors import BundleError
+from prism_core.planning.approval import approval_from
 from prism_core.planning.replay import Choices, Stages, Wishes, replay
 from prism_core.structure import formats
 
@@ -115,12 +116,14 @@ def _choices(plan: dict[str, Any]) -> Choices:
 
 
 def _facts(certificate: dict[str, Any]) -> Facts:
+    given = certificate.get("approval")
     try:
         facts = Facts(
             plan_sha256=certificate["plan_sha256"], planned_sha256=certificate["planned_sha256"],
             stamp=certificate["stamp"], charge=certificate["charge"],
             entry=certificate["ledger_entry_sha256"], seed=certificate["sampling"]["seed"],
             versions=dict(certificate["software"]["versions"]),
+            approval=None if given is None else approval_from(given),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
         facts = None

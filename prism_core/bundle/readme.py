@@ -155,11 +155,13 @@ def _preserved(plan: Plan) -> str:
 def _privacy(plan: Plan, facts: Facts) -> str:
     found = meaning(plan)
     conditional = "Run as a release, the plan would promise: " if facts.stamp == REHEARSAL else ""
+    approval = facts.approval
+    approved = "" if approval is None else f" The plan was {plain(approval.sentence)}."
     return (
         f"## Privacy, in words\n\n{conditional}{found.claim}\n\n"
         f"(ε, δ) = ({up(found.epsilon)}, {small(found.delta)}); neighbours replace one person; "
         f"the number of people is public. Protected is {found.unit}. More in `{MEANING}`. The "
-        f"columns' description was {PROVENANCE_TEXT[plan.schema.provenance]}."
+        f"columns' description was {PROVENANCE_TEXT[plan.schema.provenance]}.{approved}"
     )
 
 

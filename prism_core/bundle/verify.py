@@ -243,6 +243,9 @@ class _Run:
             found.append("The hash of the plan in the certificate is not that of plan.json.")
         if self._to_the_digit and bundle.facts.planned_sha256 != stages.planned.hash:
             found.append("The certificate's hash of the plan before its choices is another one.")
+        approval = bundle.facts.approval
+        if approval is not None and approval.plan_sha256 != bundle.facts.planned_sha256:
+            found.append("The approval in the certificate is of another plan.")
         return found
 
     @property

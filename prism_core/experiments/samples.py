@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from prism_core.data.schema import Schema
+    from prism_core.planning.stand_in import Shift
 
 TRAIN_FILE = "train.csv"
 TEST_FILE = "test.csv"
@@ -49,6 +50,8 @@ class Sample:
         dag_json: the true graph as node-link JSON, every column a node.
         config_toml: a run description that refers to the files `write` makes.
         target: the column to predict.
+        shift: what is different in `test`: nothing, the target's children no longer depend on
+            it, or its parents' margins have moved.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Sample:
     dag_json: str = field(repr=False)
     config_toml: str = field(repr=False)
     target: str
+    shift: Shift = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,7 @@ class _Recipe:
     target: str
     seed: int
     rows: int
+    shift: Shift = "none"
 
 
 _RECIPES: dict[str, _Recipe] = {
@@ -98,6 +103,7 @@ _RECIPES: dict[str, _Recipe] = {
         target=scm.TARGET,
         seed=2031,
         rows=5_000,
+        shift="children",
     ),
     "scm_marginal": _Recipe(
         title="Benchmark: another population, the same mechanisms",
@@ -110,6 +116,7 @@ _RECIPES: dict[str, _Recipe] = {
         target=scm.TARGET,
         seed=2032,
         rows=5_000,
+        shift="parents",
     ),
 }
 
@@ -122,12 +129,7 @@ def load(name: str) -> Sample:
     Raises:
         ConfigError: when there is no sample of that name.
     """
-    if name not in _RECIPES:
-        raise ConfigError(
-            f"There is no sample named {name!r}. Choose one of {', '.join(SAMPLES)}.",
-            field="sample",
-        )
-    recipe = _RECIPES[name]
+    recipe = _recipe(name)
     train, test = recipe.tables(np.random.default_rng(recipe.seed))
     schema = recipe.schema()
     return Sample(
@@ -140,7 +142,37 @@ def load(name: str) -> Sample:
         dag_json=dag_text(schema.names, recipe.edges()),
         config_toml=config_text(target=recipe.target, regime="causal", k=8, rows=recipe.rows),
         target=recipe.target,
+        shift=recipe.shift,
     )
+
+
+def _recipe(name: str) -> _Recipe:
+    if name not in _RECIPES:
+        raise ConfigError(
+            f"There is no sample named {name!r}. Choose one of {', '.join(SAMPLES)}.",
+            field="sample",
+        )
+    return _RECIPES[name]
+
+
+def title(name: str) -> str:
+    """The heading of a sample, without making its rows.
+
+    Raises:
+        ConfigError: when there is no sample of that name.
+    """
+    return _recipe(name).title
+
+
+def fresh(name: str) -> RawTable:
+    """Rows like a sample's training rows, but not those: for scoring without a shift.
+
+    Raises:
+        ConfigError: when there is no sample of that name.
+    """
+    recipe = _recipe(name)
+    train, _ = recipe.tables(np.random.default_rng([recipe.seed, 1]))
+    return from_frame(train, TEST_FILE)
 
 
 def write(name: str, out: str | Path) -> tuple[Path, ...]:

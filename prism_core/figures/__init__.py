@@ -5,12 +5,20 @@ Backgrounds are transparent: figures stand on light and on dark pages.
 
 from prism_core.figures.agreement import agreement_figure
 from prism_core.figures.bounds import bounds_figure, erm_figure
-from prism_core.figures.budget import BudgetLine, BudgetRow, budget_figure, error_figure
+from prism_core.figures.budget import (
+    BudgetLine,
+    BudgetRow,
+    budget_figure,
+    error_figure,
+    pool_style,
+)
 from prism_core.figures.calibration import calibration_figure, confusion_figure
 from prism_core.figures.columns import column_figure
+from prism_core.figures.error_curve import ErrorPoint, error_curve_figure
 from prism_core.figures.error_split import error_split_figure, task_marginal_figure
 from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
 from prism_core.figures.metrics import METRIC_TITLES, learners_figure, metric_figure
+from prism_core.figures.rehearsal import lowest, rehearsal_figure, rehearsal_text
 from prism_core.figures.roc import curves_figure, roc_figure
 from prism_core.figures.subgroups import subgroup_figure
 from prism_core.figures.theme import PALETTE, safe
@@ -22,6 +30,7 @@ __all__ = [
     "PALETTE",
     "BudgetLine",
     "BudgetRow",
+    "ErrorPoint",
     "agreement_figure",
     "association_figure",
     "bounds_figure",
@@ -31,13 +40,18 @@ __all__ = [
     "confusion_figure",
     "curves_figure",
     "erm_figure",
+    "error_curve_figure",
     "error_figure",
     "error_split_figure",
     "joint_figure",
     "learners_figure",
+    "lowest",
     "metric_figure",
     "odds_figure",
     "pair_heatmap",
+    "pool_style",
+    "rehearsal_figure",
+    "rehearsal_text",
     "roc_figure",
     "safe",
     "subgroup_figure",

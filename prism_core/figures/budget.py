@@ -55,18 +55,30 @@ class BudgetRow:
     cells: int | None = None
 
 
-def budget_figure(rows: Sequence[BudgetLine]) -> go.Figure:
+_POOLS = ("task", "background", "selection", "choice")
+
+
+def pool_style(pool: str) -> theme.Style:
+    """How one of the four pools is drawn, in every figure and on the bar of shares."""
+    return theme.STYLES[_POOLS.index(pool)]
+
+
+def budget_figure(
+    rows: Sequence[BudgetLine], *, beside: Sequence[float] = (), beside_name: str = "if uniform"
+) -> go.Figure:
     """Bars of the share of every marginal, in the order given, coloured by pool.
 
     Args:
         rows: the marginals.
+        beside: their shares under another allocation, marked on each bar; none when empty.
+        beside_name: that allocation, in the legend.
     """
     if not rows:
         return theme.sentence_figure("There are no marginals to pay for yet.")
     figure = _figure(rows, "Share of the total budget")
     figure.update_layout(barmode="overlay", bargap=0.28)
     # Room for the number at the end of the longest bar.
-    top = max((row.share for row in rows), default=0.0) * 1.12 or 1.0
+    top = max((*(row.share for row in rows), *beside), default=0.0) * 1.12 or 1.0
     figure.update_xaxes(tickformat=".1~%", range=[0.0, top])
     for pool, style in _styles(rows).items():
         places = [place for place, row in enumerate(rows) if row.pool == pool]
@@ -79,7 +91,7 @@ def budget_figure(rows: Sequence[BudgetLine]) -> go.Figure:
                 "color": style.colour,
                 "pattern": theme.pattern(style.pattern),
             },
-            text=[f"{rows[place].share:.1%}" for place in places],
+            text=[f"{rows[place].share:.1%}" if not beside else "" for place in places],
             textposition="outside",
             textangle=0,
             cliponaxis=False,
@@ -87,7 +99,37 @@ def budget_figure(rows: Sequence[BudgetLine]) -> go.Figure:
             customdata=[_facts(rows[place]) for place in places],
             hovertemplate="%{customdata}<extra></extra>",
         )
+    if beside:
+        figure.add_scatter(
+            x=list(beside),
+            y=list(range(len(rows))),
+            mode="markers",
+            name=theme.safe(beside_name, 40),
+            marker={
+                "symbol": "line-ns-open",
+                "size": 17,
+                "line": {"width": 3},
+                "color": theme.VERMILION,
+            },
+            hovertemplate=f"{theme.safe(beside_name)}: %{{x:.2%}}<extra></extra>",
+        )
+        _numbers(figure, rows, beside)
     return figure
+
+
+def _numbers(figure: go.Figure, rows: Sequence[BudgetLine], beside: Sequence[float]) -> None:
+    """The shares in digits, to the right of bar and mark."""
+    figure.add_scatter(
+        x=[max(row.share, other) for row, other in zip(rows, beside, strict=True)],
+        y=list(range(len(rows))),
+        mode="text",
+        text=[f"  {row.share:.1%}" for row in rows],
+        textposition="middle right",
+        textfont={"size": 11},
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def error_figure(rows: Sequence[BudgetLine]) -> go.Figure:
@@ -160,9 +202,9 @@ def _figure(rows: Sequence[BudgetLine], title: str) -> go.Figure:
 
 
 def _styles(rows: Sequence[BudgetLine]) -> dict[str, theme.Style]:
-    """A style a pool; "task" and "background" always have the same."""
+    """A style a pool; the four pools always have the same."""
     found = dict.fromkeys(row.pool for row in rows)
-    order = [*dict.fromkeys(("task", "background", *found))]
+    order = [*dict.fromkeys((*_POOLS, *found))]
     return {pool: theme.STYLES[order.index(pool) % len(theme.STYLES)] for pool in found}
 
 

@@ -88,7 +88,8 @@ def _anew(
     """Each marginal keeps its shares of epsilon and delta. Equal ones are computed once."""
     rule = plan.accountant
     kept = {(query.event.epsilon, query.event.delta) for query in queries}
-    may_change = len(plan.s) > 1 and not plan.task.weights and plan.task.max_joint_cells > 0
+    joint = plan.schema.cells((*plan.s, plan.task.target))
+    may_change = len(plan.s) > 1 and not plan.task.weights and joint <= plan.task.max_joint_cells
     points: list[CurvePoint] = []
     for epsilon in epsilons:
         factor = rule.amount(epsilon, plan.delta) / rule.amount(plan.budget.epsilon, plan.delta)

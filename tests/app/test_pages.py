@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.state import BudgetEntries, Graph, Project
+from dashboard.entries import BudgetEntries
+from dashboard.state import Graph, Project
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
@@ -54,6 +55,11 @@ def page(name: str, project: Project | None = None) -> AppTest:
 def texts(test: AppTest) -> str:
     parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
     return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def marginals(test: AppTest):
+    """The table of all marginals on the page Budget."""
+    return next(frame.value for frame in test.dataframe if "marginal" in frame.value.columns)
 
 
 def test_the_first_page_offers_samples_and_says_what_is_missing():
@@ -147,10 +153,12 @@ def test_a_target_without_parents_gets_advice(project):
 
 def test_the_budget_page_shows_every_marginal(project):
     test = page("budget", project)
-    frame = test.dataframe[0].value
+    frame = marginals(test)
     assert list(frame["marginal"][:2]) == ["A × Y", "B × Y"]
-    assert frame["share"].sum() == pytest.approx(1.0)
-    assert {metric.label for metric in test.metric} >= {"Epsilon", "Delta", "Noise, σ in rows"}
+    assert frame["share"].sum() == pytest.approx(100.0)
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown.keys() >= {"Epsilon", "Noise, σ in rows", "Task error"}
+    assert shown["Guess of 1 in 20"].startswith("≤ 1 in")
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
@@ -247,9 +255,9 @@ def test_private_rows_are_never_offered_basic_composition(project):
 
 
 def test_pld_is_offered_only_where_its_library_is(project, monkeypatch):
-    from dashboard.parts import budget_controls
+    from dashboard.parts import budget_privacy
 
-    monkeypatch.setattr(budget_controls, "available", lambda: ("zcdp", "basic"))
+    monkeypatch.setattr(budget_privacy, "available", lambda: ("zcdp", "basic"))
     project.budget.accountant = "pld"
     test = page("budget", project)
     assert len(test.selectbox(key="accountant").options) == 2
@@ -294,19 +302,19 @@ def test_three_way_marginals_change_the_plan(project, regime):
     )  # fmt: skip
     test = page("budget", project)
     assert project.plan().three_way is None
-    assert "choice_share" not in [slider.key for slider in test.slider]
+    assert "choice_share" not in [entry.key for entry in test.number_input]
     for rule in ("cmi", "model_error"):
         test.selectbox(key="three_way").select(rule).run()
         assert project.plan().three_way.rule == rule
-    assert any("3-way marginals" in label for label in test.dataframe[0].value["marginal"])
+    assert any("3-way marginals" in label for label in marginals(test)["marginal"])
     before = project.plan().three_way.choice_share
-    test.slider(key="choice_share").set_value(15).run()
+    test.number_input(key="choice_share").set_value(15.0).run()
     assert project.budget.choice == 0.15
     assert project.plan().three_way.choice_share == pytest.approx(3 * before)
     test.switch_page("pages/structure.py").run()
     test.switch_page("pages/budget.py").run()
     assert test.selectbox(key="three_way").value == "model_error"
-    assert test.slider(key="choice_share").value == 15
+    assert test.number_input(key="choice_share").value == 15.0
 
 
 def test_three_way_marginals_need_the_graphical_model(project):

@@ -117,6 +117,11 @@ def test_the_curve_is_what_design_says_at_every_epsilon(case):
 def test_where_basic_may_measure_other_marginals_the_curve_says_so():
     plan = plan_of(Task(target="y"), Budget(accountant="basic"), PGM)
     assert not any(point.exact for point in error_curve(plan, EPSILONS))
+    small = plan_of(Task(target="y", max_joint_cells=9), Budget(accountant="basic"), PGM)
+    assert all(point.exact for point in error_curve(small, EPSILONS))
+    for point in error_curve(small, EPSILONS):
+        there = plan_of(small.task, Budget(accountant="basic", epsilon=point.epsilon), PGM)
+        assert point.mean == pytest.approx(task_error(there), rel=1e-9)
 
 
 def test_under_pld_the_curve_is_near():

@@ -238,3 +238,23 @@ def test_unusable_locks_in_toml(entry, field):
     with pytest.raises(ConfigError) as caught:
         configs.from_dict(tomllib.loads(f"{HEAD}[budget]\n{entry}\n"), folder=Path())
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("rule", ["closed_form", "uniform", "tilted"])
+def test_five_marginals_at_a_quarter_raised_to_a_half_with_one_held(rule):
+    """Epsilon .25 over 5 marginals is .05 each; at .5 with one held at .05 the sum is at most .5."""
+    five = Dag(nodes=SCHEMA.names, edges=tuple((name, "y") for name in "abcde"))
+    before = plan_of(dag=five, accountant="basic", epsilon=0.25, allocation="uniform")
+    assert [query.event.epsilon for query in before.queries] == pytest.approx([0.05] * 5)
+    lock = Lock(columns=("c", "y"), share=0.1)
+    after = plan_of(lock, dag=five, accountant="basic", epsilon=0.5, allocation=rule, tilt=0.5)
+    amounts = {query.clique: query.event.epsilon for query in after.queries}
+    assert len(amounts) == 5
+    assert amounts.pop(("y", "c")) == pytest.approx(0.05, rel=1e-9)
+    assert math.fsum(amounts.values()) == pytest.approx(0.45)
+    total = 0.0
+    for query in after.queries:
+        total += query.event.epsilon
+    assert total <= 0.5
+    assert math.fsum(query.event.epsilon for query in after.queries) <= 0.5
+    assert math.fsum(query.share for query in after.queries) <= 1.0

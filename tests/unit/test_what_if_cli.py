@@ -122,6 +122,19 @@ def test_one_wish_at_a_time(prism, make_run):
         prism("plan", make_run(), "--most-bins", "0.1", "--target-error", "0.1")
 
 
+def test_a_lock_stands_beside_its_line(prism, make_run):
+    config = make_run(task={"max_joint_cells": 0})
+    text = config.read_text(encoding="utf-8")
+    lock = '[[budget.locks]]\ncolumns = ["readmitted", "age"]\nshare = 0.2\n'
+    config.write_text(f"{text}\n{lock}", encoding="utf-8")
+    _, out, _ = prism("plan", config)
+    (line,) = [line for line in out.splitlines() if line.endswith("  locked")]
+    assert line.startswith("age × readmitted")
+    assert " 20.00% " in line
+    plan = json.loads(prism("plan", config, "--json")[1])
+    assert plan["locks"] == [{"columns": ["readmitted", "age"], "share": 0.2}]
+
+
 @pytest.mark.privacy
 @pytest.mark.parametrize(
     "wish", [("--most-bins", "0.3"), ("--target-error", "0.3"), ("--what-if",)]

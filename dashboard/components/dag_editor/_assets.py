@@ -1,10 +1,8 @@
-"""Make the browser side known to Streamlit, from a wheel and from an editable install alike.
+"""What the editor needs in the browser.
 
 Two directories are served from this machine, nothing from another host:
 
-* ``frontend/`` of this package, as ``prism-dashboard.dag_editor``. From a wheel Streamlit's own
-  scanner finds it through the ``pyproject.toml`` beside this file. An editable install lists no
-  package files, so there the same manifest is registered by hand.
+* ``frontend/`` of this package, as ``prism-dashboard.dag_editor``.
 * the directory of the installed pyvis that holds ``vis-network.min.js``, as
   ``prism-dashboard.vis_network``. ``frontend/index.js`` imports it by relative address. So no copy
   of that 469 KB file lives in this repository, its licence notice stays with its distributor, and
@@ -19,40 +17,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from streamlit.components.v2 import component
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
-from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+
+from dashboard.components._serve import PROJECT, serve
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
-# [project].name in the pyproject.toml beside this file.
-_PROJECT: Final = "prism-dashboard"
 _HERE: Final = Path(__file__).parent
 
 
 def renderer() -> ComponentRenderer:
     """Return the callable that mounts the editor, with its assets known to the active runtime."""
-    # Every AppTest brings its own runtime, so this is asked at each mount; it costs two lookups.
-    _serve("dag_editor", package_root=_HERE, asset_dir="frontend")
+    serve("dag_editor", package_root=_HERE, asset_dir="frontend")
     package_root, asset_dir = _vis_network_dir()
-    _serve("vis_network", package_root=package_root, asset_dir=asset_dir)
+    serve("vis_network", package_root=package_root, asset_dir=asset_dir)
     return _component()
 
 
 @cache
 def _component() -> ComponentRenderer:
     return component(
-        f"{_PROJECT}.dag_editor", js="index.js", css="dag_editor.css", isolate_styles=True
+        f"{PROJECT}.dag_editor", js="index.js", css="dag_editor.css", isolate_styles=True
     )
-
-
-def _serve(name: str, *, package_root: Path, asset_dir: str) -> None:
-    manager = get_bidi_component_manager()
-    if manager.get_component_asset_root(f"{_PROJECT}.{name}") is not None:
-        return
-    entry = ComponentConfig(name=name, asset_dir=asset_dir)
-    manifest = ComponentManifest(name=_PROJECT, version="0", components=[entry])
-    manager.register_from_manifest(manifest, package_root)
 
 
 @cache

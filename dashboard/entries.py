@@ -1,0 +1,188 @@
+"""What a curator types about one design, kept as it is typed so that a mistake loses nothing."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import BudgetError, PrismError
+from prism_core.planning.locks import Lock
+from prism_core.planning.task import Budget, Shares, Synthesis, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.task import AllocationRule, Regime, SelectionRule, ThreeWayRule
+    from prism_core.privacy.accountants import AccountantName
+
+POOLS = ("selection", "choice", "task", "background")
+"""Pools of the budget, from left to right on the bar of shares."""
+
+_revisions = itertools.count(1)
+
+
+@dataclass
+class BudgetEntries:
+    """The budget as it is typed.
+
+    Attributes:
+        epsilon: as entered; may be unusable.
+        delta: text; empty means 1/n².
+        tilt: of the allocation `tilted`, 0 to 1.
+        background, selection, choice: shares of these pools; the task pool gets the rest, and
+            what a pool that is not needed has.
+        locks: shares of the whole budget that marginals are held at, by their columns.
+        shares_rev: revision of the shares that Python made last; the bar answers to it. Drawn
+            from one count for all designs, so that no two designs answer to the same one.
+    """
+
+    epsilon: float = 1.0
+    delta: str = ""
+    accountant: AccountantName = "zcdp"
+    allocation: AllocationRule = "closed_form"
+    tilt: float = 0.5
+    background: float = 0.20
+    selection: float = 0.10
+    choice: float = 0.05
+    locks: dict[tuple[str, ...], float] = field(default_factory=dict)
+    shares_rev: int = field(default_factory=_revisions.__next__, compare=False)
+
+    def budget(self, pools: Collection[str] = POOLS) -> Budget:
+        """The entries as a budget.
+
+        Args:
+            pools: those that are in use; the task pool takes what the others have.
+
+        Raises:
+            BudgetError: naming the entry to correct.
+        """
+        delta = None
+        if self.delta.strip():
+            try:
+                delta = float(self.delta)
+            except ValueError:
+                raise BudgetError(
+                    "delta must be a number such as 1e-9, or empty for 1/n².", field="delta"
+                ) from None
+        given = {name: getattr(self, name) for name in pools if name != "task"}
+        if not sum(given.values()) < 1.0:
+            raise BudgetError(
+                "The pools together take the whole budget and leave nothing for the task. Lower "
+                "one of them.",
+                field="shares",
+            )
+        shares = Shares(**{**dict.fromkeys(POOLS, 0.0), **given, "task": 1.0 - sum(given.values())})
+        return Budget(
+            epsilon=self.epsilon, delta=delta, accountant=self.accountant,
+            allocation=self.allocation, tilt=self.tilt, shares=shares,
+            locks=tuple(
+                Lock(columns=columns, share=share) for columns, share in self.locks.items()
+            ),
+        )  # fmt: skip
+
+    def share_out(self, **shares: float) -> None:
+        """Take other shares of pools, so that the bar must show them."""
+        for name, share in shares.items():
+            setattr(self, name, share)
+        self.shares_rev = next(_revisions)
+
+
+@dataclass
+class Entries:
+    """One design as it is typed: everything but the data, the graph and the target.
+
+    Attributes:
+        joint: whether all of S may be measured at once with the target where that is better.
+        weights: public importance of features, by name; 1 where absent. May be unusable.
+        rev: revision of the entries that are typed into tables. Drawn from one count, too: a
+            table keeps what was typed for as long as its revision stays.
+        planned: what was asked last, and the plan or the mistake that came of it.
+    """
+
+    regime: Regime = "causal"
+    k: int = 8
+    selection: SelectionRule = "greedy"
+    three_way: ThreeWayRule = "none"
+    max_three_way: int = 20
+    joint: bool = True
+    weights: dict[str, float] = field(default_factory=dict)
+    budget: BudgetEntries = field(default_factory=BudgetEntries)
+    synthesis: Synthesis = field(default_factory=Synthesis)
+    rev: int = field(default_factory=_revisions.__next__, compare=False)
+    planned: tuple[object, Plan | PrismError] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """Pools that are in use, in the order of `POOLS`."""
+        unused = set()
+        if self.regime != "predictive":
+            unused.add("selection")
+        if self.three_way == "none":
+            unused.add("choice")
+        return tuple(pool for pool in POOLS if pool not in unused)
+
+    def task_for(self, target: str) -> Task:
+        """The task as it is entered."""
+        joint = {} if self.joint else {"max_joint_cells": 0}
+        return Task(
+            target=target, regime=self.regime, k=self.k, selection=self.selection,
+            three_way=self.three_way, max_three_way=self.max_three_way,
+            weights={
+                name: weight for name, weight in self.weights.items()
+                if weight != 1.0 and name != target
+            },
+            **joint,
+        )  # fmt: skip
+
+    def used_budget(self) -> Budget:
+        """The budget as it is entered, for the pools in use."""
+        return self.budget.budget(self.pools)
+
+    def renew(self) -> None:
+        """Forget what tables show as typed; they show the entries again."""
+        self.rev = next(_revisions)
+
+    def copy(self) -> Entries:
+        """The same entries once more, free to be changed."""
+        return Entries(**_fresh(self))
+
+    def take(self, other: Entries) -> None:
+        """Take over another design's entries."""
+        for name, value in _fresh(other).items():
+            setattr(self, name, value)
+
+
+def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
+    """Entries that say what these values say."""
+    entries = BudgetEntries(
+        epsilon=budget.epsilon, delta="" if budget.delta is None else f"{budget.delta:.12g}",
+        accountant=budget.accountant, allocation=budget.allocation, tilt=budget.tilt,
+        background=budget.shares.background,
+        locks={lock.columns: lock.share for lock in budget.locks},
+    )  # fmt: skip
+    # A pool that was not in use keeps its default for when it is.
+    if task.regime == "predictive":
+        entries.selection = budget.shares.selection
+    if task.three_way != "none":
+        entries.choice = budget.shares.choice
+    return Entries(
+        regime=task.regime, k=task.k, selection=task.selection, three_way=task.three_way,
+        max_three_way=task.max_three_way, joint=task.max_joint_cells > 0,
+        weights=dict(task.weights), budget=entries, synthesis=synthesis,
+    )  # fmt: skip
+
+
+def _fresh(entries: Entries) -> dict[str, Any]:
+    """Every entry, with mutable ones copied; another revision, so that a late message is lost."""
+    values = {item.name: getattr(entries, item.name) for item in fields(Entries)}
+    return values | {
+        "rev": next(_revisions),
+        "weights": dict(entries.weights),
+        "budget": replace(
+            entries.budget, locks=dict(entries.budget.locks), shares_rev=next(_revisions)
+        ),
+    }

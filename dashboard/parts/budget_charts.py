@@ -1,0 +1,90 @@
+"""The figures of the budget: shares, and error against epsilon."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.parts import budget_privacy, budget_wish
+from dashboard.parts.budget_entry import key_of
+from dashboard.state import project
+from dashboard.widgets import PLOTLY
+from prism_core.errors import PrismError
+from prism_core.figures import BudgetRow, budget_figure, error_curve_figure, error_figure
+from prism_core.planning.compare import against_uniform
+from prism_core.planning.curve import error_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dashboard.entries import Entries
+    from prism_core.planning.plan import Plan
+
+MOST_BARS = 40
+"""Most marginals in a figure; all are in the table."""
+
+_EPSILONS = (*budget_privacy.GRID[::3], budget_privacy.MOST)
+
+
+def shares(plan: Plan) -> None:
+    """What every marginal gets, beside the uniform split, and the error that comes of it."""
+    found = sorted(against_uniform(plan), key=lambda line: -line.now.share)
+    shown = found[:MOST_BARS]
+    rows = [
+        BudgetRow(
+            label=line.label if line.times == 1 else f"{line.label} (each)", pool=line.pool,
+            share=line.now.share, sigma=line.now.sigma, relative_error=line.now.relative_error,
+            cells=round(line.cells),
+        )
+        for line in shown
+    ]  # fmt: skip
+    if len(found) > len(shown):
+        st.caption(
+            f"The {len(shown)} marginals with the largest shares of {len(found)}; all are in the "
+            "table *Per marginal*."
+        )
+    st.markdown("**Share of the budget**: as planned, and if all marginals of a pool had the same")
+    figure = budget_figure(rows, beside=[line.uniform.share for line in shown])
+    st.plotly_chart(figure, config=PLOTLY, key=key_of("budget_chart"))
+    st.markdown("**Expected error** that comes of it")
+    st.plotly_chart(error_figure(rows), config=PLOTLY, key=key_of("error_chart"))
+    st.caption(
+        "Expected l1 error of each noisy marginal over n: an expectation of the noise, not a "
+        "guarantee, and before the model smooths it."
+    )
+
+
+def error(entries: Entries, plan: Plan) -> None:
+    """Error against epsilon, with the epsilon that is set; and epsilon from a wished error."""
+    state = project()
+    plans = {state.scenarios.edited: plan}
+    for letter in state.scenarios.letters:
+        if letter not in plans:
+            with suppress(PrismError):  # its mistake is shown where it is edited
+                plans[letter] = state.plan(state.design(letter))
+    curves(plans)
+    budget_privacy.epsilon_slider(
+        entries.budget, "epsilon_chart", label="Epsilon of this design, beneath the chart"
+    )
+    st.caption(
+        "The marked point is the epsilon that is set: move the slider beneath the chart, and all "
+        "of the page follows. Mean and largest expected error of the marginals with the target; "
+        "an expectation, not a guarantee."
+    )
+    budget_wish.section(entries)
+
+
+def curves(plans: Mapping[str, Plan]) -> None:
+    """Error against epsilon.
+
+    Args:
+        plans: by the letters of their designs; the first is the one that is looked at.
+    """
+    names = {letter: "This design" if len(plans) == 1 else letter for letter in plans}
+    figure = error_curve_figure(
+        {names[k]: error_curve(plan, _EPSILONS) for k, plan in plans.items()},
+        {names[k]: error_curve(plan, [plan.budget.epsilon])[0] for k, plan in plans.items()},
+    )
+    st.plotly_chart(figure, config=PLOTLY, key="curve_chart")

@@ -1,0 +1,152 @@
+"""Two designs side by side: what differs, and what comes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.keep import showing
+from dashboard.parts import budget_book, budget_charts, budget_designs
+from dashboard.scenarios import PLAN
+from dashboard.state import project
+from dashboard.widgets import plain
+from prism_core.errors import PrismError
+from prism_core.planning.scenario import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pandas.io.formats.style import Styler
+
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Difference
+
+_WORDS = {
+    "task.target": "Target",
+    "task.regime": "Regime",
+    "task.k": "Number of features, k",
+    "task.selection": "How features are chosen",
+    "task.max_joint_cells": "Joint of S and the target: most cells",
+    "task.three_way": "3-way marginals",
+    "task.max_three_way": "Most 3-way marginals",
+    "task.weights": "Weight of",
+    "budget.epsilon": "Epsilon",
+    "budget.delta": "Delta",
+    "budget.accountant": "Accountant",
+    "budget.allocation": "Within a pool",
+    "budget.tilt": "Between uniform (0) and closed form (1)",
+    "budget.shares": "Share of",
+    "budget.locks": "Locked share of",
+    "synthesis.model": "Model",
+    "synthesis.sampling": "Sampling",
+    "synthesis.rows": "Synthetic rows",
+    "synthesis.iterations": "Iterations",
+    "synthesis.engine": "Engine",
+}
+_SHARES = ("budget.shares.", "budget.locks.", "mean expected", "largest expected")
+_BETTER = "background-color: rgba(0, 158, 115, 0.22); font-weight: 600"
+_DIFFERS = "background-color: rgba(230, 159, 0, 0.20)"
+
+
+def section() -> None:
+    """The plan beside another design, and designs kept by name."""
+    state = project()
+    scenarios = state.scenarios
+    if not scenarios.others:
+        st.markdown(
+            "There is nothing beside the plan yet. **Keep as B** (above) puts a copy of what is "
+            "set now beside it; then switch to B and change it, or go on changing A."
+        )
+        budget_book.section()
+        return
+    letter = scenarios.beside
+    if len(scenarios.others) > 1:
+        st.segmented_control(
+            "Compare A with", sorted(scenarios.others), required=True, on_change=_beside,
+            key=showing("design_beside", letter),
+        )  # fmt: skip
+    plans = _plans((PLAN, letter))
+    if plans is not None:
+        a, b = plans
+        _table(differences(a, b), letter)
+        budget_designs.adopt_button(letter, "compare_adopt", main=True)
+        _curves(state.scenarios.edited, {PLAN: a, letter: b})
+    budget_book.section()
+
+
+def _beside() -> None:
+    project().scenarios.beside = st.session_state["design_beside"]
+
+
+def _plans(letters: Sequence[str]) -> list[Plan] | None:
+    """Their plans; None, with a sentence, when one has none."""
+    state, found = project(), []
+    for letter in letters:
+        try:
+            found.append(state.plan(state.design(letter)))
+        except PrismError as error:
+            st.error(f"{letter} has no plan: {plain(str(error))}", icon=":material/error:")
+    return found if len(found) == len(letters) else None
+
+
+def _curves(edited: str, plans: dict[str, Plan]) -> None:
+    first = edited if edited in plans else PLAN
+    budget_charts.curves({first: plans[first], **plans})
+
+
+def _table(found: Sequence[Difference], letter: str) -> None:
+    """Differences on top, then what comes of them; the better side is marked."""
+    if not any(row.kind == "entry" for row in found):
+        st.caption(f"A and {letter} say the same. Switch to {letter} above and change it.")
+    frame = pd.DataFrame(
+        {
+            "": [_what(row.what) for row in found],
+            "A, the plan": [_shown(row, "a") for row in found],
+            letter: [_shown(row, "b") for row in found],
+            "less is better": [
+                {"a": "A", "b": letter}.get(row.better or "", "") for row in found
+            ],
+        }
+    )  # fmt: skip
+    st.dataframe(
+        _marked(frame, found, letter), hide_index=True, width="stretch", key="differences",
+        column_config={"": st.column_config.TextColumn("", width="medium", pinned=True)},
+    )  # fmt: skip
+
+
+def _marked(frame: pd.DataFrame, found: Sequence[Difference], letter: str) -> Styler:
+    """Green where a side is better, amber where an entry differs."""
+    styles = pd.DataFrame("", index=frame.index, columns=frame.columns)
+    sides = {"a": "A, the plan", "b": letter}
+    for place, row in enumerate(found):
+        if row.better is not None:
+            styles.loc[place, sides[row.better]] = _BETTER
+        elif row.kind == "entry":
+            styles.loc[place, list(sides.values())] = _DIFFERS
+    return frame.style.apply(lambda _: styles, axis=None)
+
+
+def _what(what: str) -> str:
+    """An entry's name as the page calls it."""
+    if what in _WORDS:
+        return _WORDS[what]
+    for prefix, words in _WORDS.items():
+        if what.startswith(f"{prefix}."):
+            return f"{words} {what.removeprefix(prefix + '.')}"
+    return what[:1].upper() + what[1:]
+
+
+def _shown(row: Difference, side: str) -> str:
+    """One value in words."""
+    value = getattr(row, side)
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value.replace("_", " ") if row.kind == "entry" else value
+    if row.what.startswith(_SHARES):
+        return f"{value:.2%}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}"

@@ -1,0 +1,58 @@
+"""What this epsilon buys, and for whom, in one row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.state import project
+from dashboard.widgets import plain
+from prism_core.planning.meaning import meaning
+from prism_core.planning.scenario import figures
+
+if TYPE_CHECKING:
+    from prism_core.planning.plan import Plan
+
+_NAMED = 6
+
+
+def section(plan: Plan) -> None:
+    """The figures that a budget is judged by."""
+    found = figures(plan)
+    task = [query for query in plan.queries if query.pool == "task"]
+    first, second, third, fourth = st.columns(4)
+    first.metric(
+        "Epsilon", f"{plan.budget.epsilon:g}", border=True,
+        help=f"With delta = {plan.delta:.2g}.",
+    )  # fmt: skip
+    second.metric(
+        "Noise, σ in rows", f"{max(query.sigma for query in task):,.3g}",
+        border=True, help="Largest standard deviation of one cell of a marginal with the target, "
+        "in counts of rows.",
+    )  # fmt: skip
+    third.metric(
+        "Task error", f"{found.mean_error:.1%}", border=True,
+        help="Mean expected l1 error of the marginals with the target, over n: an expectation of "
+        f"the noise, not a guarantee. The largest is {found.largest_error:.1%}.",
+    )  # fmt: skip
+    guess = meaning(plan).guess(project().guess)
+    fourth.metric(
+        f"Guess of {guess.before_words}", f"≤ {guess.after_words}", border=True,
+        help=f"What an attacker could gain: {guess.sentence} More under *What it means*.",
+    )  # fmt: skip
+    st.markdown(_for_whom(plan))
+
+
+def _for_whom(plan: Plan) -> str:
+    """A sentence about the features that the budget is spent on."""
+    target = f"**{plain(plan.task.target)}**"
+    if not plan.s_is_final:
+        return (
+            f"Most of the budget goes to what predicts {target}: {plan.task.k} features, chosen "
+            f"when the release runs. Shown is the worst case, the {plan.task.k} columns with "
+            "most levels."
+        )
+    names = ", ".join(f"**{plain(name)}**" for name in plan.s[:_NAMED])
+    more = f" and {len(plan.s) - _NAMED} more" if len(plan.s) > _NAMED else ""
+    return f"Most of the budget goes to what {names}{more} say about {target}."

@@ -1,0 +1,117 @@
+"""Epsilon, delta and the accountant."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.keep import keep, showing
+from dashboard.parts.budget_entry import choose, entry, key_of
+from dashboard.state import project
+from prism_core.privacy.accountants import CHARGEABLE, available
+
+if TYPE_CHECKING:
+    from dashboard.entries import BudgetEntries
+    from prism_core.privacy.accountants import AccountantName
+
+PRESETS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
+LEAST, MOST = 0.01, 20.0
+"""Ends of the slider; the number entry takes any epsilon."""
+
+_STEPS = 20  # of the slider, for every factor of ten
+_ACCOUNTANTS: dict[AccountantName, str] = {
+    "zcdp": "zCDP (composes over releases)",
+    "pld": "Privacy loss distributions (less noise)",
+    "basic": "Basic composition (the paper)",
+}
+
+
+def grid() -> tuple[float, ...]:
+    """Epsilons of the slider: equal steps of the logarithm, in two digits, with the presets."""
+    first, last = (round(math.log10(end) * _STEPS) for end in (LEAST, MOST))
+    steps = {float(f"{10 ** (step / _STEPS):.2g}") for step in range(first, last + 1)}
+    near = {step for step in steps for preset in PRESETS if abs(step / preset - 1.0) < 0.03}
+    return tuple(sorted((steps - near) | set(PRESETS)))
+
+
+GRID = grid()
+"""Epsilons of the slider and of the curves."""
+
+
+def section(entries: BudgetEntries) -> None:
+    """The entries of the privacy loss that is allowed."""
+    st.subheader("Privacy", anchor=False)
+    key = entry("epsilon", entries.epsilon)
+    st.number_input(
+        "Epsilon", step=0.1, format="%.4g", key=key,
+        on_change=keep, args=(entries, "epsilon", key),
+        help="Bounds how much any one person can change what is released. Smaller is more private.",
+    )  # fmt: skip
+    epsilon_slider(entries, "epsilon_slider", label="Epsilon on a logarithmic scale")
+    key = entry("epsilon_preset", entries.epsilon if entries.epsilon in PRESETS else None)
+    st.pills(
+        "Common values", PRESETS, format_func=lambda value: f"{value:g}", key=key,
+        on_change=_take, args=(entries, key), label_visibility="collapsed",
+    )  # fmt: skip
+    key = entry("delta", entries.delta)
+    st.text_input(
+        "Delta", placeholder=f"1/n² = {1 / project().n ** 2:.2g}", key=key,
+        on_change=keep, args=(entries, "delta", key),
+        help="Probability that the bound does not hold. Leave empty for 1/n².",
+    )  # fmt: skip
+    _accounting(entries)
+
+
+def epsilon_slider(entries: BudgetEntries, name: str, *, label: str) -> None:
+    """A logarithmic slider for epsilon; it stands exactly where the number entry does."""
+    here = _on_slider(entries.epsilon)
+    known = {f"{value:g}": value for value in GRID}
+    options = sorted(GRID if f"{here:g}" in known else {*GRID, here})
+    key = showing(key_of(name), known.get(f"{here:g}", here))
+    st.select_slider(
+        label, options, format_func=lambda value: f"{value:g}", key=key,
+        on_change=_take, args=(entries, key), label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _on_slider(epsilon: float) -> float:
+    """Where an epsilon stands on the slider; an unusable one stands at the nearest end."""
+    if not epsilon > 0.0:
+        return LEAST
+    return min(MOST, max(LEAST, epsilon))
+
+
+def _take(entries: BudgetEntries, key: str) -> None:
+    chosen = st.session_state[key]
+    if chosen is not None:
+        entries.epsilon = float(chosen)
+
+
+def _accounting(entries: BudgetEntries) -> None:
+    """The accountants that fit: what is charged composes, what was learned is deducted as zCDP."""
+    state = project()
+    fitting = {name: _ACCOUNTANTS[name] for name in available()}
+    if not state.public:
+        fitting = {name: text for name, text in fitting.items() if name in CHARGEABLE}
+    learned = bool(state.schema and state.schema.prior) or state.graph.prior is not None
+    if learned:
+        fitting = {"zcdp": _ACCOUNTANTS["zcdp"]}
+    if entries.accountant not in fitting:
+        entries.accountant = "zcdp"
+    if len(fitting) == 1:
+        st.caption(
+            "Accounting: zCDP, by which what learning spent is deducted."
+            if learned
+            else "Accounting: zCDP, which composes over all releases of an asset."
+        )
+        return
+    choose(entries, "accountant", "Accountant", fitting, help="How privacy losses are added up.")
+    if entries.accountant == "pld":
+        st.caption(
+            "About 5% less noise for the same epsilon and delta, where nothing is chosen "
+            "when the release runs: a causal or graphical regime with the model naive Bayes "
+            "(below, under *Model and rows*). The ledger charges the zCDP amount of that noise, "
+            "which is a little more than the release's own epsilon."
+        )

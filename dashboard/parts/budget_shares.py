@@ -1,0 +1,88 @@
+"""The pools of the budget: a bar to drag, and numbers to type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.components.share_bar import WHOLE, Part, share_bar
+from dashboard.keep import from_percent
+from dashboard.parts.budget_entry import entry, key_of
+from prism_core.figures import pool_style
+
+if TYPE_CHECKING:
+    from dashboard.entries import Entries
+
+LABELS = {
+    "selection": "Choosing features",
+    "choice": "Choosing 3-way marginals",
+    "task": "Task",
+    "background": "Background",
+}
+_ABOUT = {
+    "selection": "for choosing the k features privately.",
+    "choice": "for choosing the 3-way marginals. What they are measured with comes from the task.",
+    "task": "for the relations with the target.",
+    "background": "for everything else: the shapes of the other columns, and how they go together.",
+}
+_LABEL = "Shares of the budget: drag a handle, or use the arrow keys"
+_LEAST = {"selection": 10, "choice": 10, "task": 50, "background": 0}  # tenths of a percent
+
+
+def bar(entries: Entries) -> None:
+    """The bar; takes over what was dragged. To be called before what shows the shares."""
+    parts = _parts(entries)
+    if parts is None:
+        return
+    budget, pools = entries.budget, entries.pools
+    key = key_of("share_bar")
+    found = share_bar(key=key, parts=parts, rev=budget.shares_rev, label=_LABEL)
+    # What was taken once is not taken again: another tab may have changed the shares since.
+    reply = (budget.shares_rev, pools, found)
+    if found is None or st.session_state.get(f"{key}_seen") == reply:
+        return
+    st.session_state[f"{key}_seen"] = reply
+    for pool, tenths, part in zip(pools, found, parts, strict=True):
+        if pool != "task" and tenths != part.tenths:
+            setattr(budget, pool, tenths / WHOLE)
+
+
+def _parts(entries: Entries) -> list[Part] | None:
+    """What the bar shows; None while the shares do not add up to a whole."""
+    given = {pool: getattr(entries.budget, pool) for pool in entries.pools if pool != "task"}
+    if not all(0.0 <= share <= 1.0 for share in given.values()):
+        return None
+    tenths = {pool: round(share * WHOLE) for pool, share in given.items()}
+    rest = WHOLE - sum(tenths.values())
+    if rest < 1:
+        return None
+    tenths["task"] = rest
+    return [
+        Part(
+            label=LABELS[pool], tenths=tenths[pool], least=min(_LEAST[pool], tenths[pool]),
+            about=_ABOUT[pool], colour=pool_style(pool).colour, pattern=pool_style(pool).pattern,
+        )
+        for pool in entries.pools
+    ]  # fmt: skip
+
+
+def numbers(entries: Entries) -> None:
+    """The same shares as numbers, in percent."""
+    budget = entries.budget
+    for pool in entries.pools:
+        if pool == "task":
+            continue
+        name = f"{pool}_share"
+        key = entry(name, round(getattr(budget, pool) * 100.0, 9))
+        st.number_input(
+            f"{LABELS[pool]}, % of the budget", min_value=0.0, max_value=100.0, step=1.0,
+            format="%.4g", key=key, help=f"What is {_ABOUT[pool]}",
+            on_change=_typed, args=(entries, pool, key),
+        )  # fmt: skip
+    rest = 1.0 - sum(getattr(budget, pool) for pool in entries.pools if pool != "task")
+    st.caption(f"The task gets the rest: **{rest:.1%}**.")
+
+
+def _typed(entries: Entries, pool: str, key: str) -> None:
+    entries.budget.share_out(**{pool: from_percent(st.session_state[key])})

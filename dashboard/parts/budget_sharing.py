@@ -1,0 +1,143 @@
+"""How the budget is shared out, and what is measured with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.keep import keep
+from dashboard.parts import budget_shares
+from dashboard.parts.budget_entry import choose, entry, key_of, whole_number
+from dashboard.state import project
+
+if TYPE_CHECKING:
+    from dashboard.entries import Entries
+    from prism_core.planning.task import AllocationRule, Regime, ThreeWayRule
+
+_REGIMES: dict[Regime, str] = {
+    "causal": "Causal: the parents of the target",
+    "graphical": "Graphical: its Markov blanket",
+    "predictive": "Predictive: chosen privately",
+}
+_ALLOCATIONS: dict[AllocationRule, str] = {
+    "closed_form": "Closed form (least expected error)",
+    "uniform": "Uniform (all marginals alike)",
+    "tilted": "In between",
+}
+_THREE_WAYS: dict[ThreeWayRule, str] = {
+    "none": "None",
+    "cmi": "Features that go together (CMI)",
+    "model_error": "Largest error of the model",
+}
+_MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
+_SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
+
+
+def section(entries: Entries) -> None:
+    """Entries of the sharing out."""
+    st.subheader("Sharing out", anchor=False)
+    choose(
+        entries.budget, "allocation", "Within a pool", _ALLOCATIONS,
+        help="How the marginals of one pool share it. Shares can also be locked by hand, in the "
+        "table *Per marginal*.",
+    )  # fmt: skip
+    if entries.budget.allocation == "tilted":
+        key = entry("tilt", entries.budget.tilt)
+        st.slider(
+            "Between uniform (0) and closed form (1)", 0.0, 1.0, step=0.05, key=key,
+            on_change=keep, args=(entries.budget, "tilt", key),
+        )  # fmt: skip
+    choose(
+        entries, "three_way", "3-way marginals", _THREE_WAYS,
+        help="Counts of the target with two features at once, for relations that no pair shows. "
+        "Which two is chosen privately when the release runs: features that go together at each "
+        "value of the target, or those that the model so far gets most wrong.",
+    )  # fmt: skip
+    if entries.three_way != "none":
+        whole_number(entries, "max_three_way", "At most so many of them", 1, 500)
+    _joint(entries)
+    with st.expander("Shares as numbers"):
+        budget_shares.numbers(entries)
+    with st.expander("Weights of features"):
+        weights(entries)
+    with st.expander("Features and model"):
+        _features(entries)
+        _synthesis(entries)
+
+
+def _joint(entries: Entries) -> None:
+    key = entry("joint", entries.joint)
+    st.toggle(
+        "All features at once where that is better", key=key,
+        on_change=keep, args=(entries, "joint", key),
+        help="One marginal of all features in S and the target instead of one for each feature, "
+        "where it is small enough and its expected error is lower.",
+    )  # fmt: skip
+
+
+def weights(entries: Entries) -> None:
+    """A table of the features that may be in S, to type their weights in."""
+    state = project()
+    assert state.schema is not None
+    inside = state.protected_by(entries)
+    names = [
+        name for name in state.schema.names
+        if name != state.target and (name in inside or not inside)
+    ]  # fmt: skip
+    if not names:
+        return
+    st.caption(
+        "A feature of weight 2 counts twice: its marginal gets more of the task's share. Weights "
+        "are public: take them from what is known, never from the rows."
+    )
+    key = f"{key_of('weights')}_{entries.rev}_{len(names)}_{entries.regime}"
+    st.data_editor(
+        pd.DataFrame({"feature": names, "weight": [entries.weights.get(n, 1.0) for n in names]}),
+        key=key, hide_index=True, num_rows="fixed", disabled=["feature"],
+        height=min(250, 38 + 35 * len(names)), width="stretch",
+        column_config={"weight": st.column_config.NumberColumn("weight", step=0.1)},
+        on_change=_weighted, args=(entries, names, key),
+    )  # fmt: skip
+
+
+def _weighted(entries: Entries, names: list[str], key: str) -> None:
+    for row, changes in st.session_state[key]["edited_rows"].items():
+        if changes.get("weight") is not None:
+            entries.weights[names[int(row)]] = float(changes["weight"])
+
+
+def _features(entries: Entries) -> None:
+    choose(
+        entries, "regime", "Protected features S", _REGIMES, name="budget_regime",
+        help="The same choice as on the page Structure.",
+    )  # fmt: skip
+    if entries.regime == "predictive":
+        whole_number(entries, "k", "Number of features, k", 1, 10_000, name="budget_k")
+
+
+def _synthesis(entries: Entries) -> None:
+    for attribute, label, options in (
+        ("model", "Model", _MODELS),
+        ("sampling", "Sampling", _SAMPLINGS),
+    ):
+        key = entry(attribute, getattr(entries.synthesis, attribute))
+        st.selectbox(
+            label, list(options), format_func=options.__getitem__, key=key,
+            on_change=_keep_synthesis, args=(entries, attribute, key),
+        )  # fmt: skip
+    key = entry("rows", entries.synthesis.rows or project().n)
+    st.number_input(
+        "Synthetic rows", min_value=1, max_value=10_000_000, key=key,
+        on_change=_keep_synthesis, args=(entries, "rows", key),
+        help="As many as there are training rows, unless changed.",
+    )  # fmt: skip
+
+
+def _keep_synthesis(entries: Entries, attribute: str, key: str) -> None:
+    value: Any = st.session_state[key]
+    if attribute == "rows" and value == project().n:
+        value = None  # follows the number of training rows
+    entries.synthesis = replace(entries.synthesis, **{attribute: value})

@@ -1,0 +1,183 @@
+"""Every marginal with what it gets and what comes of it; its share can be locked here."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.keep import from_percent
+from dashboard.parts.budget_entry import key_of
+from prism_core.planning.compare import against_uniform
+from prism_core.planning.summary import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dashboard.entries import Entries
+    from prism_core.planning.compare import Comparison
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.summary import PlanLine
+
+_EDITED = ("locked", "share")
+_ROW = 35
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the table, for taking over what is typed into it.
+
+    Attributes:
+        columns: of the marginal; () where a share cannot be locked.
+        share: of the whole budget, as planned.
+    """
+
+    columns: tuple[str, ...]
+    share: float
+
+
+def section(entries: Entries, plan: Plan) -> None:
+    """The table, and the size of the model."""
+    found = lines(plan)
+    measured = iter(against_uniform(plan))
+    beside = [next(measured) if line.measured else None for line in found]
+    rows = [
+        Row(columns=() if other is None else other.columns, share=line.share)
+        for line, other in zip(found, beside, strict=True)
+    ]
+    _locks(entries, rows)
+    frame = _frame(entries, found, beside, rows)
+    labels = zlib.crc32("\n".join(frame["marginal"]).encode())
+    key = f"{key_of('marginals')}_{entries.rev}_{labels:x}"
+    st.data_editor(
+        frame, key=key, hide_index=True, num_rows="fixed", width="stretch", placeholder="–",
+        height=min(560, 38 + _ROW * len(frame)), column_config=_COLUMNS,
+        disabled=[name for name in frame.columns if name not in _EDITED],
+        column_order=_order(frame), on_change=_typed, args=(entries, rows, key),
+    )  # fmt: skip
+    size = plan.forecast
+    st.caption(
+        "Tick *lock* to hold a marginal's share, or type a share: the others of its pool share the "
+        f"rest. Model size: {size.cells:,} cells, largest clique {size.largest_clique:,}"
+        f"{'' if size.exact else ' (at most)'}; about {max(1.0, size.megabytes):,.0f} MiB to fit."
+    )
+
+
+def _frame(
+    entries: Entries, found: Sequence[PlanLine], beside: Sequence[Comparison | None],
+    rows: Sequence[Row],
+) -> pd.DataFrame:  # fmt: skip
+    def of(attribute: str, under: str = "now") -> list[float | None]:
+        return [None if o is None else getattr(getattr(o, under), attribute) for o in beside]
+
+    locks = _by_columns(entries)
+    held = [locks.get(frozenset(row.columns)) if row.columns else None for row in rows]
+    return pd.DataFrame(
+        {
+            "marginal": [line.label for line in found],
+            "pool": [line.pool for line in found],
+            "cells": pd.array([line.cells for line in found], dtype="Int64"),
+            "weight": [None if other is None else other.weight for other in beside],
+            "locked": [share is not None for share in held],
+            "share": [
+                100.0 * (line.share if share is None else share)
+                for line, share in zip(found, held, strict=True)
+            ],
+            "sigma": of("sigma"),
+            "l1": of("l1"),
+            "error": of("relative_error"),
+            "uniform": of("relative_error", "uniform"),
+            "closed form": of("relative_error", "closed_form"),
+        }
+    )
+
+
+def _order(frame: pd.DataFrame) -> list[str]:
+    """The columns that say something: weights only when they are not all alike."""
+    alike = len({weight for weight in frame["weight"].tolist() if weight == weight}) <= 1
+    return [name for name in frame.columns if not (name == "weight" and alike)]
+
+
+def _by_columns(entries: Entries) -> dict[frozenset[str], float]:
+    return {frozenset(columns): share for columns, share in entries.budget.locks.items()}
+
+
+def _number(label: str, width: int, number_format: str | None, help: str) -> Any:  # noqa: ANN401
+    return st.column_config.NumberColumn(label, width=width, format=number_format, help=help)
+
+
+_COLUMNS: dict[str, Any] = {
+    "marginal": st.column_config.TextColumn("marginal", width=180, pinned=True),
+    "pool": st.column_config.TextColumn("pool", width=84),
+    "cells": _number("cells", 48, None, "Numbers in the marginal"),
+    "weight": _number(
+        "weight",
+        58,
+        "%.2f",
+        "Task weight, mean 1 in a pool. Typed under *Weights of features*.",
+    ),
+    "locked": st.column_config.CheckboxColumn(
+        "lock", width=62, help="Hold this share; the others of the pool share the rest"
+    ),
+    "share": _number("share, %", 78, "%.3f", "Of the whole budget. Typing a share locks it."),
+    "sigma": _number("noise σ", 60, "%.1f", "Standard deviation of the noise in a cell, in rows"),
+    "l1": _number("error, rows", 72, "%.0f", "Expected l1 error of the noisy marginal, in rows"),
+    "error": _number("error, %", 60, "percent", "The same, relative to the number of rows"),
+    "uniform": _number(
+        "uniform", 62, "percent", "Error, % of n, if all marginals of the pool had the same share"
+    ),
+    "closed form": _number(
+        "closed form", 76, "percent", "Error, % of n, under the closed form with nothing locked"
+    ),
+}
+
+
+def _typed(entries: Entries, rows: Sequence[Row], key: str) -> None:
+    """Take over locks and shares; what a table cannot show by itself makes it start anew."""
+    for place, changes in st.session_state[key]["edited_rows"].items():
+        row = rows[int(place)]
+        if not row.columns:
+            st.toast("This line stands for what is chosen when the release runs: no lock.")
+            entries.renew()
+        elif changes.get("locked") is False:
+            _unlock(entries, row.columns)
+            entries.renew()  # the share typed before would still stand in its cell
+        elif changes.get("share") is not None:
+            _lock(entries, row.columns, from_percent(float(changes["share"])))
+        elif changes.get("locked"):
+            _lock(entries, row.columns, row.share, replace=False)
+
+
+def _lock(
+    entries: Entries, columns: tuple[str, ...], share: float, *, replace: bool = True
+) -> None:
+    """Hold a marginal's share."""
+    if replace or frozenset(columns) not in _by_columns(entries):
+        _unlock(entries, columns)
+        entries.budget.locks[columns] = share
+
+
+def _unlock(entries: Entries, columns: tuple[str, ...]) -> None:
+    for known in [known for known in entries.budget.locks if set(known) == set(columns)]:
+        del entries.budget.locks[known]
+
+
+def _locks(entries: Entries, rows: Sequence[Row]) -> None:
+    """How many shares are locked, and the way to remove all locks."""
+    if not entries.budget.locks:
+        return
+    known = {frozenset(row.columns) for row in rows}
+    idle = [columns for columns in entries.budget.locks if frozenset(columns) not in known]
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    count = len(entries.budget.locks)
+    words = f"**{count} share{'s' * (count > 1)} locked.**"
+    if idle:
+        words += f" {len(idle)} of them on marginals that are not in this table."
+    left.markdown(words)
+    if right.button("Remove all locks", key=key_of("locks_clear"), icon=":material/lock_open:"):
+        entries.budget.locks.clear()
+        entries.renew()
+        st.rerun()

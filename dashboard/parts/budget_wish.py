@@ -1,0 +1,155 @@
+"""From a wish to a budget: an error that is wanted, and what it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dashboard.keep import from_percent, keep
+from dashboard.parts.budget_entry import entry, key_of
+from dashboard.state import project
+from dashboard.widgets import plain
+from prism_core.errors import PrismError
+from prism_core.planning.inverse import epsilon_for_error
+from prism_core.planning.largest import most_bins, most_features
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dashboard.entries import Entries
+
+_ANSWER = "wish_answer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """What can be asked of a wished error.
+
+    Attributes:
+        button: words of its button.
+        find: gives the value; needs a few dozen plans.
+        words: the answer, with {wish} and {value} in it.
+        take: puts the value into the entries; None where it is to be set elsewhere.
+        button_take: words of the button that does, with {value} in it.
+        free: the entry of the budget that the answer does not depend on.
+    """
+
+    button: str
+    find: Callable[[Entries], Any]
+    words: str
+    take: Callable[[Entries, Any], None] | None = None
+    button_take: str = ""
+    free: str = ""
+
+
+def section(entries: Entries) -> None:
+    """The wish, a button for each question, and a button to take the answer."""
+    st.subheader("From a wish to a budget", anchor=False)
+    scenarios = project().scenarios
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = entry("wish", round(scenarios.wish * 100.0, 9))
+        st.number_input(
+            "Wished error of the task marginals, at most % of n", step=0.5, format="%.4g", key=key,
+            on_change=keep, args=(scenarios, "wish", key, from_percent), width=300,
+            help="Mean expected l1 error of the marginals with the target, over n: an "
+            "expectation, not a guarantee.",
+        )  # fmt: skip
+        for name, question in _QUESTIONS.items():
+            if name == "k" and entries.regime != "predictive":
+                continue
+            if st.button(question.button, key=key_of(f"wish_{name}")):
+                _ask(entries, name)
+    _answered(entries)
+
+
+def _epsilon(entries: Entries) -> float:
+    return epsilon_for_error(**_inputs(entries), dag=project().dag)
+
+
+def _bins(entries: Entries) -> int:
+    return most_bins(**_inputs(entries), dag=project().dag)
+
+
+def _features(entries: Entries) -> int:
+    return most_features(**_inputs(entries))
+
+
+def _inputs(entries: Entries) -> dict[str, Any]:
+    state = project()
+    return {
+        "schema": state.schema, "task": entries.task_for(state.target or ""),
+        "budget": entries.used_budget(), "n": state.n, "target": state.scenarios.wish,
+        "synthesis": entries.synthesis,
+    }  # fmt: skip
+
+
+def _take_epsilon(entries: Entries, value: float) -> None:
+    entries.budget.epsilon = value
+
+
+def _take_features(entries: Entries, value: int) -> None:
+    entries.k = value
+
+
+_QUESTIONS = {
+    "epsilon": _Question(
+        button="Find the epsilon", find=_epsilon, free="epsilon",
+        words="An expected error of at most {wish:.3%} of n needs epsilon {value:g}.",
+        take=_take_epsilon, button_take="Take epsilon {value:g}",
+    ),
+    "k": _Question(
+        button="Find the most features", find=_features,
+        words="At this epsilon, {value} features (k) stay within {wish:.3%} of n.",
+        take=_take_features, button_take="Take k = {value}",
+    ),
+    "bins": _Question(
+        button="Find the most bins", find=_bins,
+        words="At this epsilon, {value} equal bins for every column with bounds stay within "
+        "{wish:.3%} of n. Bins are declared on the page Data.",
+    ),
+}  # fmt: skip
+
+
+def _ask(entries: Entries, name: str) -> None:
+    """Find the answer, or what stands in its way, and keep it with what was asked."""
+    question = _QUESTIONS[name]
+    try:
+        value = question.find(entries)
+        words = question.words.format(wish=project().scenarios.wish, value=value)
+    except PrismError as error:
+        value, words = None, str(error)
+    st.session_state[key_of(_ANSWER)] = (name, _asked(entries, name), value, words)
+
+
+def _asked(entries: Entries, name: str) -> tuple[object, ...]:
+    """Everything that an answer holds for."""
+    state = project()
+    budget = {key: value for key, value in vars(entries.budget).items() if key != "shares_rev"}
+    budget["locks"] = dict(entries.budget.locks)
+    budget.pop(_QUESTIONS[name].free, None)
+    return (
+        state.scenarios.wish, budget, entries.regime, None if name == "k" else entries.k,
+        entries.selection, entries.three_way, entries.max_three_way, entries.joint,
+        dict(entries.weights), entries.synthesis, state.n, state.schema, state.target,
+        state.graph.edges,
+    )  # fmt: skip
+
+
+def _answered(entries: Entries) -> None:
+    """The last answer, while what was asked still stands."""
+    name, asked, value, words = st.session_state.get(key_of(_ANSWER), ("", None, None, ""))
+    if not name or asked != _asked(entries, name):
+        return
+    if value is None:
+        st.warning(plain(words), icon=":material/info:")
+        return
+    question = _QUESTIONS[name]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{words}**", width="content")
+        if question.take is not None:
+            st.button(
+                question.button_take.format(value=value), key=key_of("wish_take"), type="primary",
+                on_click=question.take, args=(entries, value),
+            )  # fmt: skip

@@ -1,0 +1,206 @@
+"""What is rehearsed: stand-in rows, designs, values of epsilon; and the start of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.keep import keep, showing
+from dashboard.parts import rehearse_start
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.data.tables import read_table
+from prism_core.errors import PrismError, TableError
+from prism_core.experiments import samples
+from prism_core.planning.stand_in import ODDS, STRENGTHS
+from prism_core.rehearsal.design import MOST_SEEDS
+
+if TYPE_CHECKING:
+    from dashboard.rehearsing import Comparison, Rehearsing, Source
+
+_SOURCES: dict[Source, str] = {
+    "graph": "The graph",
+    "sample": "A sample",
+    "file": "A public file",
+}
+_COMPARISONS: dict[Comparison, str] = {
+    "regime": "The regimes",
+    "allocation": "Closed form against equal shares",
+    "designs": "The plan against the designs beside it",
+}
+_COMPARED: dict[Comparison, str] = {
+    "regime": "Causal, graphical and predictive, as far as the graph allows: what each protects "
+    "decides what stands after a shift.",
+    "allocation": "How each pool is shared out over its marginals.",
+    "designs": "A, B and so on, as they are on the page Budget.",
+}
+MOST_EDGES = 400
+"""Most edges that are listed for a strength of their own."""
+
+
+def section() -> None:
+    """Three questions in a row, and two buttons."""
+    entries = project().rehearsing
+    first, second, third = st.columns(3, gap="medium")
+    with first.container(border=True, height="stretch"):
+        st.subheader("Rows that stand in", anchor=False)
+        _rows(entries)
+    with second.container(border=True, height="stretch"):
+        st.subheader("Designs", anchor=False)
+        _designs(entries)
+    with third.container(border=True, height="stretch"):
+        st.subheader("Runs", anchor=False)
+        _runs(entries)
+    _buttons(entries)
+
+
+def _rows(entries: Rehearsing) -> None:
+    st.segmented_control(
+        "Rows", list(_SOURCES), format_func=_SOURCES.__getitem__, required=True,
+        key=showing("rehearse_source", entries.source), label_visibility="collapsed",
+        on_change=keep, args=(entries, "source", "rehearse_source"), width="stretch",
+    )  # fmt: skip
+    if entries.source == "sample":
+        names = {name: samples.title(name) for name in samples.SAMPLES}
+        st.selectbox(
+            "Sample", list(names), format_func=names.__getitem__,
+            key=showing("rehearse_sample", entries.sample),
+            on_change=keep, args=(entries, "sample", "rehearse_sample"),
+        )  # fmt: skip
+        st.caption("With its own columns, graph and target; the regime and the budget are yours.")
+    elif entries.source == "file":
+        _file(entries)
+    else:
+        _drawn(entries)
+
+
+def _drawn(entries: Rehearsing) -> None:
+    if project().dag is not None:
+        st.caption("Drawn from your graph and the declared columns alone.")
+    st.select_slider(
+        "Strength of the effects", STRENGTHS, key=showing("rehearse_strength", entries.strength),
+        on_change=keep, args=(entries, "strength", "rehearse_strength"),
+        help="; ".join(f"{name}: odds times {odds:g}" for name, odds in ODDS.items())
+        + " when the cause moves from one standard deviation below its mean to one above.",
+    )  # fmt: skip
+    if project().dag is None:
+        st.caption(
+            "No graph is known, so a random sparse one stands in: up to 8 columns related to the "
+            "target. Another number gives another one."
+        )
+    else:
+        with st.popover("Single edges", icon=":material/polyline:", width="stretch"):
+            _edges(entries)
+    st.number_input(
+        "Number of the made-up world", 0, 2**31 - 1, key=showing("rehearse_world", entries.world),
+        on_change=keep, args=(entries, "world", "rehearse_world"),
+        help="Base rates and directions that nobody stated are drawn from it.",
+    )  # fmt: skip
+
+
+def _edges(entries: Rehearsing) -> None:
+    dag = project().dag
+    assert dag is not None
+    entries.strengths = {e: s for e, s in entries.strengths.items() if e in set(dag.edges)}
+    shown = dag.edges[:MOST_EDGES]
+    frame = pd.DataFrame(
+        {
+            "cause": [cause for cause, _ in shown],
+            "effect": [effect for _, effect in shown],
+            "strength": [entries.strengths.get(edge) for edge in shown],
+        }
+    )
+    st.caption("An empty strength is that of the slider.")
+    edited = st.data_editor(
+        frame, hide_index=True, key=f"rehearse_edges_{hash(shown)}", disabled=["cause", "effect"],
+        column_config={"strength": st.column_config.SelectboxColumn(options=list(STRENGTHS))},
+    )  # fmt: skip
+    strengths = zip(shown, edited["strength"], strict=True)
+    entries.strengths.update({edge: s for edge, s in strengths if s in STRENGTHS})
+    for edge, strength in zip(shown, edited["strength"], strict=True):
+        if strength not in STRENGTHS:
+            entries.strengths.pop(edge, None)
+
+
+def _file(entries: Rehearsing) -> None:
+    file = st.file_uploader(
+        "A public CSV or Parquet file with the same columns", type=["csv", "txt", "parquet"],
+        key="rehearse_upload", help="For example a synthetic release, or an open survey.",
+    )  # fmt: skip
+    if file is not None:
+        with mistakes():
+            try:
+                entries.public = read_table(file.getvalue(), name=file.name)
+            except TableError:
+                entries.public = None
+                raise
+    if entries.public is None:
+        st.caption("Upload it only if everybody may see it: it is measured with known noise.")
+    else:
+        st.caption(f"In use: {plain(entries.public.name)}, {entries.public.rows:,} public rows.")
+
+
+def _designs(entries: Rehearsing) -> None:
+    options: dict[Comparison, str] = dict(_COMPARISONS)
+    if not project().scenarios.others:
+        del options["designs"]
+    if entries.comparison not in options:
+        entries.comparison = "regime"
+    st.radio(
+        "Compare", list(options), format_func=options.__getitem__,
+        captions=[_COMPARED[option] for option in options],
+        key=showing("rehearse_comparison", entries.comparison), label_visibility="collapsed",
+        on_change=keep, args=(entries, "comparison", "rehearse_comparison"),
+    )  # fmt: skip
+    st.caption(
+        "All else is as on the page Budget. "
+        + ("" if "designs" in options else "Keep a design there as B to compare it with the plan.")
+    )
+
+
+def _runs(entries: Rehearsing) -> None:
+    st.text_input(
+        "Values of epsilon", key=showing("rehearse_epsilons", entries.epsilons),
+        on_change=keep, args=(entries, "epsilons", "rehearse_epsilons"),
+    )  # fmt: skip
+    st.number_input(
+        "Runs of each", 1, MOST_SEEDS, key=showing("rehearse_seeds", entries.seeds),
+        on_change=keep, args=(entries, "seeds", "rehearse_seeds"),
+        help="Each with noise of its own; the same noise for every design. Ten give useful "
+        "intervals.",
+    )  # fmt: skip
+    st.toggle(
+        "Also after a shift of the world", key=showing("rehearse_shifted", entries.shifted),
+        on_change=keep, args=(entries, "shifted", "rehearse_shifted"),
+        help="Scored a second time on rows where the target's consequences no longer follow it, "
+        "and a third time where its causes have moved. Costs no further runs.",
+    )  # fmt: skip
+
+
+def _buttons(entries: Rehearsing) -> None:
+    busy = entries.job is not None
+    left, middle, right = st.columns([1, 1.4, 3], vertical_alignment="center")
+    wanted = left.button(
+        "Run the rehearsal", type="primary", icon=":material/play_arrow:", key="rehearse_run",
+        disabled=busy, width="stretch",
+    )  # fmt: skip
+    chosen = middle.button(
+        "Choose the allocation for me", icon=":material/auto_awesome:", key="rehearse_auto",
+        disabled=busy, width="stretch",
+        help="Tries five ways between equal shares and the closed form, with and without 3-way "
+        "marginals, at the plan's epsilon, and says which one and why.",
+    )  # fmt: skip
+    right.caption(_estimate(entries))
+    if wanted or chosen:
+        with mistakes(), st.spinner("Preparing the stand-in rows …"):
+            rehearse_start.start(choosing=chosen)
+            st.rerun()
+
+
+def _estimate(entries: Rehearsing) -> str:
+    try:
+        return rehearse_start.estimate(entries)
+    except PrismError as error:
+        return plain(str(error))

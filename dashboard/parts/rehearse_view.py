@@ -1,0 +1,192 @@
+"""A rehearsal as it grows, and what it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.parts.rehearse_start import kept
+from dashboard.rehearsing import adopt
+from dashboard.state import project
+from dashboard.widgets import PLOTLY, mistakes, plain
+from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
+from prism_core.rehearsal import estimates, verdict
+from prism_core.rehearsal.auto import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.planning.scenario import Scenario
+    from prism_core.planning.stand_in import Shift
+    from prism_core.rehearsal import Asked, Point
+    from prism_core.rehearsal.auto import Choice
+
+_TITLES: dict[Shift, str] = {
+    "none": "The world stays as it is",
+    "children": "Consequences stop following the target",
+    "parents": "Causes of the target move",
+}
+
+
+def section() -> None:
+    """What was asked for last: under way, or done."""
+    entries = project().rehearsing
+    if entries.message:
+        st.warning(plain(entries.message), icon=":material/info:")
+    if entries.asked is None:
+        return
+    if entries.job is not None:
+        _watch()
+        return
+    points = entries.asked.points(kept())
+    _shown(entries.asked, points, done=True)
+    if points and entries.asked.done(points) == entries.asked.rehearsal.runs:
+        _adopting(entries.asked)
+
+
+@st.fragment(run_every=0.8)
+def _watch() -> None:
+    """Grows with every point; the rest of the page waits until the run has ended."""
+    entries = project().rehearsing
+    if entries.job is None or entries.asked is None:
+        st.rerun()
+        return
+    outcome = entries.job.outcome()
+    if outcome.state != "running":
+        _ended(outcome.state, outcome.message)
+        st.rerun()
+    points = entries.asked.points(kept())
+    done, runs = entries.asked.done(points), entries.asked.rehearsal.runs
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(done / runs, text=f"{done} of {runs} runs, {entries.job.seconds:,.0f} s so far")
+    if button.button("Stop", key="rehearse_cancel", icon=":material/stop_circle:", width="stretch"):
+        with st.spinner("Stopping …"):
+            entries.job.cancel()
+        _ended("cancelled", "")
+        st.rerun()
+    _shown(entries.asked, points, done=False)
+
+
+def _ended(state: str, message: str) -> None:
+    entries = project().rehearsing
+    if state == "cancelled":
+        entries.message = "Stopped. What ran is kept: starting again goes on from there."
+    elif state != "done":
+        entries.message = message
+    if entries.job is not None:
+        entries.job.remove()
+    entries.job = None
+
+
+def _shown(asked: Asked, points: list[Point], *, done: bool) -> None:
+    st.subheader("What the rehearsal says", anchor=False)
+    st.caption(f"On {plain(asked.title)}. " + " ".join(plain(note) for note in asked.notes))
+    if not points:
+        st.caption("The first runs are under way …" if not done else "Nothing ran.")
+        return
+    shifts = asked.shifts if project().rehearsing.shifted else asked.shifts[:1]
+    choosing = project().rehearsing.choosing
+    if choosing is not None:
+        if done and asked.done(points) == asked.rehearsal.runs:
+            _choice(decide(choosing, asked.rehearsal, points))
+        return
+    said = [text for shift in shifts if (text := verdict(points, shift))]
+    if said:
+        st.markdown("\n".join(f"- {plain(text)}" for text in said))
+    _figures(asked, points, shifts)
+
+
+def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift]) -> None:
+    found = estimates(points)
+    names = [variant.name for variant in asked.rehearsal.variants]
+    low = lowest([one for one in found if one.shift in shifts])
+    for column, shift in zip(st.columns(max(2, len(shifts)), gap="medium"), shifts, strict=False):
+        own = [one for one in found if one.shift == shift]
+        with column:
+            st.markdown(f"**{_TITLES[shift]}**")
+            figure = rehearsal_figure(own, epsilons=asked.rehearsal.epsilons, names=names, low=low)
+            st.plotly_chart(figure, config=PLOTLY, key=f"rehearse_chart_{shift}")
+    st.caption(
+        "Mean AUC with 95% intervals over the runs. Dashed: the same learner without noise, from "
+        "what the design protects (grey where it is the same for all). Dotted: chance."
+    )
+    with st.expander("The figures in words and numbers", icon=":material/table_rows:"):
+        for shift in shifts:
+            own = [one for one in found if one.shift == shift]
+            st.markdown(f"**{_TITLES[shift]}.** {plain(rehearsal_text(own))}")
+        rows = [one for one in found if one.shift in shifts]
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "world": [_TITLES[one.shift] for one in rows],
+                    "design": [one.variant for one in rows],
+                    "epsilon": [one.epsilon for one in rows],
+                    "AUC": [one.mean for one in rows],
+                    "± (95%)": [one.half for one in rows],
+                    "without noise": [one.ceiling for one in rows],
+                    "runs": [one.runs for one in rows],
+                }
+            ),
+            hide_index=True, width="stretch", column_config=_NUMBERS,
+        )  # fmt: skip
+
+
+_NUMBERS = {
+    name: st.column_config.NumberColumn(format="%.4f")
+    for name in ("AUC", "± (95%)", "without noise", "behind the best", "± (95%) of it")
+}
+
+
+def _choice(choice: Choice) -> None:
+    st.markdown(plain(choice.why))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "way of sharing out": [one.name for one in choice.tried],
+                "AUC": [one.mean for one in choice.tried],
+                "± (95%)": [one.half for one in choice.tried],
+                "behind the best": [one.behind for one in choice.tried],
+                "± (95%) of it": [one.behind_half for one in choice.tried],
+                "as good as the best": [one.level for one in choice.tried],
+            }
+        ),
+        hide_index=True, width="stretch", column_config=_NUMBERS,
+    )  # fmt: skip
+    if st.button(
+        f"Adopt “{plain(choice.chosen)}”", key="rehearse_adopt_choice", icon=":material/check:",
+        type="primary",
+    ):  # fmt: skip
+        adopt(project(), choice.scenario)
+        _told(choice.chosen)
+
+
+def _adopting(asked: Asked) -> None:
+    """A button a design: its regime and allocation become the plan's."""
+    state = project()
+    if state.rehearsing.choosing is not None or len(asked.rehearsal.variants) < 2:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Make it the plan:**", width="content")
+        for place, design in enumerate(asked.rehearsal.variants):
+            st.button(
+                f"Adopt “{plain(design.name)}”", key=f"rehearse_adopt_{place}",
+                icon=":material/check:", on_click=_adopt, args=(design,),
+            )  # fmt: skip
+
+
+def _adopt(design: Scenario) -> None:
+    state = project()
+    letter = state.rehearsing.letters.get(design.name)
+    if letter is None:
+        adopt(state, design)
+    elif letter in state.scenarios.others:
+        state.scenarios.swap(state, letter)
+    with mistakes():
+        state.plan()
+    _told(design.name)
+
+
+def _told(name: str) -> None:
+    st.toast(f"The plan is now as in “{name}”. See the page Budget.")

@@ -1,0 +1,80 @@
+"""What a curator typed about rehearsals, and the one that is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from prism_core.planning.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dashboard.entries import Entries
+    from dashboard.worker import Job
+    from prism_core.data.tables import RawTable
+    from prism_core.planning.stand_in import Edge, Strength
+    from prism_core.rehearsal import Asked, Rehearsal, StandIn
+
+Source = Literal["graph", "sample", "file"]
+Comparison = Literal["regime", "allocation", "designs"]
+
+
+@dataclass
+class Rehearsing:
+    """Entries of the page Rehearse, as they are typed.
+
+    Attributes:
+        source: where the stand-in rows come from.
+        strength: of the edges; `strengths` of single ones.
+        world: seed of the drawn rows.
+        sample: name of the packaged sample.
+        public: the uploaded public rows.
+        comparison: what is compared.
+        epsilons: text, numbers with commas between.
+        seeds: runs of every design and epsilon.
+        shifted: whether the figures under a shift are shown, too.
+        built: what the last stand-in was made from, and the stand-in.
+        asked: the rehearsal that is shown, under way or done.
+        choosing: the design whose allocation that rehearsal chooses; None when it compares.
+        letters: letters of designs by the names they have in that rehearsal.
+        job: the process it runs in.
+        message: why it ended early, for the page.
+    """
+
+    source: Source = "graph"
+    strength: Strength = "medium"
+    strengths: dict[Edge, Strength] = field(default_factory=dict)
+    world: int = 0
+    sample: str = "readmission"
+    public: RawTable | None = field(default=None, repr=False)
+    comparison: Comparison = "regime"
+    epsilons: str = "0.2, 0.5, 1, 2, 4"
+    seeds: int = 10
+    shifted: bool = True
+    built: tuple[object, StandIn] | None = field(default=None, repr=False)
+    asked: Asked | None = field(default=None, repr=False)
+    choosing: Scenario | None = None
+    letters: dict[str, str] = field(default_factory=dict)
+    job: Job[Rehearsal] | None = None
+    message: str = ""
+
+
+def scenario_of(entries: Entries, target: str, name: str = "the plan") -> Scenario:
+    """A design as it is typed, with the shares of all pools: another regime may need them.
+
+    Raises:
+        PrismError: naming the entry to correct.
+    """
+    return Scenario(
+        name=name, task=entries.task_for(target), budget=entries.budget.budget(),
+        synthesis=entries.synthesis,
+    )  # fmt: skip
+
+
+def adopt(entries: Entries, design: Scenario) -> None:
+    """Take over what a rehearsal compares: the regime, the allocation, the 3-way rule."""
+    entries.regime = design.task.regime
+    entries.three_way = design.task.three_way
+    entries.budget.allocation = design.budget.allocation
+    if design.budget.allocation == "tilted":
+        entries.budget.tilt = design.budget.tilt
+    entries.renew()

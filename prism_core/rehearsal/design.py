@@ -1,0 +1,169 @@
+"""What is rehearsed: designs to be compared, over epsilons and seeds. All public."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from prism_core import scenario_io
+from prism_core.errors import BudgetError, ConfigError, PrismError
+from prism_core.evaluation.learners import LEARNERS, check_learners
+from prism_core.planning.design import design
+from prism_core.privacy.checks import epsilon_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.scenario import Scenario
+    from prism_core.rehearsal.stand_in import StandIn
+
+MOST_VARIANTS = 10
+MOST_EPSILONS = 12
+MOST_SEEDS = 100
+
+FITTED_ROWS = 20_000
+"""Synthetic rows that a run draws and a learner is fitted to, at most. A plan that asks for more
+is rehearsed with these; the noise, which is what is compared, does not depend on it."""
+
+Run: TypeAlias = tuple[str, float, int]
+"""Name of the design, epsilon, seed."""
+
+_VERSION = 1  # of what a run does; kept points of another version are not used
+
+
+def epsilons_of(text: str) -> tuple[float, ...]:
+    """Increasing values of epsilon from a text like "0.2, 0.5, 1".
+
+    Raises:
+        BudgetError: when a part is no number.
+    """
+    try:
+        return tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
+    except ValueError:
+        raise BudgetError(
+            "The values of epsilon must be numbers with commas between, such as 0.2, 0.5, 1.",
+            field="epsilon",
+        ) from None
+
+
+def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
+    """The plan of a scenario for the stand-in rows, at another epsilon.
+
+    Entries about columns that these rows lack (weights, locks) are left out.
+
+    Raises:
+        PrismError: naming the scenario, where it cannot be planned.
+    """
+    schema, target = stand_in.schema, stand_in.target
+    task, budget, synthesis = scenario.task, scenario.budget, scenario.synthesis
+    weights = {n: w for n, w in task.weights.items() if n in schema and n != target}
+    locks = tuple(lock for lock in budget.locks if lock.key <= set(schema.names))
+    rows = min(synthesis.rows or stand_in.train.n, FITTED_ROWS)
+    try:
+        return design(
+            schema,
+            replace(task, target=target, weights=weights, k=min(task.k, len(schema.columns) - 1)),
+            replace(budget, epsilon=epsilon, locks=locks), stand_in.train.n, dag=stand_in.dag,
+            synthesis=replace(synthesis, rows=rows),
+        )  # fmt: skip
+    except PrismError as error:
+        raise ConfigError(f"{scenario.name}: {error}", field=error.field) from None
+
+
+def key(scenario: Scenario, stand_in: StandIn, learner: str) -> str:
+    """SHA-256 of what the points of a scenario depend on, besides their epsilon and seed."""
+    plain = replace(scenario, name="-", budget=replace(scenario.budget, epsilon=1.0))
+    parts = [_VERSION, FITTED_ROWS, stand_in.hash, scenario_io.to_dict(plain), learner]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """Designs to be run on stand-in rows, each with every epsilon and every seed.
+
+    Seeds are paired: run number i has the same seed in every variant, so differences between
+    variants are known better than the variants themselves.
+
+    Attributes:
+        variants: the designs; their own epsilon is replaced by those below.
+        epsilons: increasing.
+        seeds: runs of every design and epsilon.
+        learner: trained on the synthetic rows.
+
+    Raises:
+        ConfigError, BudgetError, EvaluationError: naming the field.
+    """
+
+    variants: tuple[Scenario, ...]
+    epsilons: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
+    seeds: int = 10
+    learner: str = LEARNERS[0]
+
+    def __post_init__(self) -> None:
+        names = [variant.name for variant in self.variants]
+        if not 1 <= len(names) <= MOST_VARIANTS or len(set(names)) != len(names):
+            raise ConfigError(
+                f"A rehearsal compares 1 to {MOST_VARIANTS} variants with different names.",
+                field="variants",
+            )
+        if not 1 <= len(self.epsilons) <= MOST_EPSILONS:
+            raise BudgetError(
+                f"A rehearsal takes 1 to {MOST_EPSILONS} values of epsilon.", field="epsilon"
+            )
+        for epsilon in self.epsilons:
+            epsilon_value(epsilon)
+        if any(not low < high for low, high in itertools.pairwise(self.epsilons)):
+            raise BudgetError("The values of epsilon must increase.", field="epsilon")
+        if isinstance(self.seeds, bool) or not isinstance(self.seeds, int):
+            raise ConfigError("seeds must be a whole number.", field="seeds")
+        if not 1 <= self.seeds <= MOST_SEEDS:
+            raise ConfigError(f"seeds must be between 1 and {MOST_SEEDS}.", field="seeds")
+        check_learners((self.learner,))
+
+    @property
+    def runs(self) -> int:
+        """How many runs it takes when none is kept from before."""
+        return len(self.variants) * len(self.epsilons) * self.seeds
+
+    def variant(self, name: str) -> Scenario:
+        """The design of that name."""
+        return next(variant for variant in self.variants if variant.name == name)
+
+    def tasks(self) -> Iterator[Run]:
+        """Every run: seed by seed, so that all curves grow together."""
+        for seed in range(self.seeds):
+            for epsilon in self.epsilons:
+                for variant in self.variants:
+                    yield variant.name, epsilon, seed
+
+    def check(self, stand_in: StandIn) -> None:
+        """Refuse a design that cannot be planned for these rows, before anything runs.
+
+        Raises:
+            PrismError: naming the variant.
+        """
+        for variant in self.variants:
+            for epsilon in self.epsilons:
+                plan_on(variant, stand_in, epsilon)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "variants": [scenario_io.to_dict(variant) for variant in self.variants],
+            "epsilons": list(self.epsilons),
+            "seeds": self.seeds,
+            "learner": self.learner,
+        }
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Rehearsal:
+        """A rehearsal from what `to_dict` gave."""
+        return cls(
+            variants=tuple(map(scenario_io.from_dict, document["variants"])),
+            epsilons=tuple(document["epsilons"]), seeds=document["seeds"],
+            learner=document["learner"],
+        )  # fmt: skip

@@ -1,0 +1,100 @@
+"""Points of a rehearsal, and the folder in which they are kept by content."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from prism_core.planning.stand_in import SHIFTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from prism_core.planning.stand_in import Shift
+
+FOLDER = "rehearsals"
+"""Where a workspace keeps its points."""
+
+MOST_FILES = 200
+"""Designs whose points are kept; the ones used longest ago are deleted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """What one run reached under one shift.
+
+    Attributes:
+        variant: name of the design.
+        epsilon: of the run.
+        seed: number of the run.
+        shift: of the rows that were scored.
+        auc: of a learner trained on the synthetic rows.
+        ceiling: of the same learner trained on the stand-in rows themselves, without noise, from
+            the features that the design protects (all of them where they are chosen at run time).
+        seconds: the run took, without the ceiling.
+    """
+
+    variant: str
+    epsilon: float
+    seed: int
+    shift: Shift
+    auc: float
+    ceiling: float
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if self.shift not in SHIFTS or not (0.0 <= self.auc <= 1.0 and 0.0 <= self.ceiling <= 1.0):
+            raise ValueError("a point needs a known shift and areas between 0 and 1")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+class Kept:
+    """A folder of points, one file a design, for this user only.
+
+    What is kept comes from public rows and the declared domain. A line that cannot be read (the
+    process ended while it was written) is passed over.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def read(self, key: str, variant: str) -> list[Point]:
+        """The points of a design, under the name `variant`."""
+        path = self._path(key)
+        found: dict[tuple[float, int, str], Point] = {}
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return []
+        for line in lines:
+            try:
+                point = Point(**(json.loads(line) | {"variant": variant}))
+            except (ValueError, TypeError):
+                continue
+            if math.isfinite(point.seconds):
+                found[point.epsilon, point.seed, point.shift] = point
+        return list(found.values())
+
+    def add(self, key: str, points: Iterable[Point]) -> None:
+        """Keep the points of one run; other runs of the same design may write at the same time."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        text = "".join(f"{json.dumps(point.to_dict())}\n" for point in points)
+        handle = os.open(self._path(key), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "ab", buffering=0) as file:
+            file.write(text.encode())  # one write: lines of two processes do not mix
+
+    def prune(self) -> None:
+        """Delete the files used longest ago."""
+        files = sorted(self.folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+        for path in files[:-MOST_FILES]:
+            path.unlink(missing_ok=True)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.jsonl"

@@ -1,0 +1,169 @@
+"""From points to curves with intervals, and to a sentence."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from prism_core.planning.stand_in import Shift
+    from prism_core.rehearsal.points import Point
+
+CONFIDENCE = 0.95
+
+SHIFT_TEXT: dict[Shift, str] = {
+    "none": "While the world stays as it is",
+    "children": "If the target's consequences stop following it",
+    "parents": "If the target's causes shift",
+}
+"""The shifts, as the start of a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """Mean AUC of a design at one epsilon under one shift.
+
+    Attributes:
+        variant, epsilon, shift: which.
+        mean: over the runs.
+        half: half the width of the 95% t-interval; None with a single run.
+        ceiling: AUC of the same learner without noise, from what the design protects.
+        runs: how many.
+    """
+
+    variant: str
+    epsilon: float
+    shift: Shift
+    mean: float
+    half: float | None
+    ceiling: float
+    runs: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return dict(vars(self))
+
+
+def estimates_from(documents: Iterable[dict[str, Any]]) -> tuple[Estimate, ...]:
+    """Estimates from what `Estimate.to_dict` gave.
+
+    Raises:
+        ValueError, TypeError: when one is not usable.
+    """
+    found = tuple(Estimate(**document) for document in documents)
+    for one in found:
+        numbers = (one.epsilon, one.mean, one.ceiling, 0.0 if one.half is None else one.half)
+        known = one.shift in SHIFT_TEXT and isinstance(one.variant, str)
+        if not known or not all(math.isfinite(number) for number in numbers):
+            raise ValueError("an estimate needs a known shift, a name and finite numbers")
+    return found
+
+
+def half_width(values: Sequence[float]) -> float | None:
+    """Half the width of the 95% t-interval of the mean; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return float(stats.t.ppf((1.0 + CONFIDENCE) / 2.0, len(values) - 1)) * error
+
+
+def estimates(points: Iterable[Point]) -> tuple[Estimate, ...]:
+    """Curves, in the order in which variants and shifts appear and by increasing epsilon."""
+    groups: dict[tuple[str, Shift], dict[float, list[Point]]] = {}
+    for point in points:
+        by_epsilon = groups.setdefault((point.variant, point.shift), {})
+        by_epsilon.setdefault(point.epsilon, []).append(point)
+    found: list[Estimate] = []
+    for (variant, shift), by_epsilon in groups.items():
+        for epsilon in sorted(by_epsilon):
+            some = by_epsilon[epsilon]
+            areas = [point.auc for point in sorted(some, key=lambda point: point.seed)]
+            found.append(
+                Estimate(
+                    variant=variant, epsilon=epsilon, shift=shift, mean=float(np.mean(areas)),
+                    half=half_width(areas), ceiling=some[0].ceiling, runs=len(areas),
+                )
+            )  # fmt: skip
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lead:
+    """The best design at one epsilon, and how far it is ahead of the second.
+
+    Attributes:
+        epsilon: where.
+        best, second: the two designs.
+        by: mean difference of their AUC over the seeds they share.
+        half: half the width of its 95% t-interval; None with a single seed.
+    """
+
+    epsilon: float
+    best: str
+    second: str
+    by: float
+    half: float | None
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the difference leaves out 0."""
+        return self.half is not None and self.by > self.half
+
+
+def leads(points: Iterable[Point], shift: Shift) -> tuple[Lead, ...]:
+    """The best design at every epsilon where two or more share a seed."""
+    table: dict[float, dict[str, dict[int, float]]] = {}
+    for point in points:
+        if point.shift == shift:
+            table.setdefault(point.epsilon, {}).setdefault(point.variant, {})[point.seed] = (
+                point.auc
+            )
+    found: list[Lead] = []
+    for epsilon, by_variant in sorted(table.items()):
+        seeds = set.intersection(*map(set, by_variant.values()))
+        if len(by_variant) < 2 or not seeds:
+            continue
+        means = {
+            name: float(np.mean([areas[seed] for seed in seeds]))
+            for name, areas in by_variant.items()
+        }
+        best, second = sorted(means, key=lambda name: -means[name])[:2]
+        gaps = [by_variant[best][seed] - by_variant[second][seed] for seed in sorted(seeds)]
+        found.append(
+            Lead(
+                epsilon=epsilon, best=best, second=second, by=float(np.mean(gaps)),
+                half=half_width(gaps),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def verdict(points: Sequence[Point], shift: Shift) -> str:
+    """Which design is best under a shift, and by how much, in a sentence; "" with one design."""
+    found = leads(points, shift)
+    if not found:
+        return ""
+    parts: list[str] = []
+    for best, run in itertools.groupby(found, lambda lead: lead.best if lead.clear else ""):
+        some = list(run)
+        where = _span([lead.epsilon for lead in some])
+        if not best:
+            parts.append(f"at {where} no design is clearly ahead")
+            continue
+        low, high = min(lead.by for lead in some), max(lead.by for lead in some)
+        amount = f"{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:.3f} to {high:.3f}"
+        parts.append(f"at {where} “{best}” is ahead of the next by {amount} AUC")
+    return f"{SHIFT_TEXT[shift]}, {'; '.join(parts)}."
+
+
+def _span(epsilons: Sequence[float]) -> str:
+    if len(epsilons) == 1:
+        return f"epsilon {epsilons[0]:g}"
+    return f"epsilon {epsilons[0]:g} to {epsilons[-1]:g}"

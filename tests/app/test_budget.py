@@ -1,0 +1,531 @@
+"""The page Budget in Streamlit's own test runner: every control, designs side by side, wishes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import machine_key
+from dashboard.entries import BudgetEntries
+from dashboard.parts import budget_table
+from dashboard.parts.budget_privacy import GRID, PRESETS
+from dashboard.parts.budget_table import Row
+from dashboard.state import Graph, Project
+from prism_core.data.column import Column
+from prism_core.data.schema import Schema
+from prism_core.data.tables import read_table
+from prism_core.planning.inverse import task_error
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+NAMES = ("age", "<b>$x$</b>", "grade", "ward", "Y")
+TABS = ("Per marginal", "Shares", "Error against epsilon", "Compare A and B")
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def project() -> Project:
+    rows = "\n".join(f"{i % 6},{i % 3},{i % 4},{i % 9},{i % 2}" for i in range(1_000))
+    levels = (6, 3, 40, 9, 2)
+    return Project(
+        name="stays.csv", public=True, target="Y", joint=False,
+        raw=read_table(f"{','.join(NAMES)}\n{rows}\n".encode()),
+        schema=Schema(
+            columns=tuple(
+                Column(name=name, kind="ordinal", levels=tuple(range(count)))
+                for name, count in zip(NAMES, levels, strict=True)
+            ),
+            one_row_per_person=True,
+        ),
+        graph=Graph(edges=(("age", "Y"), ("<b>$x$</b>", "Y"), ("grade", "Y"), ("Y", "ward"))),
+    )  # fmt: skip
+
+
+def page(project: Project, tab: str = TABS[0]) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.session_state["budget_tabs"] = tab
+    test.run()
+    test.switch_page("pages/budget.py").run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def table(test: AppTest, column: str = "marginal"):
+    return next(frame.value for frame in test.dataframe if column in frame.value.columns)
+
+
+def again(test: AppTest) -> AppTest:
+    test.switch_page("pages/structure.py").run()
+    test.switch_page("pages/budget.py").run()
+    assert not test.exception
+    return test
+
+
+# ---- privacy ----------------------------------------------------------------------------------
+
+
+def test_the_slider_is_logarithmic_and_holds_the_presets():
+    assert set(PRESETS) <= set(GRID)
+    steps = [later / sooner for sooner, later in itertools.pairwise(GRID)]
+    assert 1.04 < min(steps) < max(steps) < 1.25
+    assert (GRID[0], GRID[-1]) == (0.01, 20.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.83, 0.02, 1.0, 19.99, 0.5000001])
+def test_slider_and_number_are_in_step(project, epsilon):
+    test = page(project)
+    test.number_input(key="epsilon").set_value(epsilon).run()
+    assert test.select_slider(key="epsilon_slider").value == pytest.approx(epsilon, rel=1e-5)
+    test.select_slider(key="epsilon_slider").set_value(0.2).run()
+    assert project.budget.epsilon == 0.2
+    assert test.number_input(key="epsilon").value == 0.2
+    assert again(test).number_input(key="epsilon").value == 0.2
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -3.0, math.nan, math.inf, 1e6, 1e-9])
+def test_an_epsilon_beyond_the_slider_is_kept_as_it_is_typed(project, epsilon):
+    project.budget.epsilon = epsilon
+    test = page(project)
+    assert not test.exception
+    assert test.select_slider(key="epsilon_slider").value in (GRID[0], GRID[-1])
+    shown = test.number_input(key="epsilon").value
+    assert shown == epsilon or (math.isnan(shown) and math.isnan(epsilon))
+
+
+def test_the_slider_beneath_the_chart_moves_the_same_epsilon(project):
+    test = page(project, TABS[2])
+    test.select_slider(key="epsilon_chart").set_value(4.0).run()
+    assert project.budget.epsilon == 4.0
+    assert test.number_input(key="epsilon").value == 4.0
+    test.number_input(key="epsilon").set_value(0.7).run()
+    assert test.select_slider(key="epsilon_chart").value == 0.7
+
+
+# ---- shares -----------------------------------------------------------------------------------
+
+
+def drag(test: AppTest, project: Project, *tenths: int, rev: int | None = None) -> AppTest:
+    rev = project.budget.shares_rev if rev is None else rev
+    test.session_state["share_bar"] = {"shares": {"rev": rev, "tenths": list(tenths)}}
+    return test.run()
+
+
+def test_dragged_shares_reach_plan_and_numbers(project):
+    test = page(project)
+    drag(test, project, 555, 445)
+    assert project.budget.background == 0.445
+    assert test.number_input(key="background_share").value == 44.5
+    assert project.plan().budget.shares.task == pytest.approx(0.555)
+    assert again(test).number_input(key="background_share").value == 44.5
+
+
+def test_a_late_message_does_not_undo_a_change_made_in_python(project):
+    test = page(project)
+    old = project.budget.shares_rev
+    test.number_input(key="background_share").set_value(30.0).run()
+    drag(test, project, 555, 445, rev=old)
+    assert project.budget.background == 0.30
+
+
+def test_what_was_dragged_once_does_not_undo_another_tab(project):
+    first, second = page(project), page(project)
+    rev = project.budget.shares_rev
+    drag(first, project, 700, 300)
+    drag(second, project, 600, 400, rev=rev)
+    first.run()
+    assert project.budget.background == 0.40
+
+
+def test_pools_that_are_not_used_take_no_part(project):
+    project.budget.selection, project.k = 0.9, 2  # typed in another regime
+    test = page(project)
+    assert project.plan().budget.shares.task == pytest.approx(0.8)
+    assert "selection_share" not in [entry.key for entry in test.number_input]
+    test.selectbox(key="budget_regime").select("predictive").run()
+    assert "leave nothing for the task" in texts(test)
+    assert test.number_input(key="selection_share").value == pytest.approx(90.0)
+    test.number_input(key="selection_share").set_value(10.0).run()
+    assert project.plan().selection is not None
+
+
+def test_shares_that_are_no_whole_are_a_sentence_and_stay(project):
+    test = page(project)
+    test.number_input(key="background_share").set_value(100.0).run()
+    assert "leave nothing for the task" in texts(test)
+    assert "To go on" in texts(test)
+    assert again(test).number_input(key="background_share").value == 100.0
+
+
+# ---- allocation, weights, locks ----------------------------------------------------------------
+
+
+def test_every_allocation_reaches_the_plan(project):
+    test = page(project)
+    shares = {}
+    for rule in ("closed_form", "tilted", "uniform"):
+        test.selectbox(key="allocation").select(rule).run()
+        assert project.plan().budget.allocation == rule
+        shares[rule] = [query.share for query in project.plan().queries][:3]
+    assert len({round(share, 12) for share in shares["uniform"]}) == 1
+    assert shares["closed_form"][2] > shares["tilted"][2] > shares["uniform"][2]
+    test.selectbox(key="allocation").select("tilted").run()
+    test.slider(key="tilt").set_value(1.0).run()
+    assert project.plan().queries[2].share == pytest.approx(shares["closed_form"][2])
+
+
+def test_the_joint_can_be_switched_off(project):
+    small = {"age", "ward"}
+    project.schema = replace(
+        project.schema,
+        columns=tuple(
+            replace(column, levels=(0, 1)) if column.name in small else column
+            for column in project.schema.columns
+        ),
+    )
+    project.graph = Graph(edges=tuple((name, "Y") for name in sorted(small)))
+    project.joint = True
+    test = page(project)
+    assert next(query.kind for query in project.plan().queries) == "joint"
+    test.toggle(key="joint").set_value(False).run()
+    assert next(query.kind for query in project.plan().queries) == "pair"
+    assert again(test).toggle(key="joint").value is False
+
+
+def test_at_most_so_many_3_ways(project):
+    project.three_way = "model_error"
+    test = page(project)
+    test.number_input(key="max_three_way").set_value(1).run()
+    assert project.plan().three_way.rounds == 1
+    labels = list(table(test)["marginal"])
+    assert "1 3-way marginals, once chosen" in labels
+
+
+def typed(monkeypatch, project, changes, rows):
+    """What the grid hands over when something was typed into it."""
+    with monkeypatch.context() as patch:
+        patch.setattr(budget_table.st, "session_state", {"table": {"edited_rows": changes}})
+        budget_table._typed(project, rows, "table")
+
+
+ROWS = [
+    Row(columns=("age", "Y"), share=0.25), Row(columns=("grade", "Y"), share=0.35),
+    Row(columns=(), share=0.1),
+]  # fmt: skip
+
+
+def test_a_tick_locks_the_share_that_is_shown(project, monkeypatch):
+    typed(monkeypatch, project, {0: {"locked": True}}, ROWS)
+    assert project.budget.locks == {("age", "Y"): 0.25}
+    query = project.plan().queries[0]
+    assert (query.locked, query.share) == (True, pytest.approx(0.25))
+    # Said again with another share behind it, the lock stays where it was set.
+    typed(monkeypatch, project, {0: {"locked": True}}, [Row(columns=("age", "Y"), share=0.1)])
+    assert project.budget.locks == {("age", "Y"): 0.25}
+
+
+def test_a_typed_share_locks_and_the_others_share_the_rest(project, monkeypatch):
+    before = [query.share for query in project.plan().queries]
+    typed(monkeypatch, project, {"1": {"share": 60.0}}, ROWS)
+    after = [query.share for query in project.plan().queries]
+    assert after[2] != before[2]
+    assert after[1] < before[1]
+    assert math.fsum(after[:3]) == pytest.approx(0.8)
+    assert math.fsum(after[:3]) <= 0.8
+    test = page(project)
+    frame = table(test)
+    assert list(frame["locked"][:3]) == [False, False, True]
+    assert frame.loc[frame["locked"], "share"].item() == 60.0
+    assert "1 share locked" in texts(test)
+    test.button(key="locks_clear").click().run()
+    assert project.budget.locks == {}
+    assert [query.share for query in project.plan().queries] == before
+
+
+def test_unticking_unlocks_and_the_table_starts_anew(project, monkeypatch):
+    typed(monkeypatch, project, {1: {"share": 50.0}}, ROWS)
+    rev = project.rev
+    typed(monkeypatch, project, {1: {"share": 50.0, "locked": False}}, ROWS)
+    assert project.budget.locks == {}
+    assert project.rev != rev
+
+
+@pytest.mark.parametrize("share", [90.0, 0.0, -1.0, 300.0])
+def test_a_lock_that_cannot_be_is_a_sentence_and_stays_to_be_corrected(project, monkeypatch, share):
+    typed(monkeypatch, project, {1: {"share": share}}, ROWS)
+    test = page(project)
+    assert "lock" in texts(test).lower()
+    assert "To go on" in texts(test)
+    frame = table(test)
+    assert frame.loc[frame["locked"], "share"].item() == share
+
+
+def test_a_weight_counts_and_an_unusable_one_is_a_sentence(project):
+    project.weights = {"age": 3.0}
+    plain, weighted = page(project), project.plan().queries
+    assert weighted[0].weight > weighted[1].weight
+    assert not plain.error
+    project.weights = {"age": 0.0}
+    test = page(project)
+    assert "weight of 'age' must be a number above 0" in texts(test)
+    assert table(test, "weight")["weight"].iloc[0] == 0.0
+
+
+# ---- designs side by side ----------------------------------------------------------------------
+
+
+def keep_and_edit(test: AppTest) -> AppTest:
+    test.button(key="design_keep").click().run()
+    group = next(g for g in test.get("button_group") if g.key == "design_edited")
+    group.set_value("B").run()
+    assert not test.exception
+    return test
+
+
+def test_b_is_changed_in_the_same_controls_and_a_stays(project):
+    test = keep_and_edit(page(project))
+    assert "You are changing **B**" in texts(test)
+    test.number_input(key="epsilon_B").set_value(0.25).run()
+    test.selectbox(key="allocation_B").select("uniform").run()
+    drag_b = project.scenarios.others["B"].budget.shares_rev
+    test.session_state["share_bar_B"] = {"shares": {"rev": drag_b, "tenths": [600, 400]}}
+    test.run()
+    other = project.scenarios.others["B"].budget
+    assert (other.epsilon, other.allocation, other.background) == (0.25, "uniform", 0.4)
+    assert (project.budget.epsilon, project.budget.allocation) == (1.0, "closed_form")
+    assert project.budget.background == 0.2
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["Epsilon"] == "0.25"
+    assert again(test).number_input(key="epsilon_B").value == 0.25
+
+
+def test_one_click_makes_b_the_plan_and_loses_nothing(project):
+    test = keep_and_edit(page(project))
+    test.number_input(key="epsilon_B").set_value(0.25).run()
+    test.button(key="design_adopt").click().run()
+    assert not test.exception
+    assert project.budget.epsilon == 0.25
+    assert project.scenarios.others["B"].budget.epsilon == 1.0
+    assert project.scenarios.edited == "A"
+    assert test.number_input(key="epsilon").value == 0.25
+    assert project.plan().budget.epsilon == 0.25
+    # A late message of the bar before the exchange belongs to neither of them.
+    assert project.budget.shares_rev != project.scenarios.others["B"].budget.shares_rev
+
+
+def test_the_comparison_names_what_differs_and_what_is_better(project):
+    test = keep_and_edit(page(project, TABS[3]))
+    assert "A and B say the same" in texts(test)
+    test.number_input(key="epsilon_B").set_value(0.25).run()
+    frame = table(test, "A, the plan")
+    rows = frame.set_index("")
+    assert rows.loc["Epsilon", ["A, the plan", "B"]].to_list() == ["1", "0.25"]
+    assert rows.loc["Mean expected error of the task marginals", "less is better"] == "A"
+    assert rows.loc["Epsilon spent", "less is better"] == "B"
+    test.button(key="compare_adopt").click().run()
+    assert project.budget.epsilon == 0.25
+
+
+def test_more_designs_on_request_and_each_can_be_removed(project):
+    test = page(project, TABS[3])
+    for letter in "BCDE":
+        test.button(key="design_keep").click().run()
+        assert letter in project.scenarios.others
+    assert "design_keep" not in [button.key for button in test.button]
+    group = next(g for g in test.get("button_group") if g.key == "design_edited")
+    group.set_value("C").run()
+    test.button(key="design_drop").click().run()
+    assert sorted(project.scenarios.others) == ["B", "D", "E"]
+    assert project.scenarios.edited == "A"
+    assert test.button(key="design_keep").label == "Keep as C"
+    assert not test.exception
+
+
+def test_a_design_without_a_plan_says_so_and_the_other_is_still_shown(project):
+    test = keep_and_edit(page(project, TABS[3]))
+    test.text_input(key="delta_B").set_value("tiny").run()
+    assert "delta must be a number" in texts(test)
+    group = next(g for g in test.get("button_group") if g.key == "design_edited")
+    group.set_value("A").run()
+    assert not test.exception
+    assert "B has no plan: delta must be a number" in texts(test)
+    assert {metric.label for metric in test.metric} >= {"Epsilon", "Task error"}
+
+
+# ---- from a wish to a budget -------------------------------------------------------------------
+
+
+def test_a_wished_error_gives_an_epsilon_to_take(project):
+    test = page(project, TABS[2])
+    test.number_input(key="wish").set_value(5.0).run()
+    test.button(key="wish_epsilon").click().run()
+    assert not test.exception
+    assert "An expected error of at most 5.000% of n needs epsilon" in texts(test)
+    test.button(key="wish_take").click().run()
+    assert task_error(project.plan()) <= 0.05
+    project.budget.epsilon *= 0.99
+    assert task_error(project.plan()) > 0.05
+    project.budget.background = 0.5  # the answer was for other shares
+    assert "An expected error of" not in texts(test.run())
+
+
+@pytest.mark.parametrize("wish", [0.0, -1.0, 1e-9])
+def test_a_wish_that_cannot_be_kept_says_so(project, wish):
+    test = page(project, TABS[2])
+    test.number_input(key="wish").set_value(wish).run()
+    test.button(key="wish_epsilon").click().run()
+    assert not test.exception
+    assert test.warning
+    assert "wish_take" not in [button.key for button in test.button]
+
+
+# ---- all views ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tab", [*TABS, "Bounds", "What it means"])
+@pytest.mark.parametrize("regime", ["causal", "predictive"])
+def test_every_view_comes_up_in_every_regime(project, tab, regime):
+    project.regime, project.k = regime, 2
+    project.three_way = "cmi" if regime == "predictive" else "none"
+    test = page(project, tab)
+    assert not test.error
+    assert not test.exception
+
+
+def test_entries_with_locks_are_not_carried_to_another_table():
+    entries = BudgetEntries(epsilon=0.3, locks={("age", "Y"): 0.2})
+    project = Project(budget=entries)
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.run()
+    test.button(key="sample_scm_spurious").click().run()
+    assert not test.exception
+    found = test.session_state["project"].budget
+    assert found.locks == {}
+
+
+def test_at_this_epsilon_the_most_features_and_bins(project):
+    project.regime, project.k, project.budget.epsilon = "predictive", 2, 4.0
+    test = page(project, TABS[2])
+    test.number_input(key="wish").set_value(50.0).run()
+    test.button(key="wish_k").click().run()
+    assert "features (k) stay within 50.000% of n" in texts(test)
+    test.button(key="wish_take").click().run()
+    assert project.k == 4
+    assert not test.exception
+    test.button(key="wish_bins").click().run()
+    assert "No column has bounds" in texts(test)
+    age = Column(name="age", kind="numeric", lower=0, upper=90, edges=(30.0, 60.0))
+    columns = tuple(age if column.name == "age" else column for column in project.schema.columns)
+    project.schema = replace(project.schema, columns=columns)
+    test.run()
+    assert "No column has bounds" not in texts(test)
+    test.button(key="wish_bins").click().run()
+    assert "equal bins for every column with bounds stay within" in texts(test)
+    assert "wish_take" not in [button.key for button in test.button]
+
+
+# ---- designs kept by name ----------------------------------------------------------------------
+
+
+def save(test: AppTest, name: str) -> AppTest:
+    test.text_input(key="book_name").set_value(name).run()
+    test.button(key="book_save").click().run()
+    assert not test.exception
+    return test
+
+
+def test_a_design_is_saved_put_back_and_deleted(project):
+    test = save(page(project, TABS[3]), "half the noise")
+    assert "half the noise" in texts(test.run())
+    project.budget.epsilon = 4.0
+    test.run()
+    test.button(key="book_load_0").click().run()
+    assert project.scenarios.others["B"].budget.epsilon == 1.0
+    assert project.budget.epsilon == 4.0
+    test.button(key="book_delete_0").click().run()
+    assert "None is saved yet" in texts(test)
+    assert not test.exception
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 81])
+def test_an_unusable_name_is_a_sentence_and_stays(project, name):
+    test = page(project, TABS[3])
+    project.scenarios.name = name
+    test.run()
+    test.button(key="book_save").click().run()
+    assert "The name of a scenario is one line of text" in texts(test)
+    assert project.scenarios.name == name
+
+
+def twin(project: Project) -> Project:
+    """The same table in another person's session."""
+    return Project(**{
+        name: getattr(project, name)
+        for name in ("name", "public", "target", "raw", "schema", "graph")
+    })  # fmt: skip
+
+
+@pytest.mark.privacy
+def test_two_sessions_share_no_design_unless_they_name_the_same_folder(
+    project, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(machine_key.VARIABLE, "the key")
+    mine, theirs = project, twin(project)
+    first, second = page(mine, TABS[3]), page(theirs, TABS[3])
+    save(first, "only mine")
+    first.button(key="design_keep").click().run()
+    assert "only mine" in texts(first.run())
+    assert "only mine" not in texts(second.run())
+    assert theirs.scenarios.others == {}
+    assert theirs.scenarios.saved == {}
+    # A folder needs the key of whoever started the app, in every session by itself.
+    for test in (first, second):
+        test.toggle(key="book_shared").set_value(True).run()
+        assert "book_folder" not in [entry.key for entry in test.text_input]
+        test.text_input(key="book_key").set_value("the key").run()
+    first.text_input(key="book_folder").set_value(str(tmp_path / "study")).run()
+    second.text_input(key="book_folder").set_value(str(tmp_path / "another")).run()
+    save(first, "for the study")
+    assert "for the study" in texts(first.run())
+    assert "for the study" not in texts(second.run())
+    second.text_input(key="book_folder").set_value(str(tmp_path / "study")).run()
+    assert "for the study" in texts(second)
+    assert "only mine" not in texts(second)
+    second.button(key="book_load_0").click().run()
+    assert theirs.scenarios.others["B"].budget.epsilon == mine.budget.epsilon
+    second.button(key="book_delete_0").click().run()
+    assert "for the study" not in texts(first.run())
+
+
+def test_a_folder_that_cannot_be_used_is_a_sentence(project, tmp_path, monkeypatch):
+    monkeypatch.setenv(machine_key.VARIABLE, "the key")
+    (tmp_path / "file").touch()
+    project.scenarios.shared, project.scenarios.folder = True, str(tmp_path / "file")
+    test = page(project, TABS[3])
+    test.text_input(key="book_key").set_value("the key").run()
+    save(test, "a design")
+    assert "cannot be" in texts(test)
+
+
+def test_usable_designs_are_written_beside_a_release(project):
+    project.scenarios.keep(project)
+    project.scenarios.keep(project)
+    project.scenarios.others["B"].budget.epsilon = 0.25
+    project.scenarios.others["C"].budget.delta = "tiny"
+    found = project.usable(project.scenarios.letters)
+    assert [(one.name, one.budget.epsilon) for one in found] == [("A", 1.0), ("B", 0.25)]

@@ -1,0 +1,139 @@
+"""How long the page Budget takes on the server, from a change to the redrawn page.
+
+    python tests/benchmarks/budget_page.py [--columns 24 200] [--repeats 7]
+
+Every change is made in Streamlit's own test runner, which runs the whole script as the server
+does; printed is the median of the repeats, in milliseconds, per regime and per view that is open:
+wall time / processor time. On an idle machine they are the same; on a busy one the second holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import statistics
+import time
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from dashboard.parts.budget_view import TABS
+from dashboard.state import Graph, Project
+from prism_core.data.column import Column
+from prism_core.data.schema import Schema
+from prism_core.data.tables import read_table
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+ROWS = 2_000
+PARENTS = 12
+
+
+def wide(columns: int, regime: str) -> Project:
+    """A table of so many columns of 2 to 9 levels; the last one is the target."""
+    names = [f"measure_{place:03d}" for place in range(columns - 1)] + ["outcome"]
+    lines = [",".join(names), *[",".join(["1"] * columns)] * ROWS]
+    schema = Schema(
+        columns=tuple(
+            Column(name=name, kind="ordinal", levels=tuple(range(2 + place % 8)))
+            for place, name in enumerate(names)
+        ),
+        one_row_per_person=True,
+    )
+    parents = min(PARENTS, columns // 3)
+    edges = [(names[place], "outcome") for place in range(parents)]
+    edges += [(names[place], names[place + 7]) for place in range(columns - 8)]
+    return Project(
+        name="wide", raw=read_table("\n".join(lines).encode()), schema=schema, public=True,
+        graph=Graph(edges=tuple(edges)), target="outcome", regime=regime,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def opened(project: Project, tab: str) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=120)
+    test.session_state["project"] = project
+    test.session_state["budget_tabs"] = tab
+    test.run()
+    return test.switch_page("pages/budget.py").run()
+
+
+def drag(test: AppTest, turn: int) -> None:
+    project = test.session_state["project"]
+    tenths = {"background": 150 + turn, "selection": 100}
+    found = [tenths[pool] for pool in project.pools if pool != "task"]
+    whole = dict(zip([p for p in project.pools if p != "task"], found, strict=True))
+    whole["task"] = 1000 - sum(found)
+    test.session_state["share_bar"] = {
+        "shares": {
+            "rev": project.budget.shares_rev, "tenths": [whole[pool] for pool in project.pools],
+        }
+    }  # fmt: skip
+
+
+def lock(test: AppTest, turn: int) -> None:
+    project = test.session_state["project"]
+    columns = ("measure_000", "outcome")
+    project.budget.locks = {columns: 0.02 + turn / 1000}
+
+
+def weigh(test: AppTest, turn: int) -> None:
+    test.session_state["project"].weights = {"measure_000": 2.0 + turn}
+
+
+CHANGES = {
+    "epsilon, slider": lambda t, i: t.select_slider(key="epsilon_slider").set_value(
+        (0.1, 0.2, 0.5, 2.0, 4.0, 8.0)[i % 6]
+    ),
+    "epsilon, number": lambda t, i: t.number_input(key="epsilon").set_value(0.3 + i / 10),
+    "delta": lambda t, i: t.text_input(key="delta").set_value(f"{i + 1}e-9"),
+    "share, dragged": drag,
+    "share, number": lambda t, i: t.number_input(key="background_share").set_value(15.0 + i),
+    "allocation": lambda t, i: t.selectbox(key="allocation").set_value(
+        ("uniform", "closed_form")[i % 2]
+    ),
+    "a weight": weigh,
+    "a lock": lock,
+    "3-way choice": lambda t, i: t.selectbox(key="three_way").set_value(("cmi", "none")[i % 2]),
+    "joint on, off": lambda t, i: t.toggle(key="joint").set_value(bool(i % 2)),
+    "nothing": lambda _test, _turn: None,
+}
+
+
+def median(project: Project, tab: str, change: str, repeats: int) -> tuple[float, float]:
+    test = opened(project, tab)
+    CHANGES[change](test, repeats)
+    test.run()  # the first one fills caches
+    taken: list[tuple[float, float]] = []
+    for turn in range(repeats):
+        CHANGES[change](test, turn)
+        wall, processor = time.perf_counter(), time.process_time()
+        test.run()
+        taken.append((time.perf_counter() - wall, time.process_time() - processor))
+        assert not test.exception, test.exception
+        assert not test.error, test.error
+    wall, processor = (1000.0 * statistics.median(kind) for kind in zip(*taken, strict=True))
+    return wall, processor
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--columns", type=int, nargs="+", default=[24, 200])
+    parser.add_argument("--regimes", nargs="+", default=["causal", "predictive"])
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--tabs", nargs="+", default=list(TABS))
+    arguments = parser.parse_args()
+    logging.disable(logging.WARNING)
+    cases = [(regime, columns) for regime in arguments.regimes for columns in arguments.columns]
+    head = "".join(f"{f'{regime} {columns}':>16}" for regime, columns in cases)
+    print(f"{'milliseconds':44}{head}")
+    for tab in arguments.tabs:
+        for change in CHANGES if tab == TABS[0] else ("epsilon, slider", "share, dragged"):
+            found = [
+                median(wide(columns, regime), tab, change, arguments.repeats)
+                for regime, columns in cases
+            ]
+            row = "".join(f"{f'{wall:.0f} / {cpu:.0f}':>16}" for wall, cpu in found)
+            print(f"{tab[:22]:24}{change:20}{row}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
