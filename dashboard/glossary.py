@@ -100,6 +100,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     ),
     "Release": ("Epsilon", "Delta", "Marginal", "Ledger", "Lifetime epsilon", "Rehearsal"),
     "Inspect": ("TSTR", "TRTR", "AUC", "l1 distance", "TV distance", "S"),
+    "Report": ("Epsilon", "Delta", "Marginal", "S", "Sigma, σ", "Ledger", "Rehearsal"),
 }
 
 

@@ -20,6 +20,7 @@ from prism_core.errors import PrismError
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
+    import datetime
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
@@ -172,6 +173,22 @@ class Blanket:
 
 
 @dataclass
+class ReportEntries:
+    """What is put into the copy of the report, beyond the bundle's own.
+
+    Attributes:
+        date: the day that is printed, if any.
+        rehearsed, private: rehearsals, and numbers inside epsilon.
+        outside: numbers that read real rows without noise; off unless the curator opts in.
+    """
+
+    date: datetime.date | None = None
+    rehearsed: bool = False
+    private: bool = False
+    outside: bool = False
+
+
+@dataclass
 class Project(Entries):
     """Everything a curator entered, and what came of it. Its own entries are the plan."""
 
@@ -210,6 +227,7 @@ class Project(Entries):
     folder: Path | None = None
     checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
     inspection: Inspection | None = None
+    report: ReportEntries = field(default_factory=ReportEntries)
     earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
 
     @property
@@ -429,6 +447,7 @@ class Project(Entries):
             self.earlier.append(self.folder)
         self.folder = None
         self.inspection = None
+        self.report = ReportEntries()
 
 
 @st.cache_resource

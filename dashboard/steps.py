@@ -78,6 +78,10 @@ def _inspect(project: Project) -> str:
     return "" if project.inspection is not None else "Compare synthetic and real rows."
 
 
+def _report(project: Project) -> str:
+    return "" if project.folder is not None else "Run the synthesis."
+
+
 DONE_ICON = ":material/check_circle:"
 
 STEPS: tuple[Step, ...] = (
@@ -90,6 +94,8 @@ STEPS: tuple[Step, ...] = (
          missing=_release),
     Step(page="pages/inspect.py", title="Inspect", icon=":material/monitoring:",
          missing=_inspect),
+    Step(page="pages/report.py", title="Report", icon=":material/description:",
+         missing=_report),
 )  # fmt: skip
 
 

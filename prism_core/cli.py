@@ -17,6 +17,7 @@ from prism_core import (
     private_cli,
     protocol_cli,
     rehearse_cli,
+    report_cli,
     verify_cli,
     what_if_cli,
 )
@@ -111,13 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     sample.set_defaults(run=_sample)
     for command in (plan, learn, release, evaluate, sample):
         command.add_argument("--json", action="store_true", help="print JSON")
-    dag_cli.add(commands)
-    learn_dag_cli.add(commands)
-    rehearse_cli.add(commands)
-    protocol_cli.add(commands)
-    ledger_cli.add(commands)
-    verify_cli.add(commands)
-    bench_cli.add(commands)
+    parts = (dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli)
+    for part in (*parts, bench_cli):
+        part.add(commands)
     return parser
 
 

@@ -114,7 +114,7 @@ def _protocol(arguments: argparse.Namespace) -> None:
     made = protocol.Protocol(
         plan=plan, asset=asset.name if asset else "", purpose=asset.why if asset else "",
         balance=_balance(config, plan.delta, arguments.workspace),
-        rehearsal=_rehearsal(arguments.rehearsal),
+        rehearsal=rehearsal_from(arguments.rehearsal),
     )  # fmt: skip
     protocol.write(made, arguments.out)
     document = {"out": str(arguments.out), "plan_sha256": plan.hash}
@@ -140,7 +140,7 @@ def _balance(config: RunConfig, delta: float, workspace: Path | None) -> Balance
     )  # fmt: skip
 
 
-def _rehearsal(path: Path | None) -> tuple[Estimate, ...]:
+def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
     """The summary that `prism rehearse --json` prints last."""
     from prism_core.rehearsal.summary import estimates_from
 

@@ -30,6 +30,7 @@ from prism_core.structure import formats
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
+    from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
     from prism_core.structure.dag import Dag
     from prism_core.synthesis.measure import Measurement
@@ -68,6 +69,17 @@ class Bundle:
             PrismError: when wishes and choices fit no plan.
         """
         return replay(self.wishes, self.choices)
+
+    def considered(self) -> list[tuple[Scenario, Plan]]:
+        """The scenarios with their plans, made again.
+
+        Raises:
+            PrismError: when a scenario makes no plan.
+        """
+        return [
+            (each, self.wishes.but(each.task, each.budget, each.synthesis).plan())
+            for each in self.scenarios
+        ]
 
 
 def read_bundle(path: str | Path) -> Bundle:

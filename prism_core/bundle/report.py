@@ -68,11 +68,10 @@ def report(
     """
     extras = extras or Extras()
     plan = stages.final
-    date = "" if extras.on is None else extras.on.isoformat()
     spent = _spent(stages)
-    entry = report_registry.registry(plan, facts, date)
+    entry = report_registry.registry(plan, facts, extras.date)
     return _environment().get_template("report.html").render(
-        plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras, date=date,
+        plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
         why=statement(plan.task, plan.dag),
         outside=[name for name in plan.schema.names if name not in {*plan.s, plan.task.target}],

@@ -1,4 +1,4 @@
-"""What a copy of the report may say beyond its bundle: a date, an approval, runs and numbers.
+"""What a copy of the report may say beyond its bundle: a date, rehearsals, numbers.
 
 The report in a bundle follows from plan, facts and scenarios alone, so that `prism verify` can
 write it again and compare. Everything here goes into a copy that the curator makes.
@@ -9,12 +9,16 @@ from __future__ import annotations
 import datetime
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BundleError
+from prism_core.evaluation.records import OUTSIDE_EPSILON
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from prism_core.evaluation.records import MetricRow
+    from prism_core.rehearsal.summary import Estimate
 
 _PARTS = ("value", "floor", "ceiling")
 _TITLES = {
@@ -34,89 +38,47 @@ _TITLES = {
 }
 
 
-class Rehearsed(Protocol):
-    """What is shown of rehearsals: one design at one epsilon."""
-
-    @property
-    def variant(self) -> str:
-        """The design."""
-        ...
-
-    @property
-    def epsilon(self) -> float:
-        """Its epsilon."""
-        ...
-
-    @property
-    def shift(self) -> str:
-        """How the world changed between training and test."""
-        ...
-
-    @property
-    def mean(self) -> float:
-        """Mean AUC over the runs."""
-        ...
-
-    @property
-    def half(self) -> float | None:
-        """Half the width of its 95% interval."""
-        ...
-
-    @property
-    def ceiling(self) -> float:
-        """The same without noise."""
-        ...
-
-    @property
-    def runs(self) -> int:
-        """How many runs."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Approval:
-    """Who approved the plan before anything was spent.
-
-    Attributes:
-        by: a person or a committee, as it is to be printed.
-        on: the day.
-        plan_sha256: hash of the plan that was approved.
-        note: more, or "".
-    """
-
-    by: str
-    on: datetime.date
-    plan_sha256: str
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.by.strip():
-            raise BundleError("An approval needs the name of who gave it.", field="by")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Extras:
     """What a copy says beyond the bundle's report.
 
     Attributes:
-        on: the day that is printed; None prints none.
-        approval: who approved, where that is known.
-        rehearsed: means of rehearsals on stand-in rows; data-free.
+        date: the day that is printed, as YYYY-MM-DD; "" prints none.
+        rehearsed: means of rehearsals on stand-in rows; no real row was read for them.
         evaluation: `Evaluation.to_dict()`, only if the curator opted in: outside epsilon.
         private: entries of private evaluations, inside epsilon.
     """
 
-    on: datetime.date | None = None
-    approval: Approval | None = None
-    rehearsed: tuple[Rehearsed, ...] = ()
+    date: str = ""
+    rehearsed: tuple[Estimate, ...] = ()
     evaluation: Mapping[str, Any] | None = field(default=None, repr=False)
     private: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
+    @property
+    def some(self) -> bool:
+        """Whether there is anything beyond the bundle's report."""
+        return bool(self.date or self.rehearsed or self.private) or self.evaluation is not None
+
     def __post_init__(self) -> None:
+        """Refuse what this program did not write.
+
+        Raises:
+            BundleError: naming the part.
+        """
+        if self.date and not _day(self.date):
+            raise BundleError("The date must be a day, written YYYY-MM-DD.", field="date")
         if self.evaluation is not None:
             _check_outside(self.evaluation)
         for entry in self.private:
             _check_inside(entry)
+
+
+def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:
+    """Numbers read from real rows, with their sentence. For a curator who opts in, nobody else."""
+    return {
+        "outside_epsilon": True, "notice": OUTSIDE_EPSILON,
+        "metrics": [row.to_dict() for row in rows],
+    }  # fmt: skip
 
 
 def _check_outside(document: object) -> None:
@@ -164,6 +126,13 @@ def _check_inside(document: object) -> None:
             "their guarantee and charge.",
             field="private",
         )
+
+
+def _day(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _metric(row: object) -> bool:

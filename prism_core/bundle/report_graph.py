@@ -1,7 +1,7 @@
 """The graph of a report as boxes and arrows on paper: places only, drawn by the template.
 
-It runs from causes on top to effects below, as a page does. Where the graph is large, what stands next to the target and S
-is drawn, and the table under the figure lists every column.
+It runs from causes on top to effects below, as a page does. Of a large graph, what stands next to
+the target and S is drawn, and the table under the figure lists every column.
 """
 
 from __future__ import annotations

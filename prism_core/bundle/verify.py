@@ -294,12 +294,7 @@ class _Run:
 
     def _texts(self) -> list[str]:
         bundle, stages = self._read_in
-        wishes = bundle.wishes
-        pairs = [
-            (each, wishes.but(each.task, each.budget, each.synthesis).plan())
-            for each in bundle.scenarios
-        ]
-        expected = texts(stages, bundle.facts, bundle.measurements, pairs)
+        expected = texts(stages, bundle.facts, bundle.measurements, bundle.considered())
         found = []
         present = {path.name for path in self.folder.iterdir()}
         for name, text in expected.items():

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from statistical.test_audit import GAMES, mu_bound
 
 from prism_core import cli
 from prism_core.data.column import Column
@@ -36,7 +37,6 @@ from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
-from statistical.test_audit import GAMES, mu_bound
 
 pytestmark = pytest.mark.privacy
 
@@ -355,9 +355,10 @@ def test_the_command_charges_the_run_s_asset_and_writes_the_entry(make_run, tmp_
     assert "outside epsilon" not in text
     entry = json.loads((out / "private-evaluation.json").read_text())
     assert entry["guarantee"]["epsilon"] == pytest.approx(2.0, abs=1e-6)
-    assert entry["guarantee"]["delta"] == json.loads((out / "certificate.json").read_text())[
-        "guarantee"
-    ]["delta"]
+    assert (
+        entry["guarantee"]["delta"]
+        == json.loads((out / "certificate.json").read_text())["guarantee"]["delta"]
+    )
     assert entry["charge"] == 2
     assert len(Ledger(work).charges("ward 7")) == 2
     status, _, err = prism(*asked[:-4], "--private", "50", "--workspace", work)
