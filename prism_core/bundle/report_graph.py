@@ -24,7 +24,7 @@ MOST = 24
 """Most columns that are drawn."""
 WIDE, HIGH = 124, 30
 """Size of a box; a unit is a pixel on screen."""
-_RIGHT, _DOWN = 140, 62
+_RIGHT, _DOWN = 140, 68
 _ABREAST = 5
 _LETTERS = 16
 _SWEEPS = 4

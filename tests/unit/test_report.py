@@ -162,7 +162,7 @@ def test_plain_words_come_first_and_the_annex_last(home):
 def test_every_event_stands_there_with_noise_and_sensitivity(home, name):
     found = json.loads((home / name / layout.CERTIFICATE).read_text())["events"]
     html = text(home / name)
-    table = html[html.index("events, in their order") :].split("</table>")[0]
+    table = html[html.index("events; sensitivities") :].split("</table>")[0]
     rows = [Page(row).words for row in table.split("<tr>")[2:]]
     assert len(rows) == len(found)
     for row, event in zip(rows, found, strict=True):
