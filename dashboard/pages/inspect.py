@@ -16,7 +16,7 @@ from dashboard.parts import (
 )
 from dashboard.parts.inspect_figure import badge
 from dashboard.state import project
-from dashboard.widgets import guard, heading
+from dashboard.widgets import guard, heading, onward
 from prism_core.evaluation import OUTSIDE_EPSILON
 
 SECTIONS = {
@@ -47,3 +47,4 @@ else:
     if section != "Private numbers":
         badge(OUTSIDE_EPSILON)
     SECTIONS[section]()
+    onward("Inspect")

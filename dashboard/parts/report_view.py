@@ -63,8 +63,8 @@ def _chosen(state: Project) -> Extras:
         )  # fmt: skip
     with right:
         add_outside = _toggle(
-            "outside", "Add the comparison with real rows: outside epsilon", bool(rows),
-            OUTSIDE_EPSILON, "There are no such numbers yet; they come from the page Inspect.",
+            "outside", "Add numbers outside epsilon", bool(rows),
+            OUTSIDE_EPSILON, "Comparisons with real rows; there are none yet. They are made on Inspect.",
         )  # fmt: skip
     return Extras(
         date="" if day is None else day.isoformat(),
