@@ -59,9 +59,6 @@ def _parser() -> argparse.ArgumentParser:
     plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
     plan.add_argument("config", type=Path, metavar="CONFIG.toml")
     what_if_cli.add_options(plan)
-    plan.add_argument(
-        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
-    )
     plan.set_defaults(run=_plan)
     learn = commands.add_parser(
         "learn-domain", help="learn bounds, bins and categories with part of the budget"
