@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from statistical.test_audit import GAMES, mu_bound
 
 from prism_core import cli
 from prism_core.data.column import Column
@@ -36,7 +37,6 @@ from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
-from statistical.test_audit import GAMES, mu_bound
 
 pytestmark = pytest.mark.privacy
 
@@ -113,6 +113,41 @@ def test_every_small_holdout_and_every_replaced_row(classes, nullable, learner):
             worst = np.maximum(worst, [np.linalg.norm(a - b) for a, b in gaps])
     assert worst == pytest.approx(L2_SENSITIVITY)
     assert all(event.sensitivity == L2_SENSITIVITY for event in plan.events)
+
+
+def test_the_whole_step_on_every_small_holdout():
+    """T-SENS through `evaluate_private`: the model, the bins and the scales stay as they are."""
+    schema = schema_of()
+    made = rows(60, schema, 1, public=True)
+    plan = plan_of(schema, 2)
+    people = list(itertools.product((0, 3, 5), (0, 1)))
+    vectors = {}
+    for holdout in itertools.product(people, repeat=2):
+        noise = Recorder()
+        table = EncodedTable(schema=schema, codes=np.array(holdout))
+        evaluate_private(plan, made, table, ledger=None, noise=noise)
+        vectors[holdout] = [counts for counts, _ in noise.calls]
+    for holdout in vectors:
+        for other in people:
+            moved = vectors[(holdout[0], other)]
+            for first, second in zip(vectors[holdout], moved, strict=True):
+                assert np.linalg.norm(first - second) <= L2_SENSITIVITY + 1e-12
+
+
+def test_the_numbers_come_from_the_noisy_counts_alone(two):
+    schema, made, holdout = two
+
+    class Fixed(Recorder):
+        def add_discrete_gaussian(self, counts, sigma):
+            return np.arange(counts.size) * 100
+
+    plan = plan_of(schema, holdout.n)
+    other = replace(holdout, codes=holdout.codes * 0)
+    found = [
+        evaluate_private(plan, made, table, ledger=None, noise=Fixed()).numbers
+        for table in (holdout, other)
+    ]
+    assert found[0] == found[1]
 
 
 def test_what_is_handed_over_moves_with_one_row_and_nothing_else_does(two):
@@ -355,9 +390,10 @@ def test_the_command_charges_the_run_s_asset_and_writes_the_entry(make_run, tmp_
     assert "outside epsilon" not in text
     entry = json.loads((out / "private-evaluation.json").read_text())
     assert entry["guarantee"]["epsilon"] == pytest.approx(2.0, abs=1e-6)
-    assert entry["guarantee"]["delta"] == json.loads((out / "certificate.json").read_text())[
-        "guarantee"
-    ]["delta"]
+    assert (
+        entry["guarantee"]["delta"]
+        == json.loads((out / "certificate.json").read_text())["guarantee"]["delta"]
+    )
     assert entry["charge"] == 2
     assert len(Ledger(work).charges("ward 7")) == 2
     status, _, err = prism(*asked[:-4], "--private", "50", "--workspace", work)
