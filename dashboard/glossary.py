@@ -42,7 +42,7 @@ WORDS: dict[str, str] = {
     "TRTR": "Train on real rows, test on the same real rows kept aside: the ceiling for TSTR.",
     "AUC": "How well a model ranks: 0.5 is guessing, 1 is perfect.",
     "Calibration": "Whether of the rows given a probability of 30% about 30% turn out so.",
-    "Discriminator": "A classifier that is asked which rows are synthetic; 0.5 means it cannot tell.",
+    "Discriminator": "A classifier that says which rows are synthetic; 0.5 means it cannot tell.",
     "Cramér's V": "How strongly two columns go together: 0 not at all, 1 one gives the other.",
     "l1 distance": "Sum of the differences of shares, 0 (equal) to 2.",
     "TV distance": "Total variation: half the l1 distance, 0 (equal) to 1.",
