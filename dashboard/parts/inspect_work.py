@@ -88,8 +88,8 @@ class Inspection:
 
 @st.cache_resource
 def _pool() -> ThreadPoolExecutor:
-    """One thread for everybody's inspections: they take turns, and the pages stay free."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="inspection")
+    """Two threads for everybody's inspections: they take turns, and the pages stay free."""
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="inspection")
 
 
 def inspection() -> Inspection:

@@ -53,6 +53,7 @@ class Attempt:
         fitted: the classifier; None when nothing could be fitted.
         proba: class probabilities of the holdout rows with a known target, shape (rows,
             classes); None when nothing could be fitted or scored.
+        outside_epsilon: True: read from private rows without noise.
     """
 
     values: dict[str, float] = field(default_factory=dict)
@@ -60,6 +61,7 @@ class Attempt:
     curves: tuple[RocCurve, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False)
     proba: NDArray[np.float64] | None = field(default=None, repr=False)
+    outside_epsilon: bool = True
 
 
 def predictive_rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -138,16 +139,37 @@ def draw_undo_delete(page: Page) -> None:
     page.get_by_text("S = Pa(readmitted_30d) = {charlson_index}").wait_for()
 
 
+def section(page: Page, name: str) -> None:
+    page.locator(".st-key-inspect_section").get_by_text(name, exact=True).click()
+
+
 def inspect(page: Page) -> None:
     button(page, "Continue to Inspect").click()
     button(page, "Compare with the real rows").click()
-    page.get_by_text("AUC, trained on synthetic").wait_for(timeout=RUN)
-    page.get_by_text("outside epsilon", exact=True).wait_for()
+    page.get_by_text("AUC, trained on synthetic").first.wait_for(timeout=RUN)
+    page.get_by_text("outside epsilon", exact=True).first.wait_for()
     page.locator(".st-key-roc_chart .main-svg").first.wait_for()
-    page.get_by_role("tab", name="Columns").click()
+    section(page, "Where the error comes from")
+    page.locator(".st-key-error_split_chart .main-svg").first.wait_for()
+    page.get_by_text("noise explains").first.wait_for()
+    section(page, "Columns and pairs")
     page.locator(".st-key-column_chart .main-svg").first.wait_for()
-    page.get_by_role("tab", name="Pairs").click()
-    page.locator(".st-key-pair_chart .main-svg").first.wait_for()
+    page.locator(".st-key-pair_chart .main-svg").first.wait_for(timeout=RUN)
+
+
+def buy_private_numbers(page: Page, asset: str, folder: Path) -> None:
+    """By keyboard but for the last click; the certificate's entry says what was spent."""
+    section(page, "Private numbers")
+    page.get_by_text("Computed from the declared columns").wait_for()
+    assert button(page, "Spend and count").is_disabled()
+    entry = page.locator(".st-key-private_confirm_0 input")
+    entry.fill(asset)
+    entry.press("Enter")
+    button(page, "Spend and count").click()
+    page.get_by_text("charge number 2 in the ledger").wait_for(timeout=RUN)
+    found = json.loads(download(page, "Certificate entry (JSON)", folder).read_text())
+    assert found["charge"] == 2
+    assert 0.19 < found["guarantee"]["epsilon"] <= 0.2
 
 
 def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_path: Path):
@@ -183,6 +205,7 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
     covers(readmission / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))
 
     inspect(page)
+    buy_private_numbers(page, "train.csv", tmp_path)
 
 
 OUTLINE = """

@@ -115,6 +115,41 @@ def test_every_small_holdout_and_every_replaced_row(classes, nullable, learner):
     assert all(event.sensitivity == L2_SENSITIVITY for event in plan.events)
 
 
+def test_the_whole_step_on_every_small_holdout():
+    """T-SENS through `evaluate_private`: the model, the bins and the scales stay as they are."""
+    schema = schema_of()
+    made = rows(60, schema, 1, public=True)
+    plan = plan_of(schema, 2)
+    people = list(itertools.product((0, 3, 5), (0, 1)))
+    vectors = {}
+    for holdout in itertools.product(people, repeat=2):
+        noise = Recorder()
+        table = EncodedTable(schema=schema, codes=np.array(holdout))
+        evaluate_private(plan, made, table, ledger=None, noise=noise)
+        vectors[holdout] = [counts for counts, _ in noise.calls]
+    for holdout in vectors:
+        for other in people:
+            moved = vectors[(holdout[0], other)]
+            for first, second in zip(vectors[holdout], moved, strict=True):
+                assert np.linalg.norm(first - second) <= L2_SENSITIVITY + 1e-12
+
+
+def test_the_numbers_come_from_the_noisy_counts_alone(two):
+    schema, made, holdout = two
+
+    class Fixed(Recorder):
+        def add_discrete_gaussian(self, counts, sigma):
+            return np.arange(counts.size) * 100
+
+    plan = plan_of(schema, holdout.n)
+    other = replace(holdout, codes=holdout.codes * 0)
+    found = [
+        evaluate_private(plan, made, table, ledger=None, noise=Fixed()).numbers
+        for table in (holdout, other)
+    ]
+    assert found[0] == found[1]
+
+
 def test_what_is_handed_over_moves_with_one_row_and_nothing_else_does(two):
     """T-RECORD: a neighbour changes counts by one row; calls, scales and cells are the same."""
     schema, made, holdout = two
