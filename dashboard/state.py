@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.entries import Entries
+from dashboard.entries import Entries, from_values
 from dashboard.rehearsing import Rehearsing
 from dashboard.scenarios import PLAN, Scenarios
 from prism_core.errors import PrismError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from dashboard.parts.inspect_work import Inspection
     from dashboard.worker import Job
+    from prism_core.bundle.approved import Approved
     from prism_core.data.big import BigTable
     from prism_core.data.schema import Provenance, Schema
     from prism_core.data.source import Rows
@@ -219,6 +220,8 @@ class Project(Entries):
     asset: str = ""
     lifetime: float = 3.0
     why: str = ""
+    approved: Approved | None = None
+    approval_needed: bool = False
     notice: str = ""
     starting: bool = False
     job: Job[Plan] | None = None
@@ -459,9 +462,41 @@ def _shelf() -> OrderedDict[str, Project]:
 def project() -> Project:
     """The session's project; after a reload the one that the address names."""
     if _KEY not in st.session_state:
-        found = _shelf().get(st.query_params.get(_KEY, ""))
-        st.session_state[_KEY] = found or Project()
+        key = st.query_params.get(_KEY, "")
+        st.session_state[_KEY] = _shelf().get(key) or _resumed(key) or Project()
     return st.session_state[_KEY]
+
+
+def _resumed(key: str) -> Project | None:
+    """What the workspace knows of a project that this process does not: its last run."""
+    from dashboard import worker
+
+    found = worker.find(key)
+    if found is None:
+        return None
+    plan, asset = found.job.plan, found.asset
+    state = Project(
+        key=key, name=found.name, public=found.public, seed=found.seed, schema=plan.schema,
+        target=plan.task.target, job=found.job, asset="" if asset is None else asset.name,
+        why="" if asset is None else asset.why,
+    )  # fmt: skip
+    if asset is not None:
+        state.lifetime = asset.lifetime_epsilon
+    if plan.dag is not None:
+        state.graph.load(plan.dag)
+    state.take(from_values(plan.task, plan.budget, plan.synthesis))
+    return state
+
+
+def resume() -> None:
+    """Show a run of this project that is under way, wherever it was started."""
+    from dashboard import runs, worker
+
+    state = project()
+    last = None if state.job is not None else runs.newest(state.key)
+    found = worker.find(state.key) if last is not None and runs.alive(last) else None
+    if found is not None:
+        state.job = found.job
 
 
 def replace_project(new: Project) -> None:

@@ -69,7 +69,7 @@ class Approval:
 
     def fits(self, asset: str) -> bool:
         """Whether it was given for this asset; where either names none, it was."""
-        return not (self.asset and asset) or _same(self.asset) == _same(asset)
+        return not (self.asset and asset) or same_asset(self.asset, asset)
 
     def check(self, plan: Plan, asset: str = "") -> None:
         """Refuse another plan, or another asset.
@@ -121,6 +121,12 @@ def approval_from(document: object) -> Approval:
     return Approval(**entries)
 
 
+def same_asset(a: str, b: str) -> bool:
+    """Whether two names are of one asset, as the ledger tells them apart: not by case or spaces."""
+    mine, other = (" ".join(unicodedata.normalize("NFKC", x).casefold().split()) for x in (a, b))
+    return mine == other
+
+
 def _line(text: object, field: str, what: str) -> None:
     one = isinstance(text, str) and text.isprintable() and text == text.strip()
     if not one or not 1 <= len(str(text)) <= LONGEST:
@@ -134,8 +140,3 @@ def _is_date(text: str) -> bool:
         return dt.date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-
-
-def _same(name: str) -> str:
-    """As the ledger tells assets apart: not by case, width or spaces."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

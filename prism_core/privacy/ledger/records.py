@@ -92,6 +92,11 @@ class Charge:
         """Whether it counts as spent: in every state but `void`."""
         return self.state != "void"
 
+    def measured_with(self, column: str) -> bool:
+        """Whether it paid for a marginal of this column with others, by the steps' labels."""
+        parts = (str(event.get("label", "")).split(" × ") for event in self.events)
+        return any(len(names) > 1 and column in names for names in parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self) | {"state_in_words": STATE_WORDS[self.state], "counts": self.counts}
