@@ -64,7 +64,7 @@ def _chosen(state: Project) -> Extras:
     with right:
         add_outside = _toggle(
             "outside", "Add numbers outside epsilon", bool(rows),
-            OUTSIDE_EPSILON, "Comparisons with real rows; there are none yet. They are made on Inspect.",
+            OUTSIDE_EPSILON, "Comparisons with real rows; none yet. They are made on Inspect.",
         )  # fmt: skip
     return Extras(
         date="" if day is None else day.isoformat(),
