@@ -57,9 +57,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "[task], [budget] or [synthesis] instead of the configuration's",
     )  # fmt: skip
     parser.add_argument(
-        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
-    )
-    parser.add_argument(
         "--column", metavar="NAME", help="with --most-bins: only this column is binned anew"
     )
 
