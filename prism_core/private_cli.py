@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, metavar="FILE",
-        help="with --private: where to write them (default: private-evaluation.json in DIR)",
+        help="with --private: where to write them (default: DIR-private-evaluation.json)",
     )  # fmt: skip
 
 
@@ -78,7 +78,9 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     config = _config(folder)
     public = config is not None and config.table.public
     check_seed(arguments.seed, public=public)
-    out = arguments.out or folder.path / writer.PRIVATE_EVALUATION
+    # Beside the folder, not in it: the folder is finished, and whoever checks it counts its files.
+    place = folder.path.resolve()
+    out = arguments.out or place.with_name(f"{place.name}-{writer.PRIVATE_EVALUATION}")
     writer.check_target(out.parent)
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
     rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)

@@ -50,7 +50,7 @@ def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) 
     if frame.empty:
         st.caption("There are no numbers here.")
         return
-    if "note" in frame and not frame["note"].any():
+    if not any(row.get("note") for row in rows) and "note" in frame:
         frame = frame.drop(columns="note")
     floats = frame.select_dtypes("float").columns
     st.dataframe(

@@ -32,7 +32,7 @@ MANIFEST = "manifest.json"
 SIGNATURE = "manifest.sig"
 PUBLIC_KEY = "signing-key.pem"
 PRIVATE_EVALUATION = "private-evaluation.json"
-"""Headline numbers inside epsilon, where they were bought after the run; may be handed over."""
+"""Headline numbers inside epsilon, bought after the run; beside its folder, to be handed over."""
 LOCAL = "local.json"
 """Where the private files stand on this machine; for the curator, not for handing over."""
 

@@ -39,9 +39,11 @@ class TaskError:
     Attributes:
         name: X_j.
         total: l1 distance between synthetic and real shares; None without rows.
-        noise: what the noise of the measurement alone would be expected to give; None when
-            (X_j, Y) lies in no measured marginal. Drawing rows at random is counted in.
-        limit: with noise alone the error stays below this in about 19 of 20 cases.
+        noise: what the noise of the measurement alone would be expected to give; where (X_j, Y)
+            lies in no measured marginal, what the noise of X_j by itself gives; None when that
+            is not measured either. Drawing rows at random is counted in.
+        limit: with noise alone the error stays below this in about 19 of 20 cases; None when
+            (X_j, Y) lies in no measured marginal.
         sigma: scale of the noise of one cell of (X_j, Y), in rows; None when not measured.
         note: what a reader must know.
         outside_epsilon: True: read from private rows without noise.
@@ -175,9 +177,7 @@ def _split(subject: Subject, name: str) -> TaskError:
     real, made, sigma = _marginals(subject, (name, subject.target))
     total = float(np.abs(made - real).sum())
     if sigma is None:
-        known = "This pair was not measured: the synthetic rows hold what other marginals imply."
-        note = known if subject.measured else "It is not known what was measured."
-        return TaskError(name=name, total=total, noise=None, limit=None, sigma=None, note=note)
+        return _unmeasured(subject, name, total, real.sum(axis=1), made.sum(axis=1))
     deviation = _deviation(subject, real, made, sigma)
     expected = float(expected_error(real, deviation).sum())
     spread = math.sqrt(float((deviation**2).sum()) * _SPREAD)
@@ -185,6 +185,23 @@ def _split(subject: Subject, name: str) -> TaskError:
         name=name, total=total, noise=expected, limit=expected + _Z_ONE_SIDED * spread,
         sigma=sigma,
     )  # fmt: skip
+
+
+def _unmeasured(
+    subject: Subject,
+    name: str,
+    total: float,
+    real: NDArray[np.float64],
+    made: NDArray[np.float64],
+) -> TaskError:
+    """A pair is at least as far off as its column alone, so the noise of that explains a part."""
+    known = "This pair was not measured: the synthetic rows hold what other marginals imply."
+    note = known if subject.measured else "It is not known what was measured."
+    sigma = cell_sigma(subject.schema, (name,), subject.measured)
+    noise = None
+    if sigma is not None:
+        noise = float(expected_error(real, _deviation(subject, real, made, sigma)).sum())
+    return TaskError(name=name, total=total, noise=noise, limit=None, sigma=None, note=note)
 
 
 def expected_error(

@@ -136,7 +136,7 @@ def error_split(errors: Sequence[TaskError]) -> str:
         return "There are no rows to compare on one of the sides."
     total = sum(error.total or 0.0 for error in known)
     noise = sum(error.from_noise for error in known)
-    measured = [error for error in known if error.noise is not None]
+    measured = [error for error in known if error.sigma is not None]
     beyond = [error for error in measured if error.beyond_noise]
     text = (
         f"Of the error of the pairs with the target, noise explains {noise / total:.0%} and "
@@ -148,7 +148,7 @@ def error_split(errors: Sequence[TaskError]) -> str:
         f" {len(measured):,} of {len(known):,} pairs were measured; "
         f"{len(beyond):,} of these are farther off than noise alone would put them."
     )
-    unmeasured = [error for error in known if error.noise is None]
+    unmeasured = [error for error in known if error.sigma is None]
     if unmeasured:
         worst = ", ".join(f"{error.name} ({error.total:.3f})" for error in unmeasured[:3])
         text += f" Farthest off among the others: {worst}."

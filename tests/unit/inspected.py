@@ -35,11 +35,12 @@ def rows(n: int = N, seed: int = 0, classes: int = 2, *, spread: float = 0.6) ->
     return EncodedTable(schema=schema_of(classes), codes=codes)
 
 
-def subject(classes: int = 2, *, train: bool = True, **changes) -> Subject:
+def subject(classes: int = 2, *, train: bool | EncodedTable = True, **changes) -> Subject:
+    """A subject; `train` is a table, True for the usual one, or False for none."""
     entries = {
         "synthetic": rows(seed=1, classes=classes, spread=0.4),
         "holdout": rows(600, seed=2, classes=classes),
-        "train": rows(seed=3, classes=classes) if train else None,
+        "train": rows(seed=3, classes=classes) if train is True else train or None,
         "target": "Y", "s": ("a",), "n": N,
         "measured": (Measured(clique=("a", "Y"), sigma=4.0),),
     }  # fmt: skip

@@ -217,7 +217,9 @@ def test_error_of_a_measured_pair_is_explained_by_noise_and_of_another_it_is_not
     assert errors["a"].noise is not None
     assert not errors["a"].beyond_noise
     assert errors["a"].total == pytest.approx(errors["a"].from_noise + errors["a"].rest)
-    assert errors["c"].noise is None
+    assert errors["c"].sigma is None
+    assert 0.0 < errors["c"].noise < 0.02  # of the column alone
+    assert errors["c"].limit is None
     assert errors["c"].beyond_noise
     assert errors["c"].rest > 5 * errors["a"].total
     assert error_split(found)[0].name == "c"
@@ -325,14 +327,14 @@ def test_subgroups_are_scored_and_small_ones_suppressed():
 def test_the_discriminator_is_at_chance_for_rows_of_one_kind_and_above_for_others():
     """Chance: 600 rows a side, so the AUC's deviation is about .017; .12 is 7 of them."""
     rng = np.random.default_rng(4)
-    same = subject(synthetic=rows(600, seed=8), train=None)
+    same = subject(synthetic=rows(600, seed=8), train=False)
     row = discriminate(same, rng, LEARNERS[0])
     assert abs(row.value - 0.5) < 0.12
     assert row.ceiling is None
     shuffled = np.array(rows(600, seed=8).codes)
     shuffled[:, 2] = rng.permutation(shuffled[:, 2])
     shuffled[:, 0] = 2
-    other = subject(synthetic=replace(rows(600), codes=shuffled), train=None)
+    other = subject(synthetic=replace(rows(600), codes=shuffled), train=False)
     assert discriminate(other, rng, LEARNERS[0]).value > 0.7
     few = subject(synthetic=rows(5))
     assert discriminate(few, rng).value is None

@@ -382,13 +382,15 @@ def test_the_command_charges_the_run_s_asset_and_writes_the_entry(make_run, tmp_
         return status, *capsys.readouterr()
 
     assert prism("release", config, "--out", out, "--workspace", work)[0] == 0
+    before = {path.name for path in out.iterdir()}
     holdout = ("--holdout", config.parent / "holdout.csv")
     asked = ("evaluate", out, *holdout, "--private", "2", "--workspace", work)
     status, text, _ = prism(*asked)
     assert status == 0
     assert "charge 2" in text
     assert "outside epsilon" not in text
-    entry = json.loads((out / "private-evaluation.json").read_text())
+    assert {path.name for path in out.iterdir()} == before
+    entry = json.loads((tmp_path / "out-private-evaluation.json").read_text())
     assert entry["guarantee"]["epsilon"] == pytest.approx(2.0, abs=1e-6)
     assert (
         entry["guarantee"]["delta"]
@@ -423,7 +425,7 @@ def test_a_rehearsal_on_public_rows_is_repeatable_and_not_charged(make_run, tmp_
     for _ in range(2):
         command = ["evaluate", str(out), "--holdout", str(config.parent / "holdout.csv")]
         assert cli.main([*command, "--private", "2", "--seed", "3"]) == 0
-        entries.append((out / "private-evaluation.json").read_text())
+        entries.append((tmp_path / "out-private-evaluation.json").read_text())
     assert entries[0] == entries[1]
     assert json.loads(entries[0])["private_evaluation"] == "rehearsal, not a private evaluation"
     assert json.loads(entries[0])["charge"] is None
