@@ -143,11 +143,12 @@ def release_protocol_given(project: Project):
     def app():
         from dashboard.parts import release_protocol as part
         from dashboard.state import project as current
+        from prism_core.errors import PrismError
 
         current().outcome = None
         try:
             current().outcome = part.given(current().plan())
-        except Exception as error:
+        except PrismError as error:
             current().outcome = error
 
     test = AppTest.from_function(app)

@@ -49,8 +49,8 @@ def approval(plan, **entries) -> Approval:
 @pytest.mark.parametrize(
     ("field", "value"),
     [("by", ""), ("by", "a\nb"), ("by", " a"), ("by", "x" * 201), ("role", ""),
-     ("date", "2025-2-1"), ("date", "2025-02-30"), ("date", ""), ("plan_sha256", "A" * 64), ("plan_sha256", "a" * 63),
-     ("asset", "two\nlines")],
+     ("date", "2025-2-1"), ("date", "2025-02-30"), ("date", ""), ("plan_sha256", "A" * 64),
+     ("plan_sha256", "a" * 63), ("asset", "two\nlines")],
 )  # fmt: skip
 def test_an_unusable_entry_is_named(plan, field, value):
     with pytest.raises(ConfigError) as caught:
