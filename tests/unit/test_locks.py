@@ -242,7 +242,7 @@ def test_unusable_locks_in_toml(entry, field):
 
 @pytest.mark.parametrize("rule", ["closed_form", "uniform", "tilted"])
 def test_five_marginals_at_a_quarter_raised_to_a_half_with_one_held(rule):
-    """Epsilon .25 over 5 marginals is .05 each; at .5 with one held at .05 the sum is at most .5."""
+    """Epsilon .25 over 5 marginals is .05 each; at .5 with one held at .05 the sum is within .5."""
     five = Dag(nodes=SCHEMA.names, edges=tuple((name, "y") for name in "abcde"))
     before = plan_of(dag=five, accountant="basic", epsilon=0.25, allocation="uniform")
     assert [query.event.epsilon for query in before.queries] == pytest.approx([0.05] * 5)
