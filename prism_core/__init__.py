@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prism_core.bundle.verify import verify as verify_bundle
+    from prism_core.bundle.writer import write as write_bundle
     from prism_core.data.column import Column
     from prism_core.data.encoding import EncodedTable, decode, encode
     from prism_core.data.schema import Schema
@@ -78,6 +80,8 @@ __all__ = [
     "read_table",
     "release",
     "save_schema",
+    "verify_bundle",
+    "write_bundle",
     "write_dag",
 ]
 
@@ -125,6 +129,8 @@ _HOMES = {
     "read_table": ("prism_core.data.tables", "read_table"),
     "release": ("prism_core.pipeline", "release"),
     "save_schema": ("prism_core.data.schema_io", "save"),
+    "verify_bundle": ("prism_core.bundle.verify", "verify"),
+    "write_bundle": ("prism_core.bundle.writer", "write"),
     "write_dag": ("prism_core.structure.formats", "write"),
 }
 

@@ -54,13 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="prism", description="Differentially private synthetic tables for one prediction task."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
-    plan.add_argument("config", type=Path, metavar="CONFIG.toml")
-    what_if_cli.add_options(plan)
-    plan.add_argument(
-        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
-    )
-    plan.set_defaults(run=_plan)
+    plan = _add_plan(commands)
     learn = commands.add_parser(
         "learn-domain", help="learn bounds, bins and categories with part of the budget"
     )
@@ -119,6 +113,17 @@ def _unspent(commands: Any) -> tuple[argparse.ArgumentParser, ...]:  # noqa: ANN
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
     sample.set_defaults(run=_sample)
     return evaluate, sample
+
+
+def _add_plan(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401  (argparse names no type)
+    plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
+    plan.add_argument("config", type=Path, metavar="CONFIG.toml")
+    what_if_cli.add_options(plan)
+    plan.add_argument(
+        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
+    )
+    plan.set_defaults(run=_plan)
+    return plan
 
 
 def _emit(arguments: argparse.Namespace, document: dict[str, Any], text: str) -> None:

@@ -32,6 +32,11 @@ def section(plan: Plan) -> None:
     with mistakes():
         asked = (plan, state.beta, state.p_min)
         found = once("bounds_kept", asked, lambda: bounds(plan, beta=state.beta, p_min=state.p_min))
+        if not plan.s_is_final:
+            st.caption(
+                "The features are chosen when the release runs. Shown is the worst case: the "
+                f"{plan.task.k} columns with most levels."
+            )
         _values(found)
         _risk(found)
         _marginals(found)
@@ -73,10 +78,11 @@ def _values(found: PlanBounds) -> None:
 
 
 def _said(bound: Bound) -> None:
-    if bound.value is not None:
-        st.markdown(f":{_COLOURS[bound.kind]}-badge[{KIND_WORDS[bound.kind]}]")
-    st.caption(plain(bound.sentence))
-    st.caption(f"*{plain(bound.theorem)}*")
+    badge = f":{_COLOURS[bound.kind]}-badge[{KIND_WORDS[bound.kind]}]\n\n"
+    st.caption(
+        f"{badge if bound.value is not None else ''}{plain(bound.sentence)}\n\n"
+        f"*{plain(bound.theorem)}*"
+    )
 
 
 def _risk(found: PlanBounds) -> None:
@@ -112,8 +118,16 @@ def _marginals(found: PlanBounds) -> None:
 
 
 def _table(found: PlanBounds) -> None:
+    frame = once("bounds_table_kept", (found,), lambda: _frame(found))
+    st.dataframe(
+        frame, hide_index=True, width="stretch", height=min(420, 38 + 35 * len(frame)),
+        key="bounds_table",
+    )  # fmt: skip
+
+
+def _frame(found: PlanBounds) -> pd.DataFrame:
     lines = found.marginals
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "marginal": [line.label for line in lines],
             "pool": [line.pool for line in lines],
@@ -123,7 +137,3 @@ def _table(found: PlanBounds) -> None:
             "guaranteed total variation": [line.tv.text for line in lines],
         }
     )
-    st.dataframe(
-        frame, hide_index=True, width="stretch", height=min(420, 38 + 35 * len(frame)),
-        key="bounds_table",
-    )  # fmt: skip

@@ -63,7 +63,8 @@ def _guess(found: Meaning) -> None:
     before, after = st.columns(2)
     before.metric("Right before", chosen.before_words, border=True)
     after.metric("Right after, at most", chosen.after_words, border=True)
-    st.plotly_chart(odds_figure(chosen), config=PLOTLY, key="meaning_odds")
+    figure = once("meaning_odds_kept", (chosen,), lambda: odds_figure(chosen))
+    st.plotly_chart(figure, config=PLOTLY, key="meaning_odds")
     st.caption(chosen.sentence)
 
 

@@ -44,19 +44,19 @@ State: TypeAlias = Literal["ok", "wrong", "not checked"]
 STEPS = {
     "files": "Every file is in the manifest, and no other is there",
     "checksums": "Checksums",
-    "signature": "Signature",
     "contents": "The files can be read",
+    "signature": "Signature",
     "stamp": "Stamp, charge and accountant go together",
     "plan": "The plan follows from settings, schema and graph",
+    "guard": "The regime guard: the target is measured with S only",
     "hashes": "Hashes of the plan",
     "composition": "Privacy loss, by accountants that share no code",
     "certificate": "The certificate follows from the plan",
     "measurements": "Noisy counts are those of the plan",
-    "guard": "The regime guard: the target is measured with S only",
     "sizes": "Noisy counts fit n and each other",
     "rows": "Synthetic rows lie in the declared domain",
-    "redrawn": "Fitted and drawn again, the rows are the same",
     "texts": "Every other file is as this program writes it",
+    "redrawn": "Fitted and drawn again, the rows are the same",
     "ledger": "The workspace's ledger and key",
 }
 """The checks, in their order, in words."""
@@ -154,30 +154,31 @@ class _Run:
         self._step("checksums", lambda: manifest.checksum_findings(self.folder))
         self._step("contents", self._read)
         self._step("signature", self._signature)
-        self._step("stamp", self._stamp, needs_bundle=True)
-        self._step("plan", self._plan, needs_bundle=True)
-        self._step("guard", self._guard, needs_bundle=True)
+        for name, check in (
+            ("stamp", self._stamp), ("plan", self._plan), ("guard", self._guard),
+        ):  # fmt: skip
+            self._step(name, check, ready=self.bundle is not None)
         for name, check in (
             ("hashes", self._hashes), ("composition", self._composition),
             ("certificate", self._certificate), ("measurements", self._measured),
-            ("sizes", self._sizes), ("rows", self._rows),
-            ("redrawn", self._redrawn), ("texts", self._texts),
+            ("sizes", self._sizes), ("rows", self._rows), ("texts", self._texts),
         ):  # fmt: skip
-            self._step(name, check, needs_stages=True)
+            self._step(name, check, ready=self.stages is not None)
+        # A forged number of rows must not be drawn: it could be a hundred million.
+        self._step("redrawn", self._redrawn, ready=self._passed("measurements", "rows"))
         if self.workspace is not None or self._made_here():
-            self._step("ledger", self._ledger, needs_stages=True)
+            self._step("ledger", self._ledger, ready=self.stages is not None)
         stamp = "" if self.bundle is None else self.bundle.facts.stamp
         return Report(
             checks=tuple(self.checks), stamp=stamp, signer=self.signer, opinions=self.opinions,
             notes=tuple(self._notes(stamp)),
         )  # fmt: skip
 
-    def _step(
-        self, name: str, check: Callable[[], list[str]], *, needs_bundle: bool = False,
-        needs_stages: bool = False,
-    ) -> None:  # fmt: skip
-        missing = (needs_bundle and self.bundle is None) or (needs_stages and self.stages is None)
-        if missing:
+    def _passed(self, *names: str) -> bool:
+        return {*names} <= {check.name for check in self.checks if check.state == "ok"}
+
+    def _step(self, name: str, check: Callable[[], list[str]], *, ready: bool = True) -> None:
+        if not ready:
             self.checks.append(Check(name=name, state="not checked"))
             return
         try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -100,6 +101,23 @@ def new_figure(*, height: int, **layout: Any) -> go.Figure:  # noqa: ANN401 - pl
     """
     import plotly.graph_objects as go
 
+    base: dict[str, Any] = {
+        "template": _template(),
+        "height": height,
+        "paper_bgcolor": "rgba(0, 0, 0, 0)",
+        "plot_bgcolor": "rgba(0, 0, 0, 0)",
+        "margin": {"l": 16, "r": 16, "t": 40, "b": 16},
+        "legend": legend_above(),
+        "separators": ".,",
+    }
+    return go.Figure(layout=base | layout)
+
+
+@cache  # made once: plotly checks every value of it, and copies it into each figure
+def _template() -> go.layout.Template:
+    """What all figures have in common."""
+    import plotly.graph_objects as go
+
     axis = {
         "gridcolor": GRID,
         "zerolinecolor": AXIS,
@@ -109,7 +127,7 @@ def new_figure(*, height: int, **layout: Any) -> go.Figure:  # noqa: ANN401 - pl
         "ticks": "",
         "title": {"standoff": 12},
     }
-    template = go.layout.Template(
+    return go.layout.Template(
         layout={
             "xaxis": axis,
             "yaxis": axis,
@@ -118,16 +136,6 @@ def new_figure(*, height: int, **layout: Any) -> go.Figure:  # noqa: ANN401 - pl
             "hoverlabel": {"align": "left", "namelength": -1},
         }
     )
-    base: dict[str, Any] = {
-        "template": template,
-        "height": height,
-        "paper_bgcolor": "rgba(0, 0, 0, 0)",
-        "plot_bgcolor": "rgba(0, 0, 0, 0)",
-        "margin": {"l": 16, "r": 16, "t": 40, "b": 16},
-        "legend": legend_above(),
-        "separators": ".,",
-    }
-    return go.Figure(layout=base | layout)
 
 
 def legend_above() -> dict[str, Any]:

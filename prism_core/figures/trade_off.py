@@ -64,7 +64,7 @@ def odds_figure(guess: Guess) -> go.Figure:
     A field of people each, one mark a person (of 100, or of 1,000 for seldom guesses); rounded up.
     """
     people = min(guess.people, 1_000)
-    wide = 10 if people == 100 else 40
+    wide = 10 if people == 100 else 25
     rows = people // wide
     figure = theme.new_figure(
         height=270, margin={"l": 8, "r": 8, "t": 68, "b": 8},
@@ -85,13 +85,19 @@ def odds_figure(guess: Guess) -> go.Figure:
             text=f"<b>{right:,}</b> of {people:,} {when}", x=left - 0.4, y=1.0, yref="paper",
             xanchor="left", yanchor="bottom", showarrow=False, font={"size": 14},
         )  # fmt: skip
+    few = people == 100  # a thousand open circles would run into one another
     looks = (
         (True, "Guessed right", theme.VERMILION, "circle"),
-        (False, "Guessed wrong", theme.GREY, "circle-open"),
+        (
+            False,
+            "Guessed wrong",
+            theme.GREY if few else theme.GRID,
+            "circle-open" if few else "square",
+        ),
     )
     for right, name, colour, symbol in looks:
         figure.add_scatter(
             x=marks[right][0], y=marks[right][1], mode="markers", name=name, hoverinfo="skip",
-            marker={"color": colour, "symbol": symbol, "size": 10 if people == 100 else 5},
+            marker={"color": colour, "symbol": symbol, "size": 10 if few else 3},
         )  # fmt: skip
     return figure

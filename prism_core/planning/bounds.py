@@ -346,24 +346,36 @@ def _erm(plan: Plan, beta: float, delta_s: Bound) -> ErmBound:
         kind="assumption", theorem=ERM,
         sentence=f"How well the hypotheses fit chance in {rows:,} synthetic rows: {HYPOTHESES}.",
     )  # fmt: skip
+    iid = plan.synthesis.sampling == "iid"
     deviation = Bound(
-        name="deviation of the synthetic sample", kind="guarantee", theorem=ERM, failing=beta,
+        name="deviation of the synthetic sample", theorem=ERM, failing=beta,
+        kind="guarantee" if iid else "assumption",
         raw=2.0 * math.sqrt(math.log(2.0 / beta) / (2.0 * rows)) * _UP,
-        sentence="Synthetic rows are a sample of the model; more of them make this term smaller.",
+        sentence="Synthetic rows are a sample of the model, drawn independently; more of them make "
+        "this term smaller.",
     )  # fmt: skip
     terms = (distance, complexity, deviation)
-    iid = plan.synthesis.sampling == "iid"
     known = [term.raw for term in terms if term.raw is not None]
-    says = (
-        f"But for a chance of {percent(delta_s.failing + beta)}, whoever trains by minimising the "
-        "risk on the synthetic rows loses at most this much against the best of the same "
-        "hypotheses, in the population."
-        if iid
-        else "The theorem holds for independent draws, and this plan rounds when it samples. "
-        "Choose the sampling iid for it to apply."
-    )
+    whole = math.fsum(known) * _UP if iid and len(known) == len(terms) else None
     total = Bound(
         name="excess risk", kind="assumption", theorem=ERM, failing=delta_s.failing + beta,
-        raw=math.fsum(known) * _UP if iid and len(known) == len(terms) else None, sentence=says,
+        raw=whole, sentence=_risk_sentence(whole, delta_s.failing + beta, iid=iid),
     )  # fmt: skip
     return ErmBound(terms=terms, total=total, iid=iid)
+
+
+def _risk_sentence(whole: float | None, failing: float, *, iid: bool) -> str:
+    if not iid:
+        return (
+            "The theorem holds for independent draws, and this plan rounds when it samples. "
+            "Choose the sampling iid for it to apply."
+        )
+    if whole is None:
+        return "The distance on S and the target is not bounded, so neither is the sum."
+    if whole > 1.0:
+        return "The terms add up to more than 1, and no risk is larger: this promises nothing."
+    return (
+        f"But for a chance of {percent(failing)}, whoever trains by minimising the risk on the "
+        "synthetic rows loses at most this much against the best of the same hypotheses, in the "
+        "population."
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BudgetError
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 RATES = (0.001, 0.01, 0.05)
 """Rates of false alarms at which a test's gain is shown."""
 
-CURVE = (0.0, *(10.0 ** (step / 16.0) for step in range(-64, 1)))
+CURVE = (0.0, *(10.0 ** (step / 10.0) for step in range(-40, 1)))
 """Rates of false alarms at which the curve is drawn, from 1 in 10,000 on."""
 
 GUESSES = (2, 5, 10, 20, 50, 100, 1_000)
@@ -70,10 +69,11 @@ class Guess:
     @property
     def sentence(self) -> str:
         """Both, in chances and in people."""
+        before = out_of(self.before, self.people)
         return (
             f"If a guess was right {self.before_words} before, it is right at most "
             f"{self.after_words} after: of {self.people:,} such guesses, "
-            f"{out_of(self.before, self.people):,} were right before, and at most "
+            f"{before:,} {'was' if before == 1 else 'were'} right before, and at most "
             f"{out_of(self.after, self.people):,} are after."
         )
 
@@ -115,6 +115,7 @@ class Meaning:
         trade: the trade-off of a membership test.
         guesses: odds before and after.
         tests: power at rates of false alarms.
+        curve: the same at many rates, for drawing.
         limits: what is not protected.
     """
 
@@ -128,6 +129,7 @@ class Meaning:
     trade: TradeOff
     guesses: tuple[Guess, ...]
     tests: tuple[Gain, ...]
+    curve: tuple[Gain, ...]
     limits: tuple[Limit, ...]
 
     @property
@@ -144,14 +146,6 @@ class Meaning:
         if isinstance(one_in, bool) or not isinstance(one_in, int) or not 2 <= one_in <= 10**6:
             raise BudgetError("A guess must be 1 in 2 to 1 in 1,000,000.", field="guess")
         return Guess(one_in=one_in, after=after(1.0 / one_in, self.loss))
-
-    @cached_property
-    def curve(self) -> tuple[Gain, ...]:
-        """The trade-off at many rates of false alarms, for drawing."""
-        powers = self.trade.powers(CURVE)
-        return tuple(
-            Gain(rate=rate, power=float(power)) for rate, power in zip(CURVE, powers, strict=True)
-        )
 
     @property
     def claim(self) -> str:
@@ -256,14 +250,16 @@ def meaning(plan: Plan, *, exact: bool | None = None) -> Meaning:
     events = plan.events if prior is None else (*prior.events, *plan.events)
     trade = trade_off(events, exact=sharp and fixed(plan))
     loss = loss_bound(trade.rho, trade.failing, plan.delta)
+    rates = (*RATES, *CURVE)
+    gains = tuple(
+        Gain(rate=rate, power=power)
+        for rate, power in zip(rates, trade.powers(rates).tolist(), strict=True)
+    )
     found = Meaning(
         epsilon=plan.guarantee.epsilon, delta=plan.delta, n=plan.n, unit=_unit(plan),
         learned=None if prior is None else prior.spent.epsilon, target=plan.task.target,
         loss=loss, trade=trade, guesses=(), limits=limits(plan, trade),
-        tests=tuple(
-            Gain(rate=rate, power=float(power))
-            for rate, power in zip(RATES, trade.powers(RATES), strict=True)
-        ),
+        tests=gains[: len(RATES)], curve=gains[len(RATES) :],
     )  # fmt: skip
     return replace(found, guesses=tuple(found.guess(many) for many in GUESSES))
 

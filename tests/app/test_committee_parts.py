@@ -105,6 +105,11 @@ def test_rounded_sampling_is_said_and_gives_no_total(project):
     assert metrics(test)["Excess risk"] == "no guarantee"
 
 
+def test_before_features_are_chosen_the_worst_case_is_shown(project):
+    project.regime = "predictive"
+    assert "the 8 columns with most levels" in texts(mounted(bounds_page, project))
+
+
 def test_another_budget_gives_other_bounds(project):
     test = mounted(bounds_page, project)
     before = list(test.dataframe[0].value["guaranteed l1 error"])

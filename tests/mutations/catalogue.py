@@ -55,6 +55,7 @@ LEDGER = "unit/test_ledger.py"
 ACCOUNTANTS = "unit/test_accountants.py"
 PLD = "unit/test_pld.py"
 LEARNED = "unit/test_learned_graph.py"
+VERIFY = "unit/test_verify.py"
 
 CATALOGUE = (
     _one(
@@ -362,5 +363,37 @@ CATALOGUE = (
         "delta of a regression forgotten by the charge", "pipeline.py",
         "    delta = plan.delta - failure(plan.events)\n", "    delta = plan.delta\n",
         "unit/test_regression.py::test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it",
+    ),
+    _one(
+        "a background edge to the target passes the check of a bundle",
+        "bundle/measured_check.py",
+        "outside = [name for name in m.clique if name != target and name not in s]",
+        "outside = [name for name in m.clique if len(m.clique) > 3]",
+        f"{VERIFY}::test_a_tampered_bundle_fails_even_when_it_was_sealed_again"
+        "[background edge to the target]",
+    ),
+    _one(
+        "learning forgotten by the certificate", "bundle/certificate.py",
+        '"domain": _learned(plan.schema.prior),', '"domain": None,',
+        f"{VERIFY}::test_a_tampered_bundle_fails_even_when_it_was_sealed_again"
+        "[cost of learning dropped]",
+    ),
+    _one(
+        "the second accountant forgets rounds of a choice", "bundle/recount.py",
+        'return Loss(slope=_count(event) * _number(event, "epsilon") ** 2 / 8.0)',
+        'return Loss(slope=_number(event, "epsilon") ** 2 / 8.0)',
+        "unit/test_recount.py::test_it_agrees_with_zcdp_and_with_the_library[choices-1e-05]",
+    ),
+    _one(
+        "where the private file stands is handed over", "bundle/manifest.py",
+        "names = (*NEEDED, *OPTIONAL, MANIFEST, SIGNATURE)",
+        "names = (*NEEDED, *OPTIONAL, MANIFEST, SIGNATURE, LOCAL)",
+        "unit/test_bundle.py::test_the_zip_holds_what_may_be_handed_over_and_no_time",
+    ),
+    _one(
+        "any key passes for the one that was asked for", "bundle/verify.py",
+        "if self.key and not (len(self.key) >= 16 and self.signer.startswith(self.key)):",
+        "if self.key and not self.signer:",
+        f"{VERIFY}::test_another_key_fails_where_the_right_one_is_known",
     ),
 )  # fmt: skip

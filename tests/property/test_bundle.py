@@ -31,7 +31,7 @@ def test_every_text_comes_back(text):
     assert first not in {*"=+-@＝＋－＠"} - {""} or _NUMBER.fullmatch(marked)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(schema=st.from_type(Schema), data=st.data())
 def test_rows_come_back_from_both_files(schema, data):
     rows = data.draw(st.integers(1, 4))
@@ -57,7 +57,7 @@ def _plain(schema: Schema) -> Schema:
     return Schema(columns=schema.columns, one_row_per_person=True)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(schema=st.from_type(Schema), seed=st.integers(0, 2**32))
 def test_noisy_counts_come_back(schema, seed):
     rng = np.random.default_rng(seed)

@@ -189,6 +189,10 @@ def test_pairs_alone_do_not_bound_the_joint():
     assert "p_min" in made.delta_s.sentence
     assert made.erm.terms[0].raw is None
     assert made.erm.total.raw is None
+    assert "not bounded" in made.erm.total.sentence
+    large = bounds(plan("a", n=60, epsilon=0.1)).erm.total
+    assert large.raw > 1.0
+    assert "promises nothing" in large.sentence
 
 
 def test_one_feature_is_its_own_joint():
@@ -242,6 +246,8 @@ def test_the_theorem_is_for_independent_draws():
     assert [term.theorem for term in made.terms] == [ERM] * 3
     assert bounds(plan("a")).erm.total.value is not None
     assert made.text.endswith("Together: no guarantee.")
+    assert made.terms[2].kind == "assumption"
+    assert bounds(plan("a")).erm.terms[2].kind == "guarantee"
 
 
 def test_before_features_are_chosen_the_worst_case_is_bounded():

@@ -108,10 +108,8 @@ def test_a_private_release_is_charged_and_stamped(prism, make_run, tmp_path):
     table = pd.read_csv(tmp_path / "out" / "synthetic.csv")
     assert len(table) == 200
     assert list(table.columns) == list(pd.read_csv(config.parent / "train.csv").columns)
-    assert files(tmp_path / "out") == [
-        "certificate.json", "dag.json", "local.json", "meaning.md", "plan.json", "schema.yaml",
-        "synthetic.csv",
-    ]  # fmt: skip
+    assert files(tmp_path / "out") == sorted([*DESCRIBED, *NOISY, "local.json"])
+    assert prism("verify", tmp_path / "out", "--workspace", tmp_path / "workspace")[0] == 0
 
 
 def test_a_seeded_public_run_is_a_rehearsal_and_repeats_to_the_byte(prism, make_run, tmp_path):
@@ -413,9 +411,7 @@ def test_a_neighbour_changes_nothing_but_the_noisy_numbers(said, frame, neighbou
     other.loc[11, column] = cell
     a, b = said("a", frame), said("b", other)
     assert a["status"] == 0
-    assert set(a["files"]) == {
-        "plan.json", "certificate.json", "schema.yaml", "dag.json", "meaning.md",
-    }  # fmt: skip
+    assert set(a["files"]) == set(DESCRIBED)
     assert a == b
 
 

@@ -30,6 +30,7 @@ from prism_core.figures import (
     roc_figure,
     safe,
     task_tv_figure,
+    theme,
     trade_off_figure,
 )
 from prism_core.figures import columns as columns_module
@@ -310,6 +311,14 @@ def test_the_room_lists_what_it_offers_and_plotly_waits():
         "sys.exit(repr(bad) if bad else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_figures_share_is_not_changed_through_one_of_them():
+    figure = budget_figure(LINES)
+    figure.layout.template.layout.xaxis.gridcolor = "red"
+    figure.layout.template.layout.font.size = 99
+    shared = error_figure(LINES).layout.template.layout
+    assert (shared.xaxis.gridcolor, shared.font.size) == (theme.GRID, 13)
 
 
 # --- bounds and what epsilon means -------------------------------------------------------------

@@ -19,9 +19,13 @@ from prism_core.bundle.certificate import REHEARSAL
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable
 from prism_core.pipeline import design, release
+from prism_core.planning.locks import Lock
 from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.events import ExponentialEvent
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.prior import Prior
+from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
@@ -119,6 +123,60 @@ def test_other_accountants_are_counted_twice(tmp_path, accountant, schema, frame
     assert len(report.opinions) == 2
 
 
+QUICK = Synthesis(model="naive_bayes", sampling="iid", rows=90)
+LEARNED = Dag(
+    nodes=("age", "readmitted"), edges=(("age", "readmitted"),), provenance="dp",
+    prior=Prior(events=(ExponentialEvent(epsilon=0.05, count=3, label="learning"),), delta=1e-5),
+)  # fmt: skip
+PLANS = {
+    "joint": (Task(target="readmitted"), Budget(epsilon=20), DAG, QUICK),
+    "graphical": (Task(target="readmitted", regime="graphical"), Budget(), DAG, QUICK),
+    "learned graph": (Task(target="readmitted", regime="graphical"), Budget(), LEARNED, QUICK),
+    "weights and delta": (
+        Task(target="readmitted", weights={"age": 2.0}), Budget(epsilon=1, delta=1e-7), DAG, QUICK,
+    ),
+    "locks": (
+        Task(target="readmitted", max_joint_cells=0),
+        Budget(allocation="tilted", tilt=0.5,
+               locks=(Lock(columns=("age", "readmitted"), share=0.1),)), DAG, QUICK,
+    ),
+    "regression": (
+        Task(target="readmitted", regime="predictive", k=2, selection="logistic"),
+        Budget(epsilon=4), None, QUICK,
+    ),
+    "one shot": (
+        Task(target="readmitted", regime="predictive", k=2, selection="one_shot"), Budget(), None,
+        QUICK,
+    ),
+    "model error": (
+        Task(target="readmitted", max_joint_cells=0, three_way="model_error"), Budget(), DAG,
+        Synthesis(),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_every_kind_of_plan_passes(kind, tmp_path, schema, frame):
+    task, budget, dag, synthesis = PLANS[kind]
+    plan = design(schema, task, budget, 300, dag=dag, synthesis=synthesis)
+    table = encode(schema, RawTable(frame))
+    made = release(plan, table, ledger=None, rng=np.random.default_rng())
+    report = verify.verify(writer.write(made, tmp_path / "out"))
+    assert report.findings == ()
+    assert report.ok
+
+
+def test_one_row_of_every_person_passes(tmp_path, schema, frame):
+    people = replace(schema, one_row_per_person=False, person_id="mrn", persons=100)
+    frame["mrn"] = [f"p{row % 100}" for row in range(300)]
+    rng = np.random.default_rng()
+    plan = design(people, Task(target="readmitted"), Budget(), 100, dag=DAG, synthesis=QUICK)
+    table = encode(people, RawTable(frame), rng=rng)
+    folder = writer.write(release(plan, table, ledger=None, rng=rng), tmp_path / "out")
+    assert verify.verify(folder).ok
+    assert "mrn" not in (folder / layout.SYNTHETIC).read_text(encoding="utf-8")
+
+
 def test_scenarios_are_planned_again(tmp_path, schema, frame):
     made = rehearsed(schema, frame)
     other = Scenario(name="half", task=TASKS["causal"], budget=Budget(epsilon=0.5))
@@ -191,16 +249,16 @@ def _measurement_added(thief):
 
 def _widened_with_the_target(thief):
     """A background edge gets the target as an end, in every file that names it."""
-    shape = [3, 2]
+    plan = json.loads((thief.folder / layout.PLAN).read_text(encoding="utf-8"))
+    name = next(name for name in ("age", "grade", "ward", "seen") if name not in plan["s"])
+    size = thief.schema().size(name)
+    clique = [name, "readmitted"]
 
     def measured(entries):
-        entries[-1].update(clique=["grade", "readmitted"], shape=shape, counts=[50] * 6)
-
-    def plan(document):
-        document["queries"][-1].update(clique=["grade", "readmitted"], cells=6)
+        entries[-1].update(clique=clique, shape=[size, 2], counts=[50] * (2 * size))
 
     thief.measured(measured)
-    thief.json(layout.PLAN, plan)
+    thief.json(layout.PLAN, lambda d: d["queries"][-1].update(clique=clique, cells=2 * size))
 
 
 def _level(thief):
@@ -273,12 +331,16 @@ def _seed(thief):
     thief.json(layout.CERTIFICATE, lambda d: d["sampling"].update(seed=1))
 
 
-def _counts(thief):
-    thief.measured(lambda m: m[0]["counts"].__setitem__(0, m[0]["counts"][0] + 100_000))
+def _counts(thief, more=100_000):
+    def change(entries):
+        counts = entries[0]["counts"]
+        counts[counts.index(max(counts))] += more
+
+    thief.measured(change)
 
 
 def _counts_a_little(thief):
-    thief.measured(lambda m: m[0]["counts"].__setitem__(0, m[0]["counts"][0] + 25))
+    _counts(thief, more=25)
 
 
 def _no_whole_number(thief):
@@ -313,7 +375,8 @@ def _hidden_in_parquet(thief):
 
 def _formula(thief):
     path = thief.folder / layout.SYNTHETIC
-    path.write_text(path.read_text().replace("north", "=north", 1))
+    ward = pd.read_parquet(thief.folder / layout.PARQUET)["ward"].iloc[0]
+    path.write_text(path.read_text().replace(f",{ward},", f",={ward},", 1))
 
 
 def _key_twice(thief):
@@ -410,7 +473,7 @@ def test_a_tampered_bundle_fails_even_when_it_was_sealed_again(forger, what):
 
 
 @pytest.mark.privacy
-@pytest.mark.parametrize("what", list(TAMPERED)[::4])
+@pytest.mark.parametrize("what", list(TAMPERED)[::12])
 def test_a_tampered_bundle_fails_on_its_checksums(forger, what):
     name, change, _ = TAMPERED[what]
     thief = forger(name)
