@@ -13,8 +13,6 @@ import streamlit as st
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NOTHING = object()
-
 
 def keep(
     owner: object, attribute: str, key: str, convert: Callable[[Any], Any] | None = None
@@ -24,18 +22,26 @@ def keep(
     setattr(owner, attribute, value if convert is None else convert(value))
 
 
-def showing(key: str, value: object) -> str:
-    """The widget `key`, made to show `value`; gives the key back.
+def showing(base: str, value: object) -> str:
+    """Key of a widget that shows `value`; it has to be given this value, too.
 
-    Only where it shows something else: setting what it shows already would take away what is
-    being typed into it at this moment. The widget must not be given a value of its own then.
+    The key is `base` until something else changes the value: then the widget is another one,
+    `base-1`, `base-2`, ... Setting the value of the one that is there would go wrong where two
+    widgets stand for one value: the browser sends what all widgets show, and while one of them is
+    moved quickly the others still show what was before, which would count as a change made there.
     """
-    shown = st.session_state.get(key, _NOTHING)
-    # NaN, which may be typed, is not itself.
-    both_nan = shown != shown and value != value
-    if shown is _NOTHING or not (shown == value or both_nan):
-        st.session_state[key] = value
+    count = f"{base} shown"
+    place = st.session_state.get(count, 0)
+    key = f"{base}-{place}" if place else base
+    if key in st.session_state and not _same(st.session_state[key], value):
+        st.session_state[count] = place + 1
+        key = f"{base}-{place + 1}"
     return key
+
+
+def _same(one: Any, other: Any) -> bool:  # noqa: ANN401
+    # NaN, which may be typed, is not itself.
+    return bool(one == other) or (one != one and other != other)
 
 
 def from_percent(value: float) -> float:

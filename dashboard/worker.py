@@ -161,12 +161,17 @@ class Job(Generic[AnyPlan]):
 
         What has measured and drawn everything is left to write its files: they are paid for.
         """
-        if not self.alive or self.outcome().stage == WRITING:
-            return
-        (self.folder / _CANCELLED).touch(mode=0o600)
-        self._signal(signal.SIGTERM)
+        if self.outcome().state == "running":
+            if self._writing:
+                return
+            (self.folder / _CANCELLED).touch(mode=0o600)
+            self._signal(signal.SIGTERM)
         self._end()
         child.forget(self.folder)
+
+    @property
+    def _writing(self) -> bool:
+        return _read(self.folder / child.PROGRESS).get("stage") == WRITING
 
     def _signal(self, number: int) -> None:
         pid = _read(self.folder / _PROCESS).get("pid")
@@ -178,6 +183,8 @@ class Job(Generic[AnyPlan]):
         end = time.monotonic() + _PATIENCE
         while self.alive and time.monotonic() < end:
             time.sleep(0.05)
+        if self.alive and self._writing:
+            return
         self._signal(signal.SIGKILL)
         while self.alive:
             time.sleep(0.02)

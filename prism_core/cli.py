@@ -90,6 +90,18 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     protocol_cli.add_option(release)
     release.set_defaults(run=_release)
+    for command in (plan, learn, release, *_unspent(commands)):
+        command.add_argument("--json", action="store_true", help="print JSON")
+    for part in (
+        dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli,
+        bench_cli,
+    ):  # fmt: skip
+        part.add(commands)
+    return parser
+
+
+def _unspent(commands: Any) -> tuple[argparse.ArgumentParser, ...]:  # noqa: ANN401
+    """The commands after a run, and the samples: without --private they spend nothing."""
     evaluate = commands.add_parser(
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
     )
@@ -104,12 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
     sample.set_defaults(run=_sample)
-    for command in (plan, learn, release, evaluate, sample):
-        command.add_argument("--json", action="store_true", help="print JSON")
-    parts = (dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli)
-    for part in (*parts, bench_cli):
-        part.add(commands)
-    return parser
+    return evaluate, sample
 
 
 def _add_plan(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401  (argparse names no type)

@@ -101,7 +101,7 @@ def _shelf() -> Shelf | None:
     scenarios = project().scenarios
     key = showing("book_shared", scenarios.shared)
     st.toggle(
-        "Keep them in a folder that others can use, too", key=key,
+        "Keep them in a folder that others can use, too", value=scenarios.shared, key=key,
         on_change=keep, args=(scenarios, "shared", key),
         help="Off: they belong to this session and are gone with it. On: whoever names the same "
         "folder sees them. They hold settings only, no row and nothing that depends on one.",
@@ -112,7 +112,7 @@ def _shelf() -> Shelf | None:
         return None
     key = showing("book_folder", scenarios.folder)
     st.text_input(
-        "Folder", key=key, placeholder="/srv/studies/readmissions",
+        "Folder", value=scenarios.folder, key=key, placeholder="/srv/studies/readmissions",
         on_change=keep, args=(scenarios, "folder", key),
     )  # fmt: skip
     if not scenarios.folder.strip():
@@ -126,7 +126,7 @@ def _save(shelf: Shelf) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = showing("book_name", scenarios.name)
         st.text_input(
-            f"Name for design {scenarios.edited}", key=key, width=300,
+            f"Name for design {scenarios.edited}", value=scenarios.name, key=key, width=300,
             on_change=keep, args=(scenarios, "name", key),
         )  # fmt: skip
         if st.button("Save", key="book_save", icon=":material/bookmark_add:"):

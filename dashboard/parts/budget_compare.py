@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dashboard.keep import showing
+from dashboard.keep import keep, showing
 from dashboard.parts import budget_book, budget_charts, budget_designs
 from dashboard.scenarios import PLAN
 from dashboard.state import project
@@ -63,9 +63,11 @@ def section() -> None:
         return
     letter = scenarios.beside
     if len(scenarios.others) > 1:
+        key = showing("design_beside", letter)
         st.segmented_control(
-            "Compare A with", sorted(scenarios.others), required=True, on_change=_beside,
-            key=showing("design_beside", letter),
+            "Compare A with", sorted(scenarios.others), required=True, key=key,
+            default=letter,
+            on_change=keep, args=(scenarios, "beside", key),
         )  # fmt: skip
     plans = _plans((PLAN, letter))
     if plans is not None:
@@ -74,10 +76,6 @@ def section() -> None:
         budget_designs.adopt_button(letter, "compare_adopt", main=True)
         _curves(state.scenarios.edited, {PLAN: a, letter: b})
     budget_book.section()
-
-
-def _beside() -> None:
-    project().scenarios.beside = st.session_state["design_beside"]
 
 
 def _plans(letters: Sequence[str]) -> list[Plan] | None:
@@ -111,7 +109,7 @@ def _table(found: Sequence[Difference], letter: str) -> None:
         }
     )  # fmt: skip
     st.dataframe(
-        _marked(frame, found, letter), hide_index=True, width="stretch", key="differences",
+        _marked(frame, found, letter), hide_index=True, width="stretch",
         column_config={"": st.column_config.TextColumn("", width="medium", pinned=True)},
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.keep import showing
+from dashboard.keep import keep, showing
 from dashboard.scenarios import PLAN
 from dashboard.state import project
 
@@ -14,9 +14,10 @@ def section() -> None:
     scenarios = project().scenarios
     with st.container(horizontal=True, vertical_alignment="center", key="designs"):
         if scenarios.others:
+            key = showing("design_edited", scenarios.edited)
             st.segmented_control(
                 "Design that is edited", scenarios.letters, format_func=name, required=True,
-                key=showing("design_edited", scenarios.edited), on_change=_edit,
+                default=scenarios.edited, key=key, on_change=keep, args=(scenarios, "edited", key),
                 label_visibility="collapsed", width="content",
             )  # fmt: skip
         letter = scenarios.next_letter
@@ -50,10 +51,6 @@ def adopt_button(letter: str, key: str, *, main: bool) -> None:
         type="primary" if main else "secondary", on_click=_adopt, args=(letter,),
         help=f"A and {letter} change places, so that nothing is lost.",
     )  # fmt: skip
-
-
-def _edit() -> None:
-    project().scenarios.edited = st.session_state["design_edited"]
 
 
 def _keep() -> None:

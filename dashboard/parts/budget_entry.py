@@ -11,7 +11,7 @@ from dashboard.scenarios import PLAN
 from dashboard.state import project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 
 def key_of(name: str) -> str:
@@ -21,7 +21,7 @@ def key_of(name: str) -> str:
 
 
 def entry(name: str, value: object) -> str:
-    """Key of an entry's widget, made to show `value`."""
+    """Key of an entry's widget that shows `value`; see `showing`."""
     return showing(key_of(name), value)
 
 
@@ -33,6 +33,7 @@ def choose(
     key = entry(name or attribute, getattr(owner, attribute))
     st.selectbox(
         label, list(options), format_func=options.__getitem__, key=key, help=help,
+        index=list(options).index(getattr(owner, attribute)),
         on_change=keep, args=(owner, attribute, key),
     )  # fmt: skip
 
@@ -42,13 +43,9 @@ def whole_number(
     help: str | None = None,
 ) -> None:  # fmt: skip
     """A number entry for whole numbers."""
-    key = entry(name or attribute, getattr(owner, attribute))
+    value = min(high, max(low, getattr(owner, attribute)))
+    key = entry(name or attribute, value)
     st.number_input(
-        label, min_value=low, max_value=high, step=1, key=key, help=help,
+        label, min_value=low, max_value=high, value=value, step=1, key=key, help=help,
         on_change=keep, args=(owner, attribute, key),
     )  # fmt: skip
-
-
-def taken(name: str, take: Callable[[Any], None]) -> None:
-    """For `on_change`: hand the value of an entry's widget on."""
-    take(st.session_state[key_of(name)])

@@ -45,19 +45,20 @@ def section(entries: BudgetEntries) -> None:
     st.subheader("Privacy", anchor=False)
     key = entry("epsilon", entries.epsilon)
     st.number_input(
-        "Epsilon", step=0.1, format="%.4g", key=key,
+        "Epsilon", value=entries.epsilon, step=0.1, format="%.4g", key=key,
         on_change=keep, args=(entries, "epsilon", key),
         help="Bounds how much any one person can change what is released. Smaller is more private.",
     )  # fmt: skip
     epsilon_slider(entries, "epsilon_slider", label="Epsilon on a logarithmic scale")
-    key = entry("epsilon_preset", entries.epsilon if entries.epsilon in PRESETS else None)
+    preset = entries.epsilon if entries.epsilon in PRESETS else None
+    key = entry("epsilon_preset", preset)
     st.pills(
         "Common values", PRESETS, format_func=lambda value: f"{value:g}", key=key,
-        on_change=_take, args=(entries, key), label_visibility="collapsed",
+        default=preset, on_change=_take, args=(entries, key), label_visibility="collapsed",
     )  # fmt: skip
     key = entry("delta", entries.delta)
     st.text_input(
-        "Delta", placeholder=f"1/n² = {1 / project().n ** 2:.2g}", key=key,
+        "Delta", value=entries.delta, placeholder=f"1/n² = {1 / project().n ** 2:.2g}", key=key,
         on_change=keep, args=(entries, "delta", key),
         help="Probability that the bound does not hold. Leave empty for 1/n².",
     )  # fmt: skip
@@ -69,9 +70,10 @@ def epsilon_slider(entries: BudgetEntries, name: str, *, label: str) -> None:
     here = _on_slider(entries.epsilon)
     known = {f"{value:g}": value for value in GRID}
     options = sorted(GRID if f"{here:g}" in known else {*GRID, here})
-    key = showing(key_of(name), known.get(f"{here:g}", here))
+    value = known.get(f"{here:g}", here)
+    key = showing(key_of(name), value)
     st.select_slider(
-        label, options, format_func=lambda value: f"{value:g}", key=key,
+        label, options, value, format_func=lambda value: f"{value:g}", key=key,
         on_change=_take, args=(entries, key), label_visibility="collapsed",
     )  # fmt: skip
 

@@ -74,10 +74,11 @@ def numbers(entries: Entries) -> None:
         if pool == "task":
             continue
         name = f"{pool}_share"
-        key = entry(name, round(getattr(budget, pool) * 100.0, 9))
+        value = min(100.0, max(0.0, round(getattr(budget, pool) * 100.0, 9)))
+        key = entry(name, value)
         st.number_input(
-            f"{LABELS[pool]}, % of the budget", min_value=0.0, max_value=100.0, step=1.0,
-            format="%.4g", key=key, help=f"What is {_ABOUT[pool]}",
+            f"{LABELS[pool]}, % of the budget", min_value=0.0, max_value=100.0, value=value,
+            step=1.0, format="%.4g", key=key, help=f"What is {_ABOUT[pool]}",
             on_change=_typed, args=(entries, pool, key),
         )  # fmt: skip
     rest = 1.0 - sum(getattr(budget, pool) for pool in entries.pools if pool != "task")

@@ -47,7 +47,7 @@ def section(entries: Entries) -> None:
     if entries.budget.allocation == "tilted":
         key = entry("tilt", entries.budget.tilt)
         st.slider(
-            "Between uniform (0) and closed form (1)", 0.0, 1.0, step=0.05, key=key,
+            "Between uniform (0) and closed form (1)", 0.0, 1.0, entries.budget.tilt, 0.05, key=key,
             on_change=keep, args=(entries.budget, "tilt", key),
         )  # fmt: skip
     choose(
@@ -71,7 +71,7 @@ def section(entries: Entries) -> None:
 def _joint(entries: Entries) -> None:
     key = entry("joint", entries.joint)
     st.toggle(
-        "All features at once where that is better", key=key,
+        "All features at once where that is better", value=entries.joint, key=key,
         on_change=keep, args=(entries, "joint", key),
         help="One marginal of all features in S and the target instead of one for each feature, "
         "where it is small enough and its expected error is lower.",
@@ -126,11 +126,13 @@ def _synthesis(entries: Entries) -> None:
         key = entry(attribute, getattr(entries.synthesis, attribute))
         st.selectbox(
             label, list(options), format_func=options.__getitem__, key=key,
+            index=list(options).index(getattr(entries.synthesis, attribute)),
             on_change=_keep_synthesis, args=(entries, attribute, key),
         )  # fmt: skip
-    key = entry("rows", entries.synthesis.rows or project().n)
+    rows = min(10_000_000, entries.synthesis.rows or project().n)
+    key = entry("rows", rows)
     st.number_input(
-        "Synthetic rows", min_value=1, max_value=10_000_000, key=key,
+        "Synthetic rows", min_value=1, max_value=10_000_000, value=rows, key=key,
         on_change=_keep_synthesis, args=(entries, "rows", key),
         help="As many as there are training rows, unless changed.",
     )  # fmt: skip

@@ -49,10 +49,12 @@ def section(entries: Entries) -> None:
     st.subheader("From a wish to a budget", anchor=False)
     scenarios = project().scenarios
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = entry("wish", round(scenarios.wish * 100.0, 9))
+        percent = round(scenarios.wish * 100.0, 9)
+        key = entry("wish", percent)
         st.number_input(
-            "Wished error of the task marginals, at most % of n", step=0.5, format="%.4g", key=key,
-            on_change=keep, args=(scenarios, "wish", key, from_percent), width=300,
+            "Wished error of the task marginals, at most % of n", value=percent, step=0.5,
+            format="%.4g", key=key, width=300,
+            on_change=keep, args=(scenarios, "wish", key, from_percent),
             help="Mean expected l1 error of the marginals with the target, over n: an "
             "expectation, not a guarantee.",
         )  # fmt: skip

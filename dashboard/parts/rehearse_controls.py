@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dashboard.keep import keep, showing
+from dashboard.keep import keep
 from dashboard.parts import rehearse_start
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -40,6 +40,13 @@ MOST_EDGES = 400
 """Most edges that are listed for a strength of their own."""
 
 
+def _showing(key: str, value: object) -> str:
+    """Key of a widget, the only one for its value, made to show it. It gets no other value."""
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return key
+
+
 def section() -> None:
     """Three questions in a row, and two buttons."""
     entries = project().rehearsing
@@ -59,14 +66,14 @@ def section() -> None:
 def _rows(entries: Rehearsing) -> None:
     st.segmented_control(
         "Rows", list(_SOURCES), format_func=_SOURCES.__getitem__, required=True,
-        key=showing("rehearse_source", entries.source), label_visibility="collapsed",
+        key=_showing("rehearse_source", entries.source), label_visibility="collapsed",
         on_change=keep, args=(entries, "source", "rehearse_source"), width="stretch",
     )  # fmt: skip
     if entries.source == "sample":
         names = {name: samples.title(name) for name in samples.SAMPLES}
         st.selectbox(
             "Sample", list(names), format_func=names.__getitem__,
-            key=showing("rehearse_sample", entries.sample),
+            key=_showing("rehearse_sample", entries.sample),
             on_change=keep, args=(entries, "sample", "rehearse_sample"),
         )  # fmt: skip
         st.caption("With its own columns, graph and target; the regime and the budget are yours.")
@@ -80,7 +87,7 @@ def _drawn(entries: Rehearsing) -> None:
     if project().dag is not None:
         st.caption("Drawn from your graph and the declared columns alone.")
     st.select_slider(
-        "Strength of the effects", STRENGTHS, key=showing("rehearse_strength", entries.strength),
+        "Strength of the effects", STRENGTHS, key=_showing("rehearse_strength", entries.strength),
         on_change=keep, args=(entries, "strength", "rehearse_strength"),
         help="; ".join(f"{name}: odds times {odds:g}" for name, odds in ODDS.items())
         + " when the cause moves from one standard deviation below its mean to one above.",
@@ -94,7 +101,7 @@ def _drawn(entries: Rehearsing) -> None:
         with st.popover("Single edges", icon=":material/polyline:", width="stretch"):
             _edges(entries)
     st.number_input(
-        "Number of the made-up world", 0, 2**31 - 1, key=showing("rehearse_world", entries.world),
+        "Number of the made-up world", 0, 2**31 - 1, key=_showing("rehearse_world", entries.world),
         on_change=keep, args=(entries, "world", "rehearse_world"),
         help="Base rates and directions that nobody stated are drawn from it.",
     )  # fmt: skip
@@ -151,7 +158,7 @@ def _designs(entries: Rehearsing) -> None:
     st.radio(
         "Compare", list(options), format_func=options.__getitem__,
         captions=[_COMPARED[option] for option in options],
-        key=showing("rehearse_comparison", entries.comparison), label_visibility="collapsed",
+        key=_showing("rehearse_comparison", entries.comparison), label_visibility="collapsed",
         on_change=keep, args=(entries, "comparison", "rehearse_comparison"),
     )  # fmt: skip
     st.caption(
@@ -162,17 +169,17 @@ def _designs(entries: Rehearsing) -> None:
 
 def _runs(entries: Rehearsing) -> None:
     st.text_input(
-        "Values of epsilon", key=showing("rehearse_epsilons", entries.epsilons),
+        "Values of epsilon", key=_showing("rehearse_epsilons", entries.epsilons),
         on_change=keep, args=(entries, "epsilons", "rehearse_epsilons"),
     )  # fmt: skip
     st.number_input(
-        "Runs of each", 1, MOST_SEEDS, key=showing("rehearse_seeds", entries.seeds),
+        "Runs of each", 1, MOST_SEEDS, key=_showing("rehearse_seeds", entries.seeds),
         on_change=keep, args=(entries, "seeds", "rehearse_seeds"),
         help="Each with noise of its own; the same noise for every design. Ten give useful "
         "intervals.",
     )  # fmt: skip
     st.toggle(
-        "Also after a shift of the world", key=showing("rehearse_shifted", entries.shifted),
+        "Also after a shift of the world", key=_showing("rehearse_shifted", entries.shifted),
         on_change=keep, args=(entries, "shifted", "rehearse_shifted"),
         help="Scored a second time on rows where the target's consequences no longer follow it, "
         "and a third time where its causes have moved. Costs no further runs.",

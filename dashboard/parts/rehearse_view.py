@@ -84,7 +84,11 @@ def _shown(asked: Asked, points: list[Point], *, done: bool) -> None:
     st.subheader("What the rehearsal says", anchor=False)
     st.caption(f"On {plain(asked.title)}. " + " ".join(plain(note) for note in asked.notes))
     if not points:
-        st.caption("The first runs are under way …" if not done else "Nothing ran.")
+        st.caption(
+            "The first runs are under way; loading the engine takes some seconds …"
+            if not done
+            else "Nothing ran."
+        )
         return
     shifts = asked.shifts if project().rehearsing.shifted else asked.shifts[:1]
     choosing = project().rehearsing.choosing
@@ -135,7 +139,7 @@ def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift]) -> None
 
 _NUMBERS = {
     name: st.column_config.NumberColumn(format="%.4f")
-    for name in ("AUC", "± (95%)", "without noise", "behind the best", "± (95%) of it")
+    for name in ("AUC", "± (95%)", "without noise", "behind the best", "± (95%), difference")
 }
 
 
@@ -148,7 +152,7 @@ def _choice(choice: Choice) -> None:
                 "AUC": [one.mean for one in choice.tried],
                 "± (95%)": [one.half for one in choice.tried],
                 "behind the best": [one.behind for one in choice.tried],
-                "± (95%) of it": [one.behind_half for one in choice.tried],
+                "± (95%), difference": [one.behind_half for one in choice.tried],
                 "as good as the best": [one.level for one in choice.tried],
             }
         ),

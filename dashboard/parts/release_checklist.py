@@ -129,7 +129,7 @@ def _plan(state: Project) -> Check:
     return Check(
         done=True,
         text=f"Plan {plan.hash[:8]}: epsilon {plan.budget.epsilon:g}, delta {plan.delta:.2g}, "
-        f"{plan.forecast.megabytes:,.0f} MB for the model",
+        f"a model of {max(1.0, plan.forecast.megabytes):,.0f} MB at most",
     )
 
 

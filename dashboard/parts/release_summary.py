@@ -84,11 +84,12 @@ def _spent(state: Project, plan: Plan) -> str:
 
 
 def _written(plan: Plan) -> str:
+    graph = "" if plan.dag is None else "graph, "
     return (
         f"A folder to hand over: {plan.rows:,} synthetic rows, the noisy counts they come from, "
-        "schema, graph, plan, certificate, data sheet and checksums. Private rows and exact counts "
-        "are in none of them. A working copy of the encoded rows, for this user only, is deleted "
-        "as soon as the run has read it."
+        f"schema, {graph}plan, certificate, data sheet and checksums. Private rows and exact "
+        "counts are in none of them. A working copy of the encoded rows, for this user only, is "
+        "deleted as soon as the run has read it."
     )
 
 

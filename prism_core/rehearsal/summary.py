@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 
+LEAST = 0.001
+"""Differences of AUC below this are not called a lead, however well they are known."""
+
 SHIFT_TEXT: dict[Shift, str] = {
     "none": "While the world stays as it is",
     "children": "If the target's consequences stop following it",
@@ -113,8 +116,8 @@ class Lead:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval of the difference leaves out 0."""
-        return self.half is not None and self.by > self.half
+        """Whether the interval of the difference leaves out 0, and it would show in a figure."""
+        return self.half is not None and self.by > self.half and self.by >= LEAST
 
 
 def leads(points: Iterable[Point], shift: Shift) -> tuple[Lead, ...]:

@@ -62,6 +62,13 @@ def test_leads_compare_seed_by_seed():
     assert not leads(points, "none")[0].clear
 
 
+def test_a_lead_that_no_figure_shows_is_none():
+    points = [*curve("a", [0.9004, 0.9104]), *curve("b", [0.9, 0.91])]
+    (lead,) = leads(points, "none")
+    assert lead.by > (lead.half or 0.0)
+    assert not lead.clear
+
+
 def test_seeds_that_only_one_design_has_are_not_compared():
     points = [*curve("a", [0.9, 0.1]), point("b", seed=0, auc=0.8)]
     (lead,) = leads(points, "none")
