@@ -57,6 +57,9 @@ WORDS: dict[str, str] = {
     "TSTR": "Train on synthetic rows, test on real rows kept aside.",
     "TRTR": "Train on real rows, test on the same real rows kept aside: the ceiling for TSTR.",
     "AUC": "How well a model ranks: 0.5 is guessing, 1 is perfect.",
+    "Calibration": "Whether of the rows given a probability of 30% about 30% turn out so.",
+    "Discriminator": "A classifier that says which rows are synthetic; 0.5 means it cannot tell.",
+    "Cramér's V": "How strongly two columns go together: 0 not at all, 1 one gives the other.",
     "l1 distance": "Sum of the differences of shares, 0 (equal) to 2.",
     "TV distance": "Total variation: half the l1 distance, 0 (equal) to 1.",
 }
@@ -112,7 +115,20 @@ PAGES: dict[str, tuple[str, ...]] = {
         "95% interval",
     ),
     "Release": ("Epsilon", "Delta", "Marginal", "Ledger", "Lifetime epsilon", "Rehearsal"),
-    "Inspect": ("TSTR", "TRTR", "AUC", "l1 distance", "TV distance", "S"),
+    "Inspect": (
+        "TSTR",
+        "TRTR",
+        "AUC",
+        "Calibration",
+        "l1 distance",
+        "TV distance",
+        "Cramér's V",
+        "Discriminator",
+        "S",
+        "Epsilon",
+        "Ledger",
+    ),
+    "Report": ("Epsilon", "Delta", "Marginal", "S", "Sigma, σ", "Ledger", "Rehearsal"),
 }
 
 

@@ -3,8 +3,8 @@
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
 codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
 and an empty file learn-graph; for a rehearsal rehearsal.json and public rows. Codes and rows are
-deleted as soon as they are read, so a crash leaves no private file behind. Nothing that is written
-here but the result depends on the rows.
+deleted as soon as they are read; what a crash before that leaves is swept when the dashboard
+starts. Nothing that is written here but the result depends on the rows.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dashboard.runs import OUTCOME, PRIVATE, forget
+from dashboard.telling import LOG, PROGRESS, NotedLedger, Teller, write_json
 from prism_core import config as configs
 from prism_core import scenario_io
-from prism_core.bundle import writer
+from prism_core.bundle import approved, writer
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.stored import from_dict
 from prism_core.data.tables import read_table
-from prism_core.errors import CancelledError, PrismError
+from prism_core.errors import CancelledError, PlanError, PrismError
 from prism_core.learning.graph import learn_graph
 from prism_core.learning.graph_plan import design_graph
 from prism_core.learning.learn import learn_domain
@@ -50,9 +52,8 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
 
-CODES = "codes.npy"
+CODES, ROWS = PRIVATE
 STORED = "stored.json"
-ROWS = "rows.parquet"
 OUTLINE = "outline.yaml"
 LEARN_GRAPH = "learn-graph"
 REHEARSAL = "rehearsal.json"
@@ -61,13 +62,16 @@ SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
 SCENARIOS = "scenarios.toml"
 SEED = "seed"
-PROGRESS = "progress.json"
-OUTCOME = "outcome.json"
+APPROVAL = "approval.json"
+ABOUT = "about.json"
 RESULT = "result"
+
+__all__ = ["LOG", "OUTCOME", "PROGRESS", "forget", "write_json"]
 
 
 def main(folder: Path) -> None:
     """Run the job of a folder and write its outcome."""
+    os.umask(0o077)
     signal.signal(signal.SIGTERM, _cancel)
     try:
         made = _step(folder)(folder)
@@ -95,36 +99,53 @@ def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
     return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
 
 
-def forget(folder: Path) -> None:
-    """Delete what is private."""
-    for name in (CODES, ROWS):
-        (folder / name).unlink(missing_ok=True)
-
-
 def _cancel(*_: object) -> None:
     raise CancelledError("The run was cancelled.")
 
 
 def _release(folder: Path) -> dict[str, Any]:
+    teller = Teller(folder)
+    teller.log("The process has started.")
+    try:
+        made = _released(folder, teller)
+    except BaseException as error:
+        known = isinstance(error, PrismError)  # their words hold no private value
+        teller.log(f"Stopped: {error if known else type(error).__name__}")
+        raise
+    teller.log("Done.")
+    return made
+
+
+def _released(folder: Path, teller: Teller) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_io.load(config.table.schema)
     dag = None if config.table.dag is None else formats.read(config.table.dag)
     load_meanwhile(config.synthesis)
     table = _rows(folder, schema, public=config.table.public)
     plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
+    _check_plan(folder, plan)
+    teller.log(f"Plan {plan.hash}: {len(plan.queries)} marginals known, n = {plan.n}.")
     considered = _considered(folder, plan)  # before anything is charged
+    given = folder / APPROVAL
     rng = _rng(folder)
-    ledger, asset = _charged(config, plan.delta)
+    public = config.table.public
+    ledger, asset = _charged(config, plan.delta, None if public else NotedLedger(teller, folder))
+    signal.signal(signal.SIGTERM, teller.cancel)
     made = release(
-        plan, table, ledger=ledger, asset=asset, rng=rng,
-        noise=SeededNoise(rng) if table.public else SecureNoise(),
+        plan, table, ledger=ledger, asset=asset, rng=rng, progress=teller,
+        noise=SeededNoise(rng) if public else SecureNoise(),
         why=config.asset.why if config.asset else "",
-        progress=lambda stage, share: write_json(
-            folder / PROGRESS, {"stage": stage, "share": share}
-        ),
+        approval=approved.load(given).approval if given.is_file() else None,
     )  # fmt: skip
     writer.write(made, folder / RESULT, scenarios=considered)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
+
+
+def _check_plan(folder: Path, plan: Plan) -> None:
+    """What was confirmed on the page is what is run."""
+    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    if about["plan_sha256"] != plan.hash:
+        raise PlanError("The plan is not the one that was confirmed. Nothing was run.")
 
 
 def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:
@@ -198,13 +219,15 @@ def _rng(folder: Path) -> np.random.Generator:
     return np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
 
 
-def _charged(config: RunConfig, delta: float) -> tuple[Ledger | None, str]:
+def _charged(
+    config: RunConfig, delta: float, ledger: Ledger | None = None
+) -> tuple[Ledger | None, str]:
     """The ledger and the asset's name in it; neither for public rows."""
     if config.table.public:
         return None, ""
     if config.asset is None:
         raise PrismError("A private table needs the name of its data asset.", field="asset")
-    ledger = Ledger()
+    ledger = ledger or Ledger()
     asset = ledger.register(
         config.asset.name, epsilon=config.asset.lifetime_epsilon,
         delta=config.asset.lifetime_delta or delta,
@@ -220,13 +243,6 @@ def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
     codes = np.load(folder / CODES, allow_pickle=False)
     forget(folder)
     return EncodedTable(schema=schema, codes=codes, public=public)
-
-
-def write_json(path: Path, document: dict[str, Any]) -> None:
-    """Replace a file at once, so that a reader never sees half of it."""
-    draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(document), encoding="utf-8")
-    os.replace(draft, path)  # noqa: PTH105
 
 
 if __name__ == "__main__":

@@ -13,22 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.entries import Entries
+from dashboard.entries import Entries, from_values
 from dashboard.rehearsing import Rehearsing
 from dashboard.scenarios import PLAN, Scenarios
 from prism_core.errors import PrismError
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
+    import datetime
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from dashboard.parts.inspect_work import Inspection
     from dashboard.worker import Job
+    from prism_core.bundle.approved import Approved
     from prism_core.data.big import BigTable
     from prism_core.data.schema import Provenance, Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
-    from prism_core.evaluation import Evaluation
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.learning.requests import Outline
@@ -172,6 +174,22 @@ class Blanket:
 
 
 @dataclass
+class ReportEntries:
+    """What is put into the copy of the report, beyond the bundle's own.
+
+    Attributes:
+        date: the day that is printed, if any.
+        rehearsed, private: rehearsals, and numbers inside epsilon.
+        outside: numbers that read real rows without noise; off unless the curator opts in.
+    """
+
+    date: datetime.date | None = None
+    rehearsed: bool = False
+    private: bool = False
+    outside: bool = False
+
+
+@dataclass
 class Project(Entries):
     """Everything a curator entered, and what came of it. Its own entries are the plan."""
 
@@ -202,6 +220,8 @@ class Project(Entries):
     asset: str = ""
     lifetime: float = 3.0
     why: str = ""
+    approved: Approved | None = None
+    approval_needed: bool = False
     notice: str = ""
     starting: bool = False
     job: Job[Plan] | None = None
@@ -209,7 +229,9 @@ class Project(Entries):
     holdout: Rows | None = None
     folder: Path | None = None
     checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
-    evaluation: Evaluation | None = None
+    inspection: Inspection | None = None
+    report: ReportEntries = field(default_factory=ReportEntries)
+    earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
 
     @property
     def holdout_rows(self) -> int:
@@ -424,8 +446,11 @@ class Project(Entries):
     def forget_results(self) -> None:
         """Drop what belongs to an earlier run."""
         self.job = None
+        if self.folder is not None and self.folder not in self.earlier:
+            self.earlier.append(self.folder)
         self.folder = None
-        self.evaluation = None
+        self.inspection = None
+        self.report = ReportEntries()
 
 
 @st.cache_resource
@@ -437,9 +462,41 @@ def _shelf() -> OrderedDict[str, Project]:
 def project() -> Project:
     """The session's project; after a reload the one that the address names."""
     if _KEY not in st.session_state:
-        found = _shelf().get(st.query_params.get(_KEY, ""))
-        st.session_state[_KEY] = found or Project()
+        key = st.query_params.get(_KEY, "")
+        st.session_state[_KEY] = _shelf().get(key) or _resumed(key) or Project()
     return st.session_state[_KEY]
+
+
+def _resumed(key: str) -> Project | None:
+    """What the workspace knows of a project that this process does not: its last run."""
+    from dashboard import worker
+
+    found = worker.find(key)
+    if found is None:
+        return None
+    plan, asset = found.job.plan, found.asset
+    state = Project(
+        key=key, name=found.name, public=found.public, seed=found.seed, schema=plan.schema,
+        target=plan.task.target, job=found.job, asset="" if asset is None else asset.name,
+        why="" if asset is None else asset.why,
+    )  # fmt: skip
+    if asset is not None:
+        state.lifetime = asset.lifetime_epsilon
+    if plan.dag is not None:
+        state.graph.load(plan.dag)
+    state.take(from_values(plan.task, plan.budget, plan.synthesis))
+    return state
+
+
+def resume() -> None:
+    """Show a run of this project that is under way, wherever it was started."""
+    from dashboard import runs, worker
+
+    state = project()
+    last = None if state.job is not None else runs.newest(state.key)
+    found = worker.find(state.key) if last is not None and runs.alive(last) else None
+    if found is not None:
+        state.job = found.job
 
 
 def replace_project(new: Project) -> None:

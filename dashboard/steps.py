@@ -75,7 +75,11 @@ def _release(project: Project) -> str:
 
 
 def _inspect(project: Project) -> str:
-    return "" if project.evaluation is not None else "Compare synthetic and real rows."
+    return "" if project.inspection is not None else "Compare synthetic and real rows."
+
+
+def _report(project: Project) -> str:
+    return "" if project.folder is not None else "Run the synthesis."
 
 
 DONE_ICON = ":material/check_circle:"
@@ -90,6 +94,8 @@ STEPS: tuple[Step, ...] = (
          missing=_release),
     Step(page="pages/inspect.py", title="Inspect", icon=":material/monitoring:",
          missing=_inspect),
+    Step(page="pages/report.py", title="Report", icon=":material/description:",
+         missing=_report),
 )  # fmt: skip
 
 

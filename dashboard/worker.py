@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,14 +18,20 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import numpy as np
 
 from dashboard import job as child
+from dashboard import runs
+from dashboard.telling import CHARGE, WRITING
 from prism_core import config as configs
 from prism_core import scenario_io
 from prism_core.config import AssetConfig, DomainConfig, GraphConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.stored import StoredTable, to_dict
+from prism_core.errors import PrismError
 from prism_core.learning.outline_io import dumps_outline
+from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Task
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.book import FILE, default_workspace
 from prism_core.rehearsal.stand_in import save as save_stand_in
 from prism_core.structure import formats
 
@@ -33,14 +39,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
+    from prism_core.bundle.approved import Approved
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
+    from prism_core.privacy.ledger import Charge
     from prism_core.rehearsal import Rehearsal, StandIn
 
+_PROCESS = "process.json"
+_CANCELLED = "cancelled"  # that somebody asked for it
 _PATIENCE = 4.0  # seconds between asking a run to stop and ending it
 
 State = Literal["running", "done", "cancelled", "failed"]
@@ -55,6 +65,7 @@ class Outcome:
         state: running, done, cancelled or failed.
         stage: key of the stage it is in, "" before the first.
         share: part of the stage that is done.
+        times: when each stage began, in seconds since 1970, in their order.
         message: why it ended, for cancelled and failed.
         document: what the run reported at its end.
     """
@@ -62,63 +73,121 @@ class Outcome:
     state: State
     stage: str = ""
     share: float = 0.0
+    times: dict[str, int] = field(default_factory=dict)
     message: str = ""
     document: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Job(Generic[AnyPlan]):
-    """A run in its own process and folder."""
+    """A run in its own process and folder.
+
+    Attributes:
+        folder: of mode 0700, in the workspace.
+        plan: what is run.
+        started: seconds since 1970.
+        process: None for a run that another dashboard started.
+    """
 
     folder: Path
-    process: subprocess.Popen[bytes]
-    started: float
     plan: AnyPlan
-    cancelled: bool = False
+    started: float
+    process: subprocess.Popen[bytes] | None = None
 
     @property
     def seconds(self) -> float:
-        """Since the start."""
-        return time.monotonic() - self.started
+        """Since the start, or from start to end."""
+        outcome = self.folder / child.OUTCOME
+        end = outcome.stat().st_mtime if outcome.exists() else time.time()
+        return max(0.0, end - self.started)
 
     @property
     def result(self) -> Path:
         """The folder that a finished run wrote."""
         return self.folder / child.RESULT
 
+    @property
+    def log(self) -> str:
+        """What it did when, without private values."""
+        try:
+            return (self.folder / child.LOG).read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    @property
+    def public(self) -> bool:
+        """Whether it is a rehearsal on public rows, which has a seed and charges nobody."""
+        return (self.folder / child.SEED).is_file()
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process lives."""
+        return runs.alive(self.folder) if self.process is None else self.process.poll() is None
+
     def outcome(self) -> Outcome:
         """Where it stands now."""
-        ended = self.process.poll() is not None
+        alive = self.alive  # before the file: a run writes it as its last deed
         document = _read(self.folder / child.OUTCOME)
+        progress = _read(self.folder / child.PROGRESS)
+        where = {key: progress[key] for key in ("stage", "share", "times") if key in progress}
         if document:
             return Outcome(
-                state=document["state"], message=document.get("message", ""), document=document
-            )
-        if ended:
-            child.forget(self.folder)
-            return Outcome(
-                state="cancelled" if self.cancelled else "failed",
-                message="The run was ended from outside. If a charge was written, it stands.",
-            )
-        progress = _read(self.folder / child.PROGRESS)
+                state=document["state"], message=document.get("message", ""), document=document,
+                **where,
+            )  # fmt: skip
+        if alive:
+            return Outcome(state="running", **where)
+        child.forget(self.folder)
         return Outcome(
-            state="running", stage=progress.get("stage", ""), share=progress.get("share", 0.0)
-        )
+            state="cancelled" if (self.folder / _CANCELLED).exists() else "failed",
+            message="The run was ended from outside. If a charge was written, it stands.", **where,
+        )  # fmt: skip
+
+    def charge(self) -> Charge | None:
+        """The charge in the ledger with its state, None where none was written."""
+        if not (default_workspace() / FILE).is_file():
+            return None
+        number = _read(self.folder / CHARGE).get("number")
+        if number is not None:
+            return Ledger().get(number)
+        # The process may have been killed between its charge and the note of it.
+        since = dt.datetime.fromtimestamp(int(self.started), dt.UTC).isoformat()
+        plan = getattr(self.plan, "hash", "")
+        own = [c for c in Ledger().charges() if c.plan == plan and c.created >= since]
+        return own[-1] if own else None
 
     def cancel(self) -> None:
-        """Ask the run to stop, and end it when it does not."""
-        self.cancelled = True
-        self.process.send_signal(signal.SIGTERM)
+        """Ask the run to stop, and end it when it does not.
+
+        What has measured and drawn everything is left to write its files: they are paid for.
+        """
+        if self.outcome().state == "running":
+            if self._writing:
+                return
+            (self.folder / _CANCELLED).touch(mode=0o600)
+            self._signal(signal.SIGTERM)
         self._end()
         child.forget(self.folder)
 
+    @property
+    def _writing(self) -> bool:
+        return _read(self.folder / child.PROGRESS).get("stage") == WRITING
+
+    def _signal(self, number: int) -> None:
+        pid = _read(self.folder / _PROCESS).get("pid")
+        if pid is not None and self.alive:  # it holds its lock, so the number is still its own
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
     def _end(self) -> None:
-        try:
-            self.process.wait(timeout=_PATIENCE)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):  # with the processes that it started
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        end = time.monotonic() + _PATIENCE
+        while self.alive and time.monotonic() < end:
+            time.sleep(0.05)
+        if self.alive and self._writing:
+            return
+        self._signal(signal.SIGKILL)
+        while self.alive:
+            time.sleep(0.02)
 
     def remove(self) -> None:
         """Delete the folder of a run that has ended and whose result was taken."""
@@ -128,7 +197,8 @@ class Job(Generic[AnyPlan]):
 
 def start(
     plan: Plan, table: Rows, asset: AssetConfig | None, seed: int,
-    scenarios: Sequence[Scenario] = (),
+    scenarios: Sequence[Scenario] = (), *, key: str = "", name: str = "",
+    approval: Approved | None = None,
 ) -> Job[Plan]:  # fmt: skip
     """Start a run. The folder and everything in it is readable by this user only.
 
@@ -138,11 +208,13 @@ def start(
         asset: what is charged; None for public rows only.
         seed: of the noise, for public rows only.
         scenarios: what else was considered; written beside the result.
+        key: of the project, by which `find` finds the run again.
+        name: of the table, for the screen.
+        approval: of the plan, where there is one.
+
+    Raises:
+        PrismError: when a run of that project is under way already.
     """
-    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
-    schema_io.save(plan.schema, folder / child.SCHEMA)
-    if plan.dag is not None:
-        (folder / child.GRAPH).write_text(formats.write(plan.dag, "node-link"), encoding="utf-8")
     config = RunConfig(
         table=TableConfig(
             train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public,
@@ -153,12 +225,53 @@ def start(
         synthesis=plan.synthesis,
         asset=asset,
     )  # fmt: skip
-    if scenarios:
-        text = scenario_io.dumps(scenarios)
-        (folder / child.SCENARIOS).write_text(text, encoding="utf-8")
-    _describe(folder, config, seed)
-    _hand_over(folder, table)
-    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+    with runs.claimed(key) as (folder, lock):
+        runs.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
+        if plan.dag is not None:
+            runs.put(folder / child.GRAPH, formats.write(plan.dag, "node-link"))
+        if scenarios:
+            runs.put(folder / child.SCENARIOS, scenario_io.dumps(scenarios))
+        if approval is not None:
+            runs.put(folder / child.APPROVAL, approval.dumps())
+        about = {"name": name, "n": plan.n, "plan_sha256": plan.hash, "started": time.time()}
+        runs.put(folder / child.ABOUT, json.dumps(about))
+        _describe(folder, config, seed)
+        _hand_over(folder, table)
+        return _process(folder, lock, plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A run of a project that this dashboard does not know, as its folder describes it."""
+
+    job: Job[Plan]
+    name: str
+    public: bool
+    asset: AssetConfig | None
+    seed: int
+
+
+def find(key: str) -> Found | None:
+    """The last run of a project, under way or ended, from its folder; None where there is none."""
+    folder = runs.newest(key)
+    if folder is None:
+        return None
+    try:
+        about = json.loads((folder / child.ABOUT).read_text(encoding="utf-8"))
+        config = configs.load(folder / child.CONFIG)
+        dag = None if config.table.dag is None else formats.read(config.table.dag)
+        plan = design(
+            schema_io.load(config.table.schema), config.task, config.budget, about["n"], dag=dag,
+            synthesis=config.synthesis,
+        )  # fmt: skip
+        seed = folder / child.SEED
+        return Found(
+            job=Job(folder=folder, plan=plan, started=about["started"]), name=about["name"],
+            public=config.table.public, asset=config.asset,
+            seed=int(seed.read_text()) if seed.is_file() else 1,
+        )  # fmt: skip
+    except (PrismError, OSError, ValueError, KeyError, TypeError):
+        return None  # half made, or of another version
 
 
 def learn_graph(
@@ -168,9 +281,6 @@ def learn_graph(
 
     Spends: `plan.spent`, in the process that is started, after the ledger is charged.
     """
-    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
-    schema_io.save(plan.schema, folder / child.SCHEMA)
-    (folder / child.LEARN_GRAPH).touch()
     config = RunConfig(
         table=TableConfig(
             train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public
@@ -180,23 +290,26 @@ def learn_graph(
         asset=asset,
         graph=GraphConfig(share=plan.share, members=plan.members),
     )  # fmt: skip
-    _describe(folder, config, seed)
-    _hand_over(folder, table)
-    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+    with runs.claimed() as (folder, lock):
+        runs.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
+        runs.put(folder / child.LEARN_GRAPH, "")
+        _describe(folder, config, seed)
+        _hand_over(folder, table)
+        return _process(folder, lock, plan)
 
 
 def rehearse(rehearsal: Rehearsal, stand_in: StandIn) -> Job[Rehearsal]:
     """Start a rehearsal on public rows. Its points are kept in the workspace as they come."""
-    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
-    save_stand_in(stand_in, folder)
-    child.write_json(folder / child.REHEARSAL, rehearsal.to_dict())
-    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=rehearsal)
+    with runs.claimed() as (folder, lock):
+        save_stand_in(stand_in, folder)
+        runs.put(folder / child.REHEARSAL, json.dumps(rehearsal.to_dict()))
+        return _process(folder, lock, rehearsal)
 
 
 def _hand_over(folder: Path, table: Rows) -> None:
     """The rows, in a file for this user only, or where they stand."""
     if isinstance(table, StoredTable):
-        child.write_json(folder / child.STORED, to_dict(table))
+        runs.put(folder / child.STORED, json.dumps(to_dict(table)))
     else:
         assert isinstance(table, EncodedTable), "there are two kinds of tables"
         codes = table.codes
@@ -219,9 +332,7 @@ def learn(
         delta_share: with which the plan was made.
         public: whether the rows are public.
     """
-    folder = Path(tempfile.mkdtemp(prefix="prism-run-"))  # mode 0700
     outline = plan.outline
-    (folder / child.OUTLINE).write_text(dumps_outline(outline), encoding="utf-8")
     names = [column.name for column in outline.columns]
     config = RunConfig(
         table=TableConfig(train=Path(child.ROWS), schema=Path(child.OUTLINE), public=public),
@@ -230,25 +341,30 @@ def learn(
         asset=asset,
         domain=DomainConfig(share=plan.share, delta_share=delta_share),
     )
-    _describe(folder, config, seed)
     wanted = raw.frame[names if outline.person_id is None else [*names, outline.person_id]]
-    _private(folder / child.ROWS, lambda file: wanted.to_parquet(file, index=False))
-    return Job(folder=folder, process=_process(folder), started=time.monotonic(), plan=plan)
+    with runs.claimed() as (folder, lock):
+        runs.put(folder / child.OUTLINE, dumps_outline(outline))
+        _describe(folder, config, seed)
+        _private(folder / child.ROWS, lambda file: wanted.to_parquet(file, index=False))
+        return _process(folder, lock, plan)
 
 
-def _process(folder: Path) -> subprocess.Popen[bytes]:
+def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
+    """Start the folder's process, which holds the lock from its first moment to its last."""
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "dashboard.job", str(folder)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=quiet, start_new_session=True,
+        env=quiet, start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip
+    runs.put(folder / _PROCESS, json.dumps({"pid": process.pid}))
+    return Job(folder=folder, plan=plan, started=time.time(), process=process)
 
 
 def _describe(folder: Path, config: RunConfig, seed: int) -> None:
-    (folder / child.CONFIG).write_text(configs.dumps(config), encoding="utf-8")
+    runs.put(folder / child.CONFIG, configs.dumps(config))
     if config.table.public:
-        (folder / child.SEED).write_text(str(seed))
+        runs.put(folder / child.SEED, str(seed))
 
 
 def _private(path: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -14,7 +14,10 @@ from prism_core import (
     dag_cli,
     learn_dag_cli,
     ledger_cli,
+    private_cli,
+    protocol_cli,
     rehearse_cli,
+    report_cli,
     verify_cli,
     what_if_cli,
 )
@@ -85,16 +88,20 @@ def _parser() -> argparse.ArgumentParser:
         "--engine", choices=("auto", "fast", "mbi"),
         help="what fits the model, instead of the configuration's; same optimum",
     )  # fmt: skip
+    protocol_cli.add_option(release)
     release.set_defaults(run=_release)
     for command in (plan, learn, release, *_unspent(commands)):
         command.add_argument("--json", action="store_true", help="print JSON")
-    for part in (dag_cli, learn_dag_cli, rehearse_cli, ledger_cli, verify_cli, bench_cli):
+    for part in (
+        dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli,
+        bench_cli,
+    ):  # fmt: skip
         part.add(commands)
     return parser
 
 
 def _unspent(commands: Any) -> tuple[argparse.ArgumentParser, ...]:  # noqa: ANN401
-    """The commands after a run, and the samples: they spend nothing."""
+    """The commands after a run, and the samples: without --private they spend nothing."""
     evaluate = commands.add_parser(
         "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
     )
@@ -104,6 +111,7 @@ def _unspent(commands: Any) -> tuple[argparse.ArgumentParser, ...]:  # noqa: ANN
         "--train", metavar="TABLE", help="real training rows (default: the run's own)"
     )
     evaluate.set_defaults(run=_evaluate)
+    private_cli.add_options(evaluate)
     sample = commands.add_parser("sample-data", help="write one of the packaged samples")
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--out", type=Path, required=True, metavar="DIR")
@@ -283,6 +291,9 @@ def _release(arguments: argparse.Namespace) -> None:
         facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
         scenarios = what_if_cli.considered(arguments.what_if, config, facts)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    approval = protocol_cli.approval_for(
+        arguments.protocol, plan, config.asset.name if config.asset else "", arguments.workspace
+    )
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
@@ -291,7 +302,7 @@ def _release(arguments: argparse.Namespace) -> None:
     noise = SecureNoise() if seed is None else SeededNoise(rng)
     made = release(
         plan, table, ledger=ledger, asset=asset, noise=noise, rng=rng,
-        why=config.asset.why if config.asset else "",
+        why=config.asset.why if config.asset else "", approval=approval,
     )  # fmt: skip
     writer.write(
         made, arguments.out, workspace=arguments.workspace,
@@ -332,6 +343,11 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         open_rows,
     )
 
+    if arguments.private is not None:
+        document, text = private_cli.run(arguments)
+        _emit(arguments, document, text)
+        return
+    private_cli.check_unused(arguments)
     folder = writer.read(arguments.dir)
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.source import Rows
+    from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan, Query
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
@@ -85,6 +86,7 @@ class Release:
             of any noise, so it may be published, and the rows can be drawn again.
         entry: digest of the charge's entry in the ledger's chain, "" where there was none.
         workspace: where that ledger stands, None where there was none; not for export.
+        approval: who approved the plan beforehand, None where nobody was asked.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -98,6 +100,7 @@ class Release:
     seed: int
     entry: str = ""
     workspace: Path | None = field(default=None, repr=False)
+    approval: Approval | None = None
 
 
 def release(
@@ -110,6 +113,7 @@ def release(
     noise: NoiseSource | None = None,
     rng: np.random.Generator,
     progress: Progress | None = None,
+    approval: Approval | None = None,
 ) -> Release:
     """Measure the private rows once, fit, and sample. The only function that does.
 
@@ -126,14 +130,17 @@ def release(
             rehearsal, which is not charged.
         rng: gives the seed of the synthetic rows (post-processing).
         progress: told before each step; may raise to cancel.
+        approval: of this plan, where one was asked for; recorded with the release.
 
     Raises:
-        PlanError: when the table does not fit the plan.
+        PlanError: when the table does not fit the plan, or another plan was approved.
         PrivacyError: for seeded noise on a private table, or undeclared persons.
         OverspentError: when the asset's lifetime budget is too small; nothing was measured.
     """
     source = noise or SecureNoise()
     progress = progress or _silent
+    if approval is not None:
+        approval.check(plan, asset)
     _check(plan, table, source)
     rehearsal = table.public and not source.secure
     started = time.monotonic()
@@ -160,6 +167,7 @@ def release(
         seconds=time.monotonic() - started, seed=seed,
         entry="" if ledger is None or charge is None else ledger.entry(charge),
         workspace=None if ledger is None or charge is None else ledger.path.parent,
+        approval=approval,
     )  # fmt: skip
 
 

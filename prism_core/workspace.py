@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import secrets
+import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.bundle import writer
 from prism_core.data import schema_io
 from prism_core.data.address import Address, parse
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.split import set_aside
 from prism_core.data.stored import StoredTable
 from prism_core.data.tables import RawTable, read_table
-from prism_core.errors import PrivacyError, TableError
+from prism_core.errors import ConfigError, PrivacyError, TableError
+from prism_core.evaluation.comparing import Candidate
+from prism_core.evaluation.subject import Measured, Subject
 from prism_core.planning.design import design
 from prism_core.structure import formats
 
@@ -50,6 +54,38 @@ class Inputs:
     dag: Dag | None
     raw: RawTable | BigTable = field(repr=False)
     n: int
+
+
+SETTINGS = "settings.toml"
+"""A workspace's own rules, written by hand."""
+
+
+def approval_required(workspace: Path | None = None) -> bool:
+    """Whether private tables are released from this workspace with an approval only.
+
+    That is `approval_required = true` under `[release]` in its settings.toml.
+
+    Raises:
+        ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
+    """
+    from prism_core.privacy.ledger import default_workspace
+
+    path = (default_workspace() if workspace is None else workspace) / SETTINGS
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        document = {}
+    section = document.get("release", {})
+    wanted = section.get("approval_required", False) if isinstance(section, dict) else None
+    if not document or not isinstance(wanted, bool):
+        raise ConfigError(
+            f"The workspace's {SETTINGS} is not usable. It may hold [release] with "
+            "approval_required = true or false.",
+            field="workspace",
+        )
+    return wanted
 
 
 def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = True) -> Inputs:
@@ -216,7 +252,7 @@ def recognise(
 
 
 def encode_holdout(
-    schema: Schema, raw: RawTable | BigTable, *, rng: np.random.Generator
+    schema: Schema, raw: RawTable | BigTable, *, rng: np.random.Generator, public: bool = False
 ) -> EncodedTable:
     """Real rows for evaluation; there may be fewer persons than the schema declares.
 
@@ -225,11 +261,11 @@ def encode_holdout(
     """
     if not isinstance(raw, RawTable):
         persons = None if schema.person_id is None else raw.people(schema.person_id)
-        stored = raw.store(replace(schema, persons=persons), public=False)
+        stored = raw.store(replace(schema, persons=persons), public=public)
         drawn = stored.sample(EVALUATED, rng)
         stored.folder.close()
         return replace(drawn, schema=schema)
-    return encode(schema, raw, public=False, rng=rng)
+    return encode(schema, raw, public=public, rng=rng)
 
 
 def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
@@ -238,6 +274,56 @@ def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
     Spends nothing: a release paid for them already.
     """
     return encode(schema.without_person(), raw, public=True)
+
+
+def subject(
+    folder: writer.Folder, holdout: EncodedTable, train: EncodedTable | None = None
+) -> Subject:
+    """What an inspection of a run's folder looks at.
+
+    Spends nothing: the synthetic rows are public, the others as private as before.
+
+    Args:
+        folder: of the run.
+        holdout: real rows that took no part in it.
+        train: the real rows it was made from.
+    """
+    synthetic = encode_synthetic(folder.schema, read_table(folder.synthetic))
+    task, plan = folder.certificate["task"], writer.read_plan(folder)
+    measured = tuple(
+        Measured(clique=tuple(query["clique"]), sigma=query["sigma"])
+        for query in plan.get("queries", ())
+    )
+    return Subject(
+        synthetic=synthetic, holdout=holdout, train=train, target=task["target"],
+        s=tuple(task["s"]), measured=measured,
+        n=plan.get("n") or (holdout.n if train is None else train.n),
+        sampling="iid" if plan.get("sampling") == "iid" else "rounded",
+    )  # fmt: skip
+
+
+def candidate(path: Path, name: str) -> Candidate:
+    """A run's folder as it takes part in a comparison. Spends nothing: a release paid for it.
+
+    Args:
+        path: the folder.
+        name: what it is called there.
+
+    Raises:
+        EvaluationError, TableError: when the folder is none of a run, or is gone.
+    """
+    folder = writer.read(path)
+    known = folder.certificate
+    return Candidate(
+        name=name, synthetic=encode_synthetic(folder.schema, read_table(folder.synthetic)),
+        epsilon=known.get("guarantee", {}).get("declared_epsilon"),
+        stamp=str(known.get("stamp", "unknown")), regime=str(known["task"].get("regime", "")),
+    )  # fmt: skip
+
+
+def generator(seed: int) -> np.random.Generator:
+    """A generator that anyone who knows the seed can repeat; for public rows only."""
+    return np.random.default_rng(seed)
 
 
 def fresh_rng() -> np.random.Generator:

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from dashboard.parts import inspect_run, inspect_view
+import streamlit as st
+
+from dashboard.keep import keep
+from dashboard.parts import (
+    inspect_compare,
+    inspect_error,
+    inspect_private,
+    inspect_run,
+    inspect_shapes,
+    inspect_subgroups,
+    inspect_trust,
+)
+from dashboard.parts.inspect_figure import badge
 from dashboard.state import project
-from dashboard.widgets import guard, heading
+from dashboard.widgets import guard, heading, onward
+from prism_core.evaluation import OUTSIDE_EPSILON
+
+SECTIONS = {
+    "Can I trust it?": inspect_trust.section,
+    "Where the error comes from": inspect_error.section,
+    "Columns and pairs": inspect_shapes.section,
+    "Subgroups": inspect_subgroups.section,
+    "Compare": inspect_compare.section,
+    "Private numbers": inspect_private.section,
+}
 
 heading(
     "Inspect",
@@ -12,7 +34,17 @@ heading(
 )
 guard("Inspect")
 state = project()
-if state.evaluation is None:
+if state.inspection is None:
     inspect_run.section()
-if state.evaluation is not None:
-    inspect_view.section(state.evaluation)
+else:
+    names = list(SECTIONS)
+    chosen = st.segmented_control(
+        "Section", names, default=state.inspection.section or names[0], key="inspect_section",
+        required=True, label_visibility="collapsed", on_change=keep,
+        args=(state.inspection, "section", "inspect_section"),
+    )  # fmt: skip
+    section = chosen or names[0]
+    if section != "Private numbers":
+        badge(OUTSIDE_EPSILON)
+    SECTIONS[section]()
+    onward("Inspect")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.parts import ledger_view, release_run, release_start
-from dashboard.state import project
+from dashboard.state import project, resume
 from dashboard.widgets import guard, heading, onward, provenance_notice
 
 heading(
@@ -13,9 +13,11 @@ heading(
     "Check what will be done, then run it once. The private rows are measured here and, where "
     "columns were learned with budget, on the page Data; nowhere else.",
 )
+resume()
 state = project()
 if state.job is None:
-    guard("Release")
+    if state.raw is None or state.schema is None or state.target is None:
+        guard("Release")
     assert state.schema is not None
     provenance_notice(state.schema)
     release_start.section()

@@ -67,6 +67,23 @@ def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
     return False
 
 
+def balance(delta: float) -> Balance | None:
+    """What the named asset has left, as it is or would be registered; None without a usable one.
+
+    Args:
+        delta: at which a new asset's lifetime is stated.
+    """
+    state = project()
+    if not state.asset.strip():
+        return None
+    try:
+        return _balance(state.asset) or Ledger.prospect(
+            state.asset, epsilon=state.lifetime, delta=delta
+        )
+    except PrismError:
+        return None
+
+
 def chosen() -> AssetConfig | None:
     """The asset that is charged; None for public rows."""
     state = project()

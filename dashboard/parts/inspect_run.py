@@ -1,45 +1,49 @@
-"""Comparing synthetic with real rows, on request."""
+"""The start of an inspection: the real rows are read once more, without noise."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.parts.inspect_work import Inspection
 from dashboard.state import project
 from dashboard.widgets import mistakes
 from prism_core.bundle import writer
-from prism_core.data.tables import read_table
-from prism_core.pipeline import evaluate
-from prism_core.workspace import encode_synthetic, fresh_rng, in_memory
+from prism_core.workspace import fresh_rng, in_memory, subject
 
 
 def section() -> None:
-    """The button that reads the real rows once more, without noise."""
+    """What the comparison means, and the button that starts it."""
     st.warning(
         "This reads the real rows without noise. What it shows is not covered by epsilon and is "
         "meant for the data curator only. Making several releases and keeping the one with the "
         "best numbers is itself a leak.",
         icon=":material/visibility_lock:",
     )
+    state = project()
+    if state.holdout is None:
+        st.info(
+            "The rows kept aside for evaluation are no longer in memory. Run the synthesis again "
+            "in this session, or use `prism evaluate` on its folder.",
+            icon=":material/info:",
+        )
+        return
+    st.caption(
+        "Each section is worked out when you open it, beside the page: you can go on meanwhile. "
+        "Results stay in this session; nothing is stored or logged."
+    )
     if not st.button(
         "Compare with the real rows", type="primary", key="inspect_run", icon=":material/compare:"
     ):
         return
-    state = project()
-    assert state.folder is not None and state.holdout is not None
-    bar = st.progress(0.0, text="Training on synthetic and on real rows …")
-
-    def tell(share: float, text: str) -> None:
-        bar.progress(share, text=text)
-
-    with mistakes():
-        folder = writer.read(state.folder)
-        rng = fresh_rng()
-        state.evaluation = evaluate(
-            encode_synthetic(folder.schema, read_table(folder.synthetic)),
+    assert state.folder is not None
+    with mistakes(), st.spinner("Reading the synthetic and the real rows …"):
+        folder, rng = writer.read(state.folder), fresh_rng()
+        found = subject(
+            folder,
             in_memory(state.holdout, rng),
-            target=folder.certificate["task"]["target"],
-            train=None if state.train is None else in_memory(state.train, rng),
-            s=tuple(folder.certificate["task"]["s"]),
-            progress=tell,
+            None if state.train is None else in_memory(state.train, rng),
+        )
+        state.inspection = Inspection(
+            folder=state.folder, certificate=folder.certificate, subject=found
         )
         st.rerun()

@@ -6,39 +6,40 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.parts import release_stages
 from dashboard.state import project
+from dashboard.telling import WRITING
 from dashboard.widgets import plain
 from prism_core.bundle import writer
 from prism_core.bundle.archive import zip_bytes
-from prism_core.pipeline import STAGES, Stage
+from prism_core.privacy.ledger import STATE_WORDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboard.worker import Job, Outcome
+    from prism_core.planning.plan import Plan
 
 
 def section() -> None:
-    """The view of the session's run."""
+    """The view of the project's run."""
     state = project()
-    assert state.job is not None
+    job = state.job
+    assert job is not None
     if state.notice:
         st.warning(plain(state.notice), icon=":material/fingerprint:")
-    outcome = state.job.outcome()
+    outcome = job.outcome()
     if outcome.state == "running":
         _watch()
         return
     if outcome.state == "done":
-        state.folder = state.job.result
-        _done(state.job, outcome)
-    elif outcome.state == "cancelled":
-        st.warning(
-            "The run was cancelled. Before the first measurement nothing is spent; after it the "
-            "charge stands. The ledger says which.",
-            icon=":material/cancel:",
-        )
+        state.folder = job.result
+        _done(job, outcome)
     else:
-        st.error(plain(outcome.message), icon=":material/error:")
+        _stopped(job, outcome)
+    with st.expander("Stages and times", icon=":material/checklist:"):
+        release_stages.show(job, outcome)
+    release_stages.log(job, key="release_ended")
     if st.button("Prepare another run", key="release_again", icon=":material/restart_alt:"):
         state.forget_results()
         st.rerun()
@@ -48,44 +49,65 @@ def section() -> None:
 def _watch() -> None:
     job = project().job
     if job is None:
+        st.rerun()
         return
     outcome = job.outcome()
     if outcome.state != "running":
         st.rerun()
     st.subheader("Running", anchor=False)
-    _stages(job, outcome)
+    release_stages.show(job, outcome)
     st.caption(
-        f"{job.seconds:,.0f} s so far, in a process of its own: you can look at other pages and "
-        "come back. The fit prepares for a while before its bar moves."
+        f"{job.seconds:,.0f} s so far, in a process of its own: you can look at other pages, or "
+        "close the browser and open this address again. The fit prepares for a while before its "
+        "bar moves."
     )
-    if st.button("Cancel the run", key="release_cancel", icon=":material/stop_circle:"):
+    if st.button(
+        "Cancel the run", key="release_cancel", icon=":material/stop_circle:",
+        disabled=outcome.stage == WRITING,
+    ):  # fmt: skip
         with st.spinner("Stopping …"):
             job.cancel()
         st.rerun()
+    if not job.public:
+        st.caption(_if_cancelled(outcome))
+    release_stages.log(job, key="release_running")
 
 
-def _stages(job: Job, outcome: Outcome) -> None:
-    skipped = set() if job.plan.selection else {"select"}
-    if project().public:
-        skipped.add("charge")
-    if job.plan.three_way is None:
-        skipped.add("three_way")
-    if job.plan.tree is None:
-        skipped.add("forest")
-    keys: list[Stage] = [key for key in STAGES if key not in skipped]
-    position = next((place for place, key in enumerate(keys) if key == outcome.stage), -1)
-    for number, text in enumerate(STAGES[key] for key in keys):
-        if number < position:
-            st.markdown(f":green[:material/check_circle:] {text}")
-        elif number == position:
-            st.progress(outcome.share, text=f"**{text}** …")
-        else:
-            st.markdown(f":gray[:material/radio_button_unchecked: {text}]")
-    if position < 0:
-        st.caption("Starting the process …")
+def _if_cancelled(outcome: Outcome) -> str:
+    if outcome.stage in ("", "charge"):
+        return "Nothing is measured yet: cancelled now, nothing is spent."
+    if outcome.stage == WRITING:
+        return "Everything is measured and drawn; the files are being written."
+    return "Measuring has begun: cancelled now, the charge stands."
 
 
-def _done(job: Job, outcome: Outcome) -> None:
+def _stopped(job: Job[Plan], outcome: Outcome) -> None:
+    """Why it ended, and what the ledger says of it."""
+    if outcome.state == "cancelled":
+        st.warning("**The run was cancelled.** No file was written.", icon=":material/cancel:")
+    else:
+        st.error(plain(outcome.message), icon=":material/error:")
+    if job.public:
+        return
+    charge = job.charge()
+    if charge is None:
+        st.info("**Nothing is spent:** no charge was written.", icon=":material/receipt_long:")
+    elif not charge.counts:
+        st.info(
+            f"**Nothing is spent:** charge {charge.id} was written, and is marked void, because no "
+            "mechanism had run.",
+            icon=":material/receipt_long:",
+        )
+    else:
+        st.warning(
+            f"**The charge stands:** number {charge.id}, epsilon {charge.epsilon:.3g} of "
+            f"“{plain(charge.asset)}” ({STATE_WORDS[charge.state]}). What was measured cannot be "
+            "taken back, and nothing of it was given out.",
+            icon=":material/receipt_long:",
+        )
+
+
+def _done(job: Job[Plan], outcome: Outcome) -> None:
     stamp = outcome.document["stamp"]
     plan = job.plan
     st.success(
@@ -95,6 +117,7 @@ def _done(job: Job, outcome: Outcome) -> None:
     )
     if outcome.document.get("charge"):
         st.caption(f"Charge number {outcome.document['charge']} in the ledger.")
+    st.caption(f"The files stand in {plain(str(job.result))}, for this user only.")
     files = [writer.SYNTHETIC, writer.SCHEMA, writer.PLAN, writer.CERTIFICATE]
     titles = ["Synthetic rows (CSV)", "Schema (YAML)", "Plan (JSON)", "Certificate (JSON)"]
     for column, name, title in zip(st.columns(4), files, titles, strict=True):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prism_core.pipeline import Release
+    from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.replay import Stages
     from prism_core.privacy.prior import Prior
@@ -46,6 +47,7 @@ class Facts:
         entry: digest of that charge's entry in the ledger's chain, "" where there was none.
         seed: what the synthetic rows were drawn with.
         versions: of this program, Python and the libraries.
+        approval: who approved the plan before its choices, None where nobody was asked.
     """
 
     plan_sha256: str
@@ -55,6 +57,7 @@ class Facts:
     entry: str
     seed: int
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    approval: Approval | None = None
 
     @classmethod
     def of(cls, release: Release, stages: Stages) -> Facts:
@@ -66,6 +69,7 @@ class Facts:
             charge=release.charge,
             entry=release.entry,
             seed=release.seed,
+            approval=release.approval,
         )
 
 
@@ -129,6 +133,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         "sampling": {"rule": plan.synthesis.sampling, "rows": plan.rows, "seed": facts.seed},
         "plan_sha256": facts.plan_sha256,
         "planned_sha256": facts.planned_sha256,
+        "approval": None if facts.approval is None else facts.approval.certified(),
         "charge": facts.charge,
         "ledger_entry_sha256": facts.entry,
         "software": {"name": NAME, "version": facts.versions.get(NAME, "unknown"),

@@ -23,6 +23,7 @@ from prism_core.bundle.layout import (
     PLAN,
     README,
     REFIT,
+    REPORT,
     RUN,
     SCENARIOS,
     SCHEMA,
@@ -30,6 +31,7 @@ from prism_core.bundle.layout import (
     json_text,
 )
 from prism_core.bundle.readme import readme
+from prism_core.bundle.report import report
 from prism_core.config import RunConfig, TableConfig, dumps
 from prism_core.data import schema_io
 from prism_core.planning.meaning import meaning
@@ -73,6 +75,7 @@ def texts(
         RUN: _RUN_NOTE + run_text(plan, facts.stamp),
         REFIT: Path(refit_script.__file__).read_text(encoding="utf-8"),
         DATAPACKAGE: json_text(datapackage(plan, facts)),
+        REPORT: report(stages, facts, scenarios),
     }
     if plan.dag is not None:
         found[GRAPH] = formats.write(plan.dag, "node-link")

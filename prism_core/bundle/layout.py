@@ -22,6 +22,8 @@ MEANING = "meaning.md"
 """What the plan's epsilon means, for a committee."""
 SCENARIOS = "scenarios.json"
 """What else was considered, with the figures of each plan; no row was read for any of them."""
+REPORT = "report.html"
+"""For a privacy committee: plain words, figures, technical annex; one file, no script."""
 README = "README.md"
 RUN = "run.toml"
 REFIT = "refit.py"
@@ -29,12 +31,14 @@ DATAPACKAGE = "datapackage.json"
 MANIFEST = "manifest.json"
 SIGNATURE = "manifest.sig"
 PUBLIC_KEY = "signing-key.pem"
+PRIVATE_EVALUATION = "private-evaluation.json"
+"""Headline numbers inside epsilon, bought after the run; beside its folder, to be handed over."""
 LOCAL = "local.json"
 """Where the private files stand on this machine; for the curator, not for handing over."""
 
 NEEDED = (
     SYNTHETIC, PARQUET, SCHEMA, PLAN, MEASUREMENTS, CERTIFICATE, MEANING, README, RUN, REFIT,
-    DATAPACKAGE,
+    DATAPACKAGE, REPORT,
 )  # fmt: skip
 """In every bundle."""
 OPTIONAL = (GRAPH, DOT, SCENARIOS, PUBLIC_KEY)

@@ -24,11 +24,13 @@ from prism_core.bundle.layout import (
 )
 from prism_core.data import schema_io
 from prism_core.errors import BundleError
+from prism_core.planning.approval import approval_from
 from prism_core.planning.replay import Choices, Stages, Wishes, replay
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
+    from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
     from prism_core.structure.dag import Dag
     from prism_core.synthesis.measure import Measurement
@@ -67,6 +69,17 @@ class Bundle:
             PrismError: when wishes and choices fit no plan.
         """
         return replay(self.wishes, self.choices)
+
+    def considered(self) -> list[tuple[Scenario, Plan]]:
+        """The scenarios with their plans, made again.
+
+        Raises:
+            PrismError: when a scenario makes no plan.
+        """
+        return [
+            (each, self.wishes.but(each.task, each.budget, each.synthesis).plan())
+            for each in self.scenarios
+        ]
 
 
 def read_bundle(path: str | Path) -> Bundle:
@@ -115,12 +128,14 @@ def _choices(plan: dict[str, Any]) -> Choices:
 
 
 def _facts(certificate: dict[str, Any]) -> Facts:
+    given = certificate.get("approval")
     try:
         facts = Facts(
             plan_sha256=certificate["plan_sha256"], planned_sha256=certificate["planned_sha256"],
             stamp=certificate["stamp"], charge=certificate["charge"],
             entry=certificate["ledger_entry_sha256"], seed=certificate["sampling"]["seed"],
             versions=dict(certificate["software"]["versions"]),
+            approval=None if given is None else approval_from(given),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
         facts = None

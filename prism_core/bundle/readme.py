@@ -16,6 +16,7 @@ from prism_core.bundle.layout import (
     PARQUET,
     PLAN,
     REFIT,
+    REPORT,
     RUN,
     SCENARIOS,
     SCHEMA,
@@ -45,6 +46,7 @@ _FILES = {
     MEASUREMENTS: "the noisy counts: all that the rows were made from",
     CERTIFICATE: "what is guaranteed, every step that spent something, versions",
     MEANING: "what epsilon means, for people who decide",
+    REPORT: "all of it for a privacy committee, to be read or printed",
     SCENARIOS: "what else was considered, with its figures",
     RUN: "the settings; where the private table stands is left out",
     REFIT: "fits and draws again from the noisy counts, spending nothing",
@@ -153,11 +155,13 @@ def _preserved(plan: Plan) -> str:
 def _privacy(plan: Plan, facts: Facts) -> str:
     found = meaning(plan)
     conditional = "Run as a release, the plan would promise: " if facts.stamp == REHEARSAL else ""
+    approval = facts.approval
+    approved = "" if approval is None else f" The plan was {plain(approval.sentence)}."
     return (
         f"## Privacy, in words\n\n{conditional}{found.claim}\n\n"
         f"(ε, δ) = ({up(found.epsilon)}, {small(found.delta)}); neighbours replace one person; "
         f"the number of people is public. Protected is {found.unit}. More in `{MEANING}`. The "
-        f"columns' description was {PROVENANCE_TEXT[plan.schema.provenance]}."
+        f"columns' description was {PROVENANCE_TEXT[plan.schema.provenance]}.{approved}"
     )
 
 

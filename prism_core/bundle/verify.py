@@ -244,6 +244,9 @@ class _Run:
             found.append("The hash of the plan in the certificate is not that of plan.json.")
         if self._to_the_digit and bundle.facts.planned_sha256 != stages.planned.hash:
             found.append("The certificate's hash of the plan before its choices is another one.")
+        approval = bundle.facts.approval
+        if approval is not None and approval.plan_sha256 != bundle.facts.planned_sha256:
+            found.append("The approval in the certificate is of another plan.")
         return found
 
     @property
@@ -292,12 +295,7 @@ class _Run:
 
     def _texts(self) -> list[str]:
         bundle, stages = self._read_in
-        wishes = bundle.wishes
-        pairs = [
-            (each, wishes.but(each.task, each.budget, each.synthesis).plan())
-            for each in bundle.scenarios
-        ]
-        expected = texts(stages, bundle.facts, bundle.measurements, pairs)
+        expected = texts(stages, bundle.facts, bundle.measurements, bundle.considered())
         found = []
         present = {path.name for path in self.folder.iterdir()}
         for name, text in expected.items():

@@ -22,6 +22,7 @@ from prism_core.bundle.layout import (
     OPTIONAL,
     PARQUET,
     PLAN,
+    PRIVATE_EVALUATION,
     SCENARIOS,
     SCHEMA,
     SIGNATURE,
@@ -42,8 +43,9 @@ if TYPE_CHECKING:
     from prism_core.planning.scenario import Scenario
 
 __all__ = [
-    "CERTIFICATE", "GRAPH", "LOCAL", "MEANING", "MEASUREMENTS", "PARQUET", "PLAN", "SCENARIOS",
-    "SCHEMA", "SYNTHETIC", "Folder", "certificate", "check_target", "read", "write",
+    "CERTIFICATE", "GRAPH", "LOCAL", "MEANING", "MEASUREMENTS", "PARQUET", "PLAN",
+    "PRIVATE_EVALUATION", "SCENARIOS", "SCHEMA", "SYNTHETIC", "Folder", "certificate",
+    "check_target", "read", "read_plan", "write",
 ]  # fmt: skip
 
 
@@ -142,6 +144,16 @@ def read(path: str | Path) -> Folder:
         certificate=certified,
         local=_read_json(folder / LOCAL) if (folder / LOCAL).is_file() else {},
     )
+
+
+def read_plan(folder: Folder) -> dict[str, Any]:
+    """The plan of a run as plain values; empty when the folder has none.
+
+    Raises:
+        EvaluationError: when it was changed by hand into something else.
+    """
+    path = folder.path / PLAN
+    return _read_json(path) if path.is_file() else {}
 
 
 def _read_json(path: Path) -> dict[str, Any]:

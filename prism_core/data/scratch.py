@@ -1,7 +1,8 @@
 """Private folders for files that must not outlive a run: codes, and what a database spills.
 
-A folder has mode 0700, and holds a lock as long as a process uses it. A folder that nobody holds
-was left by a crash; it is removed the next time somebody makes one.
+A folder has mode 0700, and every process that uses it holds a lock. The last one removes it. A
+folder that nobody holds was left by a crash; it is removed the next time somebody makes one, or
+cleans the workspace.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,18 +26,18 @@ _LOCK = "in-use"
 
 
 class Scratch:
-    """A private folder; `close` (or the end of the process) removes it.
+    """A private folder; `close` (or the end of the process) by its last user removes it.
 
     Attributes:
         path: the folder.
     """
 
-    def __init__(self, path: Path, handle: int, *, owner: bool) -> None:
+    def __init__(self, path: Path, handle: int) -> None:
         self.path = path
-        self._end = weakref.finalize(self, _end, path, handle, os.getpid(), owner)
+        self._end = weakref.finalize(self, _end, path, handle, os.getpid())
 
     def close(self) -> None:
-        """Remove the folder (its owner), or let go of it (others)."""
+        """Let go of the folder, and remove it where no other process uses it."""
         self._end()
 
     def write_new(self, name: str) -> int:
@@ -66,7 +67,7 @@ def make(workspace: Path) -> Scratch:
             "folder; nothing was run.",
             field="workspace",
         ) from None
-    return Scratch(path, handle, owner=True)
+    return Scratch(path, handle)
 
 
 @contextmanager
@@ -88,10 +89,19 @@ def join(path: Path) -> Scratch:
     """
     try:
         handle = os.open(path / _LOCK, os.O_RDWR)
-        fcntl.flock(handle, fcntl.LOCK_SH)
+        fcntl.flock(handle, fcntl.LOCK_SH)  # waits for whoever removes it just now
+        (path / _LOCK).stat()
     except OSError:
         raise TableError("The run's temporary files are gone. Load the table again.") from None
-    return Scratch(path, handle, owner=False)
+    return Scratch(path, handle)
+
+
+def clean(workspace: Path) -> None:
+    """Remove what crashes left in a workspace; makes nothing."""
+    root = workspace / FOLDER
+    if root.is_dir():
+        with suppress(OSError), _alone(root):
+            sweep(root)
 
 
 def sweep(root: Path) -> None:
@@ -110,9 +120,13 @@ def sweep(root: Path) -> None:
             os.close(handle)
 
 
-def _end(path: Path, handle: int, process: int, owner: bool) -> None:
+def _end(path: Path, handle: int, process: int) -> None:
     if os.getpid() != process:
         return  # a fork must not remove its parent's files
-    if owner:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(path, ignore_errors=True)
-    os.close(handle)
+    except BlockingIOError:
+        pass  # another process still reads it, and removes it
+    finally:
+        os.close(handle)

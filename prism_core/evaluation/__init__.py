@@ -1,11 +1,28 @@
 """How good are the synthetic rows? TSTR beside its ceiling and floor, and distances.
 
-Everything here reads private rows without noise. It spends nothing and gives no guarantee:
-outside epsilon, for the curator only.
+Everything here reads private rows without noise, spends nothing and gives no guarantee: outside
+epsilon, for the curator only. The one exception is `evaluate_private`, which buys a few headline
+numbers inside epsilon.
 """
 
+from prism_core.evaluation.agreement import Agreement, Weight, agreement
+from prism_core.evaluation.calibration import CalibrationCurve
+from prism_core.evaluation.comparing import CHOOSING, Candidate, Standing, compare
+from prism_core.evaluation.discriminator import discriminate
+from prism_core.evaluation.error_split import TaskError, TaskMarginal, error_split, task_marginal
 from prism_core.evaluation.evaluate import evaluate
 from prism_core.evaluation.learners import LEARNER_LABELS, LEARNERS, Fitted, fit
+from prism_core.evaluation.pairs import JointShares, PairStatistics, joint_shares, pair_statistics
+from prism_core.evaluation.prediction import Confusion, Prediction, predict
+from prism_core.evaluation.preserved import (
+    Lost,
+    NotMeasured,
+    lost_pairs,
+    lost_triples,
+    not_measured,
+)
+from prism_core.evaluation.private import INSIDE_EPSILON, PrivateEvaluation, evaluate_private
+from prism_core.evaluation.private_plan import PrivatePlan, design_private
 from prism_core.evaluation.records import (
     OUTSIDE_EPSILON,
     ColumnShape,
@@ -14,17 +31,54 @@ from prism_core.evaluation.records import (
     PairTv,
     RocCurve,
 )
+from prism_core.evaluation.subgroups import LEAST, Subgroup, subgroups
+from prism_core.evaluation.subject import Measured, Subject
 
 __all__ = [
+    "CHOOSING",
+    "INSIDE_EPSILON",
     "LEARNERS",
     "LEARNER_LABELS",
+    "LEAST",
     "OUTSIDE_EPSILON",
+    "Agreement",
+    "CalibrationCurve",
+    "Candidate",
     "ColumnShape",
+    "Confusion",
     "Evaluation",
     "Fitted",
+    "JointShares",
+    "Lost",
+    "Measured",
     "MetricRow",
+    "NotMeasured",
+    "PairStatistics",
     "PairTv",
+    "Prediction",
+    "PrivateEvaluation",
+    "PrivatePlan",
     "RocCurve",
+    "Standing",
+    "Subgroup",
+    "Subject",
+    "TaskError",
+    "TaskMarginal",
+    "Weight",
+    "agreement",
+    "compare",
+    "design_private",
+    "discriminate",
+    "error_split",
     "evaluate",
+    "evaluate_private",
     "fit",
+    "joint_shares",
+    "lost_pairs",
+    "lost_triples",
+    "not_measured",
+    "pair_statistics",
+    "predict",
+    "subgroups",
+    "task_marginal",
 ]

@@ -51,7 +51,7 @@ def evaluate(
     Raises:
         EvaluationError: when the tables have different columns, or a name is unknown.
     """
-    names = _check(synthetic, holdout, train, target=target, features=features, s=s)
+    names = check_tables(synthetic, holdout, train, target=target, features=features, s=s)
     check_learners(learners)
     steps = len(learners) * (1 if train is None else 2) + 2
     done = iter(range(steps + 1))
@@ -99,7 +99,7 @@ def evaluate(
     )
 
 
-def _check(
+def check_tables(
     synthetic: EncodedTable,
     holdout: EncodedTable,
     train: EncodedTable | None,
@@ -108,7 +108,13 @@ def _check(
     features: Sequence[str] | None,
     s: Sequence[str],
 ) -> tuple[str, ...]:
-    """The features; everything that can be wrong without looking at a row is refused here."""
+    """The features; everything that can be wrong without looking at a row is refused here.
+
+    Spends nothing: no row is looked at.
+
+    Raises:
+        EvaluationError: when the tables have different columns, or a name is unknown.
+    """
     schema = synthetic.schema
     others = [("holdout", holdout), *([("train", train)] if train is not None else [])]
     for field, table in others:

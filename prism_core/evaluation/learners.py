@@ -72,7 +72,7 @@ class Fitted:
         proba = np.zeros((table.n, self.classes))
         if table.n:
             matrix = _design(self.learner, table, self.features, self.scale)
-            with _one_thread():
+            with one_thread():
                 proba[:, self.model.classes_.astype(int)] = self.model.predict_proba(matrix)
         return proba
 
@@ -120,7 +120,7 @@ def fit(
     with warnings.catch_warnings():
         # Whether it converged is read from the model and told to the reader instead.
         warnings.simplefilter("ignore")
-        with _one_thread():
+        with one_thread():
             model.fit(_design(learner, rows, names, scale), y)
     converged = learner == "gradient_boosting" or int(np.max(model.n_iter_)) < MAX_ITERATIONS
     return Fitted(
@@ -146,7 +146,7 @@ def check_learners(learners: Sequence[str]) -> None:
             )
 
 
-def _one_thread() -> AbstractContextManager[object]:
+def one_thread() -> AbstractContextManager[object]:
     """Keep OpenMP and BLAS to one thread.
 
     Their threads wait for each other by spinning at every small step: on a machine whose

@@ -85,6 +85,7 @@ class RocCurve:
         fpr: false positive rates, from 0 to 1, at most `scoring.CURVE_POINTS` of them.
         tpr: true positive rates at the same thresholds.
         auc: area under the full curve, before thinning.
+        outside_epsilon: True: read from private rows without noise.
     """
 
     learner: str
@@ -93,6 +94,7 @@ class RocCurve:
     fpr: tuple[float, ...]
     tpr: tuple[float, ...]
     auc: float
+    outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
         if len(self.fpr) != len(self.tpr) or len(self.fpr) < 2:
@@ -109,6 +111,7 @@ class ColumnShape:
         real: share of each code among the real rows; zeros when there are no rows.
         synthetic: share of each code among the synthetic rows.
         l1: sum of absolute differences, 0 to 2; None when one side has no rows.
+        outside_epsilon: True: read from private rows without noise.
     """
 
     name: str
@@ -116,6 +119,7 @@ class ColumnShape:
     real: tuple[float, ...]
     synthetic: tuple[float, ...]
     l1: float | None
+    outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
         if not len(self.labels) == len(self.real) == len(self.synthetic):
@@ -133,10 +137,12 @@ class PairTv:
         names: the columns; empty when one side has no rows.
         matrix: symmetric, shape (len(names), len(names)), entries 0 to 1. The diagonal holds
             the distance of the column alone.
+        outside_epsilon: True: read from private rows without noise.
     """
 
     names: tuple[str, ...] = ()
     matrix: tuple[tuple[float, ...], ...] = ()
+    outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
         size = len(self.names)
@@ -160,6 +166,7 @@ class Evaluation:
         n_synthetic: synthetic rows.
         n_train: real training rows, None when not given.
         n_holdout: real holdout rows.
+        outside_epsilon: True: read from private rows without noise.
     """
 
     target: str
@@ -170,6 +177,7 @@ class Evaluation:
     n_synthetic: int
     n_train: int | None
     n_holdout: int
+    outside_epsilon: bool = True
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -215,7 +223,7 @@ class Evaluation:
             "n_synthetic": self.n_synthetic,
             "n_train": self.n_train,
             "n_holdout": self.n_holdout,
-            "outside_epsilon": True,
+            "outside_epsilon": self.outside_epsilon,
             "notice": OUTSIDE_EPSILON,
             "metrics": [row.to_dict() for row in self.rows],
         }

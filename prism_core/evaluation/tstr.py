@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.learners import Fitted
     from prism_core.evaluation.records import Side
 
 METRICS: dict[str, Callable[[NDArray[np.integer], NDArray[np.float64]], float | None]] = {
@@ -40,12 +41,27 @@ MAX_CURVE_CLASSES = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Attempt:
-    """What one learner trained on one side reached, and what a reader must know of it."""
+class Attempt:
+    """What one learner trained on one side reached, and what a reader must know of it.
+
+    Outside epsilon: read from private rows without noise, for the curator only.
+
+    Attributes:
+        values: the scores that are defined, by metric name.
+        notes: sentences a reader needs to read them.
+        curves: ROC curves.
+        fitted: the classifier; None when nothing could be fitted.
+        proba: class probabilities of the holdout rows with a known target, shape (rows,
+            classes); None when nothing could be fitted or scored.
+        outside_epsilon: True: read from private rows without noise.
+    """
 
     values: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     curves: tuple[RocCurve, ...] = ()
+    fitted: Fitted | None = field(default=None, repr=False)
+    proba: NDArray[np.float64] | None = field(default=None, repr=False)
+    outside_epsilon: bool = True
 
 
 def predictive_rows(
@@ -79,17 +95,17 @@ def predictive_rows(
     """
     check_learners(learners)
     test = labelled(holdout, target)
-    floor = _floor(test, target, train)
+    floor = floor_scores(test, target, train)
     rows: list[MetricRow] = []
     curves: list[RocCurve] = []
     for learner in learners:
         progress(f"{learner} on synthetic rows")
-        made = _attempt(learner, "synthetic", synthetic, test, target, features)
+        made = attempt(learner, "synthetic", synthetic, test, target, features)
         real = None
         if train is not None:
             progress(f"{learner} on real rows")
-            real = _attempt(learner, "real", train, test, target, features)
-        rows += [_row(name, learner, test, target, made, real, floor) for name in METRICS]
+            real = attempt(learner, "real", train, test, target, features)
+        rows += [metric_row(name, learner, test, target, made, real, floor) for name in METRICS]
         curves += made.curves + (real.curves if real else ())
     return tuple(rows), tuple(curves)
 
@@ -114,15 +130,16 @@ def protected_rows(
     return tuple(replace(row, name="auc_from_s") for row in rows if row.name == "auc")
 
 
-def _row(
+def metric_row(
     name: str,
     learner: str,
     test: EncodedTable,
     target: str,
-    made: _Attempt,
-    real: _Attempt | None,
+    made: Attempt,
+    real: Attempt | None,
     floor: dict[str, float],
 ) -> MetricRow:
+    """One score of both sides with its notes. Spends nothing; outside epsilon."""
     value = made.values.get(name)
     notes = [*made.notes]
     if real is None:
@@ -141,27 +158,33 @@ def _row(
     )
 
 
-def _attempt(
+def attempt(
     learner: str,
     side: Side,
     table: EncodedTable,
     test: EncodedTable,
     target: str,
     features: Sequence[str],
-) -> _Attempt:
+) -> Attempt:
+    """Fit a learner to one side and score it on the test rows.
+
+    Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+    """
     rows = labelled(table, target)
     shown = np.unique(rows.column(target))
     refusal = _refusal(rows, shown, side, target)
     if refusal or not test.n:
-        return _Attempt(notes=(refusal,) if refusal else ())
+        return Attempt(notes=(refusal,) if refusal else ())
     fitted = fit(learner, rows, target=target, features=features)
     proba = fitted.probabilities(test)
     y = test.column(target)
     scores = {name: score(y, proba) for name, score in METRICS.items()}
-    return _Attempt(
+    return Attempt(
         values={name: value for name, value in scores.items() if value is not None},
         notes=_fit_notes(rows, shown, side, target, converged=fitted.converged),
         curves=_curves(learner, side, test, target, proba),
+        fitted=fitted,
+        proba=proba,
     )
 
 
@@ -218,8 +241,11 @@ def _test_notes(name: str, test: EncodedTable, target: str) -> list[str]:
     return []
 
 
-def _floor(test: EncodedTable, target: str, train: EncodedTable | None) -> dict[str, float]:
-    """Scores of the class shares of the real training rows (else of the holdout itself)."""
+def floor_scores(test: EncodedTable, target: str, train: EncodedTable | None) -> dict[str, float]:
+    """Scores of the class shares of the real training rows (else of the holdout itself).
+
+    Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+    """
     known = test if train is None else labelled(train, target)
     source = known if known.n else test
     if not source.n or not test.n:

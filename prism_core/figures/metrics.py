@@ -8,6 +8,8 @@ from prism_core.evaluation.learners import LEARNER_LABELS
 from prism_core.figures import theme
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import plotly.graph_objects as go
 
     from prism_core.evaluation.records import Evaluation, MetricRow
@@ -17,6 +19,8 @@ METRIC_TITLES = {
     "accuracy": "Share of rows classified correctly (higher is better)",
     "log_loss": "Log loss in nats (lower is better)",
     "brier": "Brier score (lower is better)",
+    "calibration_error": "Expected calibration error (lower is better)",
+    "auc_from_s": "Area under the ROC curve from S alone (higher is better)",
 }
 """Axis titles of the prediction metrics."""
 
@@ -36,7 +40,17 @@ def metric_figure(evaluation: Evaluation, name: str = "auc") -> go.Figure:
         evaluation: the result to draw.
         name: "auc", "accuracy", "log_loss" or "brier".
     """
-    rows = [row for row in evaluation.find(name) if row.learner is not None]
+    return learners_figure(evaluation.find(name), name)
+
+
+def learners_figure(found: Sequence[MetricRow], name: str = "auc") -> go.Figure:
+    """The same for one score of some learners, from wherever it comes. Outside epsilon.
+
+    Args:
+        found: a row a learner.
+        name: of the score.
+    """
+    rows = [row for row in found if row.learner is not None]
     if not rows:
         return theme.sentence_figure(f"No learner was scored by {name}.")
     labels = [LEARNER_LABELS.get(row.learner or "", row.learner or "") for row in rows]

@@ -8,6 +8,8 @@ from prism_core.errors import EvaluationError
 from prism_core.figures import theme
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import plotly.graph_objects as go
 
     from prism_core.evaluation.records import Evaluation, RocCurve
@@ -35,8 +37,18 @@ def roc_figure(evaluation: Evaluation, learner: str | None = None) -> go.Figure:
             field="learner",
         )
     curves = [curve for curve in evaluation.roc if curve.learner == chosen]
+    return curves_figure(curves, evaluation.find("auc", chosen)[0].note)
+
+
+def curves_figure(curves: Sequence[RocCurve], note: str = "") -> go.Figure:
+    """The same for the curves of one learner, from wherever they come. Outside epsilon.
+
+    Args:
+        curves: what to draw.
+        note: says why there are none.
+    """
     if not curves:
-        return theme.sentence_figure(evaluation.find("auc", chosen)[0].note)
+        return theme.sentence_figure(note or "There is no curve to draw.")
     labels = list(dict.fromkeys(curve.class_label for curve in curves))
     rate = {"range": [-0.01, 1.01], "dtick": 0.2, "tickformat": ".1f"}
     figure = theme.new_figure(

@@ -1,23 +1,44 @@
-"""The charge of a step that learns: written before its first mechanism, closed by its outcome."""
+"""The charge of a step beside the release: written before its first mechanism, closed after."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from prism_core.errors import LedgerError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
+    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.events import Event
     from prism_core.privacy.ledger import Ledger
 
 LearningStamp: TypeAlias = Literal[
     "learned", "learned without a ledger", "rehearsal, not learned", "learned from public rows"
 ]
+
+
+class Priced(Protocol):
+    """A plan of another room whose cost is known before it runs."""
+
+    @property
+    def spent(self) -> Spent:
+        """What it costs."""
+        ...
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The same, event by event."""
+        ...
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the plan."""
+        ...
 
 
 @dataclass
@@ -35,8 +56,13 @@ class Charge:
 
 @contextmanager
 def charged(
-    plan: DomainPlan | GraphPlan, ledger: Ledger | None, asset: str, why: str, *, rehearsal: bool
-) -> Iterator[Charge]:
+    plan: DomainPlan | GraphPlan | Priced,
+    ledger: Ledger | None,
+    asset: str,
+    why: str,
+    *,
+    rehearsal: bool,
+) -> Iterator[Charge]:  # fmt: skip
     """Write and sync the charge, then run the block; it stands unless no mechanism ran.
 
     Raises:

@@ -128,7 +128,7 @@ def differences(a: Plan, b: Plan) -> tuple[Difference, ...]:
     Less noise, a smaller error, fewer cells and a smaller spend are better, each by itself: what
     weighs more is the curator's to say. The features S and the number of rows are no contest.
     """
-    left, right = _entries(a), _entries(b)
+    left, right = entries(a), entries(b)
     names = [*left, *(name for name in right if name not in left)]
     rows = [
         Difference(what=name, kind="entry", a=left.get(name), b=right.get(name))
@@ -169,7 +169,7 @@ def _features(plan: Plan) -> str:
     return ", ".join(plan.s)
 
 
-def _entries(plan: Plan) -> dict[str, Value]:
+def entries(plan: Plan) -> dict[str, Value]:
     """The wishes behind a plan, one line each; numbers in force instead of defaults."""
     task, budget, synthesis = plan.task, plan.budget, plan.synthesis
     names = ("target", "regime", "max_joint_cells", "three_way")

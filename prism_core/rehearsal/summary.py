@@ -54,6 +54,21 @@ class Estimate:
         return dict(vars(self))
 
 
+def estimates_from(documents: Iterable[dict[str, Any]]) -> tuple[Estimate, ...]:
+    """Estimates from what `Estimate.to_dict` gave.
+
+    Raises:
+        ValueError, TypeError: when one is not usable.
+    """
+    found = tuple(Estimate(**document) for document in documents)
+    for one in found:
+        numbers = (one.epsilon, one.mean, one.ceiling, 0.0 if one.half is None else one.half)
+        known = one.shift in SHIFT_TEXT and isinstance(one.variant, str)
+        if not known or not all(math.isfinite(number) for number in numbers):
+            raise ValueError("an estimate needs a known shift, a name and finite numbers")
+    return found
+
+
 def half_width(values: Sequence[float]) -> float | None:
     """Half the width of the 95% t-interval of the mean; None for fewer than two values."""
     if len(values) < 2:

@@ -284,7 +284,6 @@ def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
     project.budget.accountant, project.asset, project.lifetime = "pld", "stays", 1.0
     test = page("release", project)
     assert "the ledger charges the zCDP amount" in texts(test)
-    test.checkbox(key="release_confirm").check().run()
     assert test.button(key="release_run").disabled
     test.number_input(key="asset_lifetime").set_value(1.2).run()
     assert not test.button(key="release_run").disabled
@@ -326,11 +325,15 @@ def test_three_way_marginals_need_the_graphical_model(project):
 def test_a_release_needs_a_confirmation_and_an_asset(project):
     project.public = False
     test = page("release", project)
-    assert test.button(key="release_run").disabled
-    test.checkbox(key="release_confirm").check().run()
     assert test.button(key="release_run").disabled  # no asset yet
+    assert "Name the asset below" in texts(test)
     test.text_input(key="asset_name").set_value("stays 2024").run()
     assert not test.button(key="release_run").disabled
+    for typed in ("", "stays 2023"):
+        test.text_input(key="release_confirm").set_value(typed).run()
+        test.button(key="release_run").click().run()
+        assert "Type “stays 2024” into the field above" in texts(test)
+        assert project.job is None
     test.number_input(key="asset_lifetime").set_value(0.5).run()
     assert test.button(key="release_run").disabled
     assert "This release needs epsilon 1" in texts(test)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import sqlite3
+import time
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Editor, Watch, free_port, serving
+from driver import Editor, Watch, free_port, serving, wait_until
 
 from prism_core.data import schema_io
 from prism_core.data.encoding import rows_outside
@@ -25,12 +30,16 @@ RUN = 240_000  # milliseconds a run may take on a busy machine
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory) -> Iterator[str]:
+def workspace(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("workspace")
+
+
+@pytest.fixture(scope="module")
+def studio(workspace: Path) -> Iterator[str]:
     """`prism-dashboard` as people start it, with a ledger of its own."""
     port = free_port()
     command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
-    workspace = {"PRISM_WORKSPACE": str(tmp_path_factory.mktemp("workspace"))}
-    with serving(command, port, workspace) as address:
+    with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}) as address:
         yield address
 
 
@@ -75,7 +84,10 @@ def pick(page: Page, regime: str) -> None:
 
 
 def spend(page: Page, label: str) -> None:
-    page.locator(".st-key-release_confirm label").click()
+    if label == "Run the release":  # the asset's name is typed once more
+        field = page.locator(".st-key-release_confirm input")
+        field.fill(page.locator(".st-key-asset_name input").input_value())
+        field.press("Enter")
     button(page, label).click()
     button(page, "Cancel the run").wait_for()
 
@@ -138,16 +150,37 @@ def draw_undo_delete(page: Page) -> None:
     page.get_by_text("S = Pa(readmitted_30d) = {charlson_index}").wait_for()
 
 
+def section(page: Page, name: str) -> None:
+    page.locator(".st-key-inspect_section").get_by_text(name, exact=True).click()
+
+
 def inspect(page: Page) -> None:
     button(page, "Continue to Inspect").click()
     button(page, "Compare with the real rows").click()
-    page.get_by_text("AUC, trained on synthetic").wait_for(timeout=RUN)
-    page.get_by_text("outside epsilon", exact=True).wait_for()
+    page.get_by_text("AUC, trained on synthetic").first.wait_for(timeout=RUN)
+    page.get_by_text("outside epsilon", exact=True).first.wait_for()
     page.locator(".st-key-roc_chart .main-svg").first.wait_for()
-    page.get_by_role("tab", name="Columns").click()
+    section(page, "Where the error comes from")
+    page.locator(".st-key-error_split_chart .main-svg").first.wait_for()
+    page.get_by_text("noise explains").first.wait_for()
+    section(page, "Columns and pairs")
     page.locator(".st-key-column_chart .main-svg").first.wait_for()
-    page.get_by_role("tab", name="Pairs").click()
-    page.locator(".st-key-pair_chart .main-svg").first.wait_for()
+    page.locator(".st-key-pair_chart .main-svg").first.wait_for(timeout=RUN)
+
+
+def buy_private_numbers(page: Page, asset: str, folder: Path) -> None:
+    """By keyboard but for the last click; the certificate's entry says what was spent."""
+    section(page, "Private numbers")
+    page.get_by_text("Computed from the declared columns").wait_for()
+    assert button(page, "Spend and count").is_disabled()
+    entry = page.locator(".st-key-private_confirm_0 input")
+    entry.fill(asset)
+    entry.press("Enter")
+    button(page, "Spend and count").click()
+    page.get_by_text("charge number 2 in the ledger").wait_for(timeout=RUN)
+    found = json.loads(download(page, "Certificate entry (JSON)", folder).read_text())
+    assert found["charge"] == 2
+    assert 0.19 < found["guarantee"]["epsilon"] <= 0.2
 
 
 def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_path: Path):
@@ -183,6 +216,7 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
     covers(readmission / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))
 
     inspect(page)
+    buy_private_numbers(page, "train.csv", tmp_path)
 
 
 OUTLINE = """
@@ -256,6 +290,110 @@ def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmissi
     page.get_by_text("Lifetime epsilon 3").or_(
         page.get_by_text("Lifetime epsilon of")
     ).first.wait_for()
+
+
+class Child:
+    """The process of the newest run, held and let go by signals, so that a test meets it where it
+    wants to: whatever the machine's speed, a held run does not go on."""
+
+    def __init__(self, workspace: Path, known: set[Path]) -> None:
+        def found() -> list[Path]:
+            return [p for p in workspace.glob("runs/project-*/*/process.json") if p not in known]
+
+        wait_until(lambda: bool(found()), seconds=60)
+        self.folder = found()[0].parent
+        self.pid = json.loads(found()[0].read_text())["pid"]
+
+    @property
+    def stage(self) -> str:
+        path = self.folder / "progress.json"
+        return json.loads(path.read_text())["stage"] if path.exists() else ""
+
+    def hold(self, *stages: str) -> None:
+        """Stop it as soon as it is in one of these stages."""
+        end = time.monotonic() + RUN / 1_000
+        while self.stage not in stages:
+            assert time.monotonic() < end, f"still in {self.stage!r}"
+            time.sleep(0.001)
+        os.kill(self.pid, signal.SIGSTOP)
+        assert self.stage in stages
+
+    def let_go_once_cancelled(self) -> None:
+        wait_until((self.folder / "cancelled").exists)
+        time.sleep(0.3)  # the signal follows the mark
+        os.kill(self.pid, signal.SIGCONT)
+
+
+def runs(workspace: Path) -> set[Path]:
+    return set(workspace.glob("runs/project-*/*/process.json"))
+
+
+def states(workspace: Path, asset: str) -> list[str]:
+    """Newest state of every charge of an asset, from the file itself."""
+    with closing(sqlite3.connect(workspace / "ledger.sqlite")) as db:
+        rows = db.execute(
+            "SELECT (SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) "
+            "FROM charges c JOIN assets a ON a.id = c.asset WHERE a.name = ? ORDER BY c.id",
+            (asset,),
+        ).fetchall()
+    return [state for (state,) in rows]
+
+
+def to_release(page: Page, readmission: Path, asset: str) -> None:
+    load_own(page, readmission / "train.csv", readmission / "schema.yaml")
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted_30d")
+    pick(page, "Predictive")
+    button(page, "Continue to Budget").click()
+    button(page, "Continue to Release").click()
+    page.locator(".st-key-asset_name input").fill(asset)
+    page.keyboard.press("Enter")
+
+
+def test_cancel_close_reopen_and_two_tabs(
+    page: Page, chromium: Browser, readmission: Path, workspace: Path
+):
+    to_release(page, readmission, "cancelled stays")
+    known = runs(workspace)
+    spend(page, "Run the release")
+    child = Child(workspace, known)
+    child.hold("")
+
+    # A second tab shows the same run and offers no other one.
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    tab.get_by_role("link", name="Release").click()
+    button(tab, "Cancel the run").wait_for()
+    assert button(tab, "Run the release").count() == 0
+    tab.close()
+
+    # Another browser, later, at the same address: the run is still there. Cancelled now, it has
+    # cost nothing.
+    later = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    again = later.new_page()
+    again.goto(page.url)
+    again.get_by_role("link", name="Release").click()
+    again.get_by_text("cancelled now, nothing is spent").wait_for()
+    button(again, "Cancel the run").click()
+    child.let_go_once_cancelled()
+    again.get_by_text("Nothing is spent:").wait_for(timeout=RUN)
+    assert states(workspace, "cancelled stays") == []
+    later.close()
+
+    # After the first mechanism the charge stands.
+    page.get_by_text("Nothing is spent:").wait_for()
+    button(page, "Prepare another run").click()
+    known = runs(workspace)
+    spend(page, "Run the release")
+    child = Child(workspace, known)
+    child.hold("task", "background", "forest", "fit", "sample")
+    page.get_by_text("cancelled now, the charge stands").wait_for()
+    button(page, "Cancel the run").click()
+    child.let_go_once_cancelled()
+    page.get_by_text("The charge stands:").wait_for(timeout=RUN)
+    assert states(workspace, "cancelled stays") == ["failed"]
+    assert not list(workspace.glob("runs/**/codes.npy"))
 
 
 def test_adult_predictive(page: Page, tmp_path: Path):

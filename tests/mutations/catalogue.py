@@ -56,6 +56,7 @@ ACCOUNTANTS = "unit/test_accountants.py"
 PLD = "unit/test_pld.py"
 LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
+PRIVATE = "unit/test_private_evaluation.py"
 
 CATALOGUE = (
     _one(
@@ -395,5 +396,56 @@ CATALOGUE = (
         "if self.key and not (len(self.key) >= 16 and self.signer.startswith(self.key)):",
         "if self.key and not self.signer:",
         f"{VERIFY}::test_another_key_fails_where_the_right_one_is_known",
+    ),
+    # --- private evaluation ---
+    _one(
+        "bins of scores from the holdout", "evaluation/private.py",
+        "    edges = score_edges(plan, fitted, synthetic)\n",
+        "    edges = score_edges(plan, fitted, holdout)\n",
+        f"{PRIVATE}::test_the_whole_step_on_every_small_holdout",
+    ),
+    _one(
+        "model of a private evaluation trained on private rows", "evaluation/private.py",
+        "    if not synthetic.public:", "    if synthetic is None:",
+        f"{PRIVATE}::test_what_does_not_fit_is_refused_before_anything_is_read",
+    ),
+    _one(
+        "private numbers from the true counts", "evaluation/private.py",
+        "numbers=_numbers(plan, noisy), binning",
+        "numbers=_numbers(plan, [np.bincount(c, minlength=s) for c, s in cells]), binning",
+        f"{PRIVATE}::test_the_numbers_come_from_the_noisy_counts_alone",
+    ),
+    _one(
+        "private evaluation not charged", "evaluation/private.py",
+        "with charged(plan, ledger, asset,", "with charged(plan, None, asset,",
+        f"{PRIVATE}::test_the_charge_stands_before_the_first_count_and_holds_the_plan_s_events",
+    ),
+    _one(
+        "charge of a private evaluation void after its count", "evaluation/private.py",
+        "charge.touched = True", "charge.touched = False",
+        f"{PRIVATE}::test_a_charge_that_is_too_large_reads_nothing_and_a_failure_stands",
+    ),
+    _one(
+        "budget of a private evaluation not split over classes", "evaluation/private_plan.py",
+        "total * (1.0 - share) / len(classes)", "total * (1.0 - share)",
+        f"{PRIVATE}::test_the_plan_never_spends_more_than_it_says",
+    ),
+    _one(
+        "a row counted in two cells", "evaluation/private.py",
+        "        found.append((cells.astype(np.int64), 2 * BINS + 1))",
+        "        found.append((np.repeat(cells.astype(np.int64), 2), 2 * BINS + 1))",
+        f"{PRIVATE}::test_every_small_holdout_and_every_replaced_row",
+    ),
+    # --- the report ---
+    _one(
+        "names in the report are markup", "bundle/report.py",
+        "loader=FileSystemLoader(_HERE), autoescape=True,",
+        "loader=FileSystemLoader(_HERE), autoescape=False,",
+        "unit/test_report.py::test_hostile_names_are_text",
+    ),
+    _one(
+        "unmarked numbers come into the report", "bundle/report_extras.py",
+        'document.get("outside_epsilon") is True', "True",
+        "unit/test_report.py::test_an_evaluation_without_its_marks_is_refused",
     ),
 )  # fmt: skip

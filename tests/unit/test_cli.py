@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DESCRIBED = (
     "README.md", "certificate.json", "dag.dot", "dag.json", "datapackage.json", "meaning.md",
-    "plan.json", "refit.py", "run.toml", "schema.yaml",
+    "plan.json", "refit.py", "report.html", "run.toml", "schema.yaml",
 )  # fmt: skip
 """Files of a bundle that follow from what was declared, but for what is drawn or written anew."""
 NOISY = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any, Literal, TypeAlias
 
@@ -92,6 +92,11 @@ class Charge:
         """Whether it counts as spent: in every state but `void`."""
         return self.state != "void"
 
+    def measured_with(self, column: str) -> bool:
+        """Whether it paid for a marginal of this column with others, by the steps' labels."""
+        parts = (str(event.get("label", "")).split(" × ") for event in self.events)
+        return any(len(names) > 1 and column in names for names in parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self) | {"state_in_words": STATE_WORDS[self.state], "counts": self.counts}
@@ -131,7 +136,21 @@ class Balance:
     def left_epsilon(self) -> float:
         """The epsilon of one more release that would use up what is left."""
         delta = self.asset.delta - self.spent_delta
-        return rho_to_epsilon(self.left_rho, delta) if self.left_rho > 0 else 0.0
+        return rho_to_epsilon(self.left_rho, delta) if self.left_rho > 0 and delta > 0 else 0.0
+
+    def after(self, rho: float, failing: float = 0.0) -> Balance:
+        """The balance once one more charge stands; writes nothing.
+
+        Args:
+            rho: of that charge.
+            failing: part of delta that its events take beyond zCDP.
+        """
+        spent, taken = self.spent_rho + rho, self.spent_delta + failing
+        left = self.asset.delta - taken
+        return replace(
+            self, spent_rho=spent, spent_delta=taken, charges=self.charges + 1,
+            spent_epsilon=rho_to_epsilon(spent, left) if left > 0 else inf,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

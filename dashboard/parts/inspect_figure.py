@@ -1,0 +1,66 @@
+"""A figure with its words, its numbers and their download."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.widgets import PLOTLY, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import plotly.graph_objects as go
+
+MARK = "outside epsilon"
+
+
+def badge(text: str = "") -> None:
+    """Says that what follows was read from private rows without noise."""
+    st.markdown(f":red-badge[{MARK}] {plain(text)}")
+
+
+def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Show a figure outside epsilon.
+
+    Args:
+        drawn: the figure; the camera in its corner saves it as an image.
+        key: of the widget, and the name of the download.
+        words: says what it shows; read aloud in its place.
+        rows: its numbers.
+    """
+    image = {"toImageButtonOptions": {"filename": f"outside-epsilon-{key}", "scale": 2}}
+    st.plotly_chart(drawn, config=PLOTLY | image, key=f"{key}_chart")
+    st.caption(plain(words))
+    with st.expander("The numbers of this figure", icon=":material/table_view:"):
+        table(rows, key)
+
+
+def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) -> None:
+    """Numbers as a table with a download; both say whether epsilon covers them.
+
+    Args:
+        rows: the numbers.
+        key: of the widgets, and the name of the download.
+        inside: whether they are differentially private.
+    """
+    frame = pd.DataFrame(rows)
+    if frame.empty:
+        st.caption("There are no numbers here.")
+        return
+    if not any(row.get("note") for row in rows) and "note" in frame:
+        frame = frame.drop(columns="note")
+    floats = frame.select_dtypes("float").columns
+    st.dataframe(
+        frame, hide_index=True, width="stretch", key=f"{key}_table",
+        column_config={name: st.column_config.NumberColumn(format="%.4g") for name in floats},
+    )  # fmt: skip
+    mark = "inside epsilon" if inside else MARK
+    marked = frame.assign(**{"covered by": mark})
+    st.download_button(
+        "Download these numbers (CSV)", marked.to_csv(index=False).encode(),
+        f"{mark.replace(' ', '-')}-{key}.csv", "text/csv", key=f"{key}_download",
+        icon=":material/download:", on_click="ignore",
+    )  # fmt: skip

@@ -1,0 +1,158 @@
+"""Headline numbers inside epsilon: what they cost, a typed confirmation, and what came out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.parts import asset
+from dashboard.parts.inspect_figure import table
+from dashboard.parts.inspect_work import inspection
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.bundle import writer
+from prism_core.errors import PrismError
+from prism_core.evaluation import INSIDE_EPSILON, design_private, evaluate_private
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.noise import SecureNoise, SeededNoise
+from prism_core.workspace import generator
+
+if TYPE_CHECKING:
+    from prism_core.evaluation import PrivateEvaluation, PrivatePlan
+
+_WORD = "rehearse"
+
+
+def section() -> None:
+    """The offer, and what was bought in this session."""
+    st.markdown(
+        "Everything else on this page is for your eyes only. Here a **small budget of its own** "
+        "buys two numbers that a committee or the public may see: AUC and accuracy of the model "
+        "trained on synthetic rows, from noisy counts of the rows kept aside. They belong to the "
+        "same people's data, so the same lifetime budget is charged. The ceiling (trained on real "
+        "rows) stays outside: that model is private itself."
+    )
+    for number, found in enumerate(reversed(inspection().private)):
+        _show(found, len(inspection().private) - number)
+    try:
+        _offer()
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def _offer() -> None:
+    entries, cost = st.columns([1, 1.4], gap="large")
+    with entries:
+        epsilon = st.number_input(
+            "Epsilon for these numbers", 0.0, value=0.2, step=0.1, format="%.4g",
+            key="private_epsilon",
+        )  # fmt: skip
+    plan = _plan(epsilon)
+    with cost:
+        _cost(plan)
+    with entries:
+        covered = True
+        if project().public:
+            asset.seed("private_seed")
+        else:
+            covered = asset.section(plan.spent, plan.spent.rho, plan.delta, "This evaluation")
+    _confirm(plan, covered=covered)
+
+
+def _plan(epsilon: float) -> PrivatePlan:
+    now = inspection()
+    return design_private(
+        now.subject.holdout.schema, now.subject.target, now.subject.holdout.n, epsilon,
+        now.certificate.get("guarantee", {}).get("delta"),
+        release=str(now.certificate.get("plan_sha256", "")),
+    )  # fmt: skip
+
+
+def _cost(plan: PrivatePlan) -> None:
+    first, second, third = st.columns(3)
+    first.metric("Spends, ε", f"{plan.spent.epsilon:.3g}", border=True,
+                 help=f"By itself, at delta {plan.delta:.2g}.")  # fmt: skip
+    text = "–" if not plan.classes else f"± {1.96 * plan.expected_auc_error():.3f}"
+    second.metric("AUC, noise (95%)", text, border=True,
+                  help="If the class has a tenth of the rows kept aside; larger classes have "
+                  "less noise. Known before a row is read.")  # fmt: skip
+    third.metric("Accuracy, noise (95%)", f"± {1.96 * plan.expected_accuracy_error:.3f}",
+                 border=True)  # fmt: skip
+    st.caption(
+        f"Computed from the declared columns and the {plan.n:,} rows kept aside alone; no row is "
+        "read before you confirm."
+    )
+
+
+def _confirm(plan: PrivatePlan, *, covered: bool) -> None:
+    state = project()
+    word = _WORD if state.public else state.asset.strip()
+    if not word:
+        st.info("Name the data asset first.", icon=":material/info:")
+        return
+    what = (
+        "These rows are public: nothing is charged."
+        if state.public
+        else f"This spends epsilon {plan.spent.epsilon:.3g} of “{plain(word)}”. It cannot be "
+        "undone, even if it fails once counting has begun."
+    )
+    attempt = len(inspection().private)
+    typed = st.text_input(
+        f"{what} To go on, type **{plain(word)}**", key=f"private_confirm_{attempt}"
+    )
+    label = "Count with known noise (rehearsal)" if state.public else "Spend and count"
+    if st.button(
+        label, type="primary", icon=":material/verified_user:", key="private_run",
+        disabled=not (covered and typed.strip() == word),
+    ):  # fmt: skip
+        with st.spinner("Training on the synthetic rows, charging, counting …"), mistakes():
+            _run(plan)
+            st.rerun()
+
+
+def _run(plan: PrivatePlan) -> None:
+    """Charge and count. No widget is touched in between, so no click can come between them."""
+    state, now = project(), inspection()
+    chosen, subject = asset.chosen(), now.subject
+    ledger, name = None, ""
+    if chosen is not None:
+        ledger = Ledger()
+        name = ledger.register(
+            chosen.name, epsilon=chosen.lifetime_epsilon,
+            delta=chosen.lifetime_delta or plan.delta,
+        ).name  # fmt: skip
+    noise = SeededNoise(generator(state.seed)) if state.public else SecureNoise()
+    found = evaluate_private(
+        plan, subject.synthetic, subject.holdout, ledger=ledger, asset=name,
+        why=state.why, noise=noise,
+    )  # fmt: skip
+    now.private.append(found)
+
+
+def _show(found: PrivateEvaluation, number: int) -> None:
+    st.success(
+        f"**{found.stamp.capitalize()}** · epsilon {found.spent.epsilon:.3g}, delta "
+        f"{found.spent.delta:.2g}"
+        + ("" if found.charge is None else f" · charge number {found.charge} in the ledger"),
+        icon=":material/verified:",
+    )
+    rows = [
+        {"score": item.name, "of": item.subject, "value": item.value,
+         "noise, standard deviation": item.deviation,
+         "95% from": None if item.interval is None else item.interval[0],
+         "95% to": None if item.interval is None else item.interval[1], "note": item.note}
+        for item in found.numbers
+    ]  # fmt: skip
+    st.markdown(f":green-badge[inside epsilon] {INSIDE_EPSILON}")
+    table(rows, f"private_{number}", inside=True)
+    st.caption(
+        "The interval holds the noise alone; another sample of people would move the numbers, too."
+    )
+    st.download_button(
+        "Certificate entry (JSON)",
+        json.dumps(found.to_dict(), indent=2, ensure_ascii=False).encode(),
+        writer.PRIVATE_EVALUATION, "application/json", key=f"private_entry_{number}",
+        icon=":material/download:", on_click="ignore",
+    )  # fmt: skip

@@ -1,0 +1,37 @@
+"""Does it work for everybody? One column's levels, small groups suppressed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.parts.inspect_figure import figure
+from dashboard.parts.inspect_trust import prediction
+from dashboard.parts.inspect_work import inspection
+from prism_core.evaluation import LEARNER_LABELS, LEARNERS, LEAST, sentences, subgroups
+from prism_core.figures import subgroup_figure
+
+
+def section() -> None:
+    """Scores of the model trained on synthetic rows by level of a chosen column."""
+    subject = inspection().subject
+    first, second, third = st.columns([2, 2, 1])
+    column = first.selectbox("By column", subject.features, key="subgroup_column")
+    learner = second.selectbox(
+        "Learner", LEARNERS, format_func=LEARNER_LABELS.__getitem__, key="subgroup_learner"
+    )
+    least = third.number_input(
+        "Fewest rows", 2, 100_000, LEAST, key="subgroup_least",
+        help="Groups of fewer holdout rows are suppressed: their scores are mostly chance, and "
+        "close to single people.",
+    )  # fmt: skip
+    found = prediction(learner)
+    if found is None:
+        return
+    groups = subgroups(found, column, int(least))
+    rows = [
+        {"level": g.label, "holdout rows": g.rows, "AUC, trained on synthetic": g.synthetic,
+         "AUC, trained on real": g.real, "accuracy": g.accuracy,
+         "calibration error": g.calibration_error, "note": g.note}
+        for g in groups
+    ]  # fmt: skip
+    figure(subgroup_figure(groups, column), "subgroups", sentences.subgroups(groups, column), rows)

@@ -1,0 +1,164 @@
+"""Can I trust it? TSTR beside its ceiling and its floor, then every learner in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dashboard.parts.inspect_figure import figure, table
+from dashboard.parts.inspect_work import ask, inspection
+from dashboard.widgets import plain
+from prism_core.evaluation import LEARNER_LABELS, LEARNERS, agreement, predict, sentences
+from prism_core.figures import (
+    METRIC_TITLES,
+    agreement_figure,
+    calibration_figure,
+    confusion_figure,
+    curves_figure,
+    learners_figure,
+)
+from prism_core.workspace import fresh_rng
+
+if TYPE_CHECKING:
+    from prism_core.evaluation import MetricRow, Prediction
+
+_PREDICTION = ("auc", "accuracy", "log_loss", "brier", "calibration_error")
+
+
+def prediction(learner: str = LEARNERS[0]) -> Prediction | None:
+    """A learner's scores; None while they are worked out."""
+    subject = inspection().subject
+    return ask(f"predict:{learner}", lambda tell: predict(subject, learner, tell))
+
+
+def section() -> None:
+    """The headline, then the detail of a learner."""
+    found = prediction()
+    if found is None:
+        return
+    _headline(found)
+    st.divider()
+    left, right = st.columns([1, 1], gap="large", vertical_alignment="bottom")
+    learner = left.selectbox(
+        "Learner", LEARNERS, format_func=LEARNER_LABELS.__getitem__, key="trust_learner"
+    )
+    shown = found if learner == LEARNERS[0] else prediction(learner)
+    if shown is None:
+        return
+    with right:
+        metric = st.selectbox(
+            "Score of all learners so far", _PREDICTION, format_func=METRIC_TITLES.__getitem__,
+            key="metric_choice",
+        )  # fmt: skip
+    _curves(shown)
+    _learners(metric)
+    _relied_on(shown)
+
+
+def _headline(found: Prediction) -> None:
+    row = found.row("auc")
+    st.markdown(f"#### {plain(sentences.trust(found))}")
+    first, second, third, fourth = st.columns(4)
+    _number(first, "AUC, trained on synthetic", row.value, "TSTR: train on synthetic, test on "
+            "real rows kept aside; logistic regression, all columns.")  # fmt: skip
+    _number(second, "AUC, trained on real", row.ceiling, "TRTR, the ceiling: the same learner on "
+            "the real training rows.")  # fmt: skip
+    _number(third, "AUC, guessing", row.floor, "The floor: class shares, no column looked at.")
+    error = found.row("calibration_error")
+    _number(fourth, "Calibration error", error.value, "Mean gap between predicted and observed "
+            "shares; 0 is best.")  # fmt: skip
+    if row.note:
+        st.caption(plain(row.note))
+    protected = sentences.from_protected(found)
+    if protected:
+        st.markdown(plain(protected))
+
+
+def _number(place: Any, title: str, value: float | None, text: str) -> None:  # noqa: ANN401
+    place.metric(title, "–" if value is None else f"{value:.3f}", border=True, help=text)
+
+
+def _curves(found: Prediction) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("How well it ranks", anchor=False)
+        points = [
+            {"trained on": curve.trained_on, "class": curve.class_label,
+             "false positive rate": x, "true positive rate": y}
+            for curve in found.roc for x, y in zip(curve.fpr, curve.tpr, strict=True)
+        ]  # fmt: skip
+        drawn = curves_figure(found.roc, found.row("auc").note)
+        figure(drawn, "roc", sentences.curves(found), points)
+    with right:
+        st.subheader("Do its probabilities come true", anchor=False)
+        points = [
+            {"trained on": curve.trained_on, "predicted": x, "observed": y, "rows": rows}
+            for curve in found.calibration
+            for x, y, rows in zip(curve.predicted, curve.observed, curve.rows, strict=True)
+        ]
+        drawn = calibration_figure(found.calibration)
+        figure(drawn, "calibration", sentences.calibration(found.calibration), points)
+    st.subheader("What is taken for what", anchor=False)
+    if not found.confusion:
+        st.info(plain(found.row("accuracy").note), icon=":material/info:")
+    for place, matrix in zip(st.columns(2, gap="large"), found.confusion, strict=False):
+        with place:
+            st.markdown(f"**Trained on {matrix.trained_on} rows**")
+            rows = [
+                {"true": true, "predicted": label, "rows": count}
+                for true, counts in zip(matrix.labels, matrix.counts, strict=True)
+                for label, count in zip(matrix.labels, counts, strict=True)
+            ]
+            key = f"confusion_{matrix.trained_on}"
+            figure(confusion_figure(matrix), key, sentences.confusion(matrix), rows)
+
+
+def _learners(metric: str) -> None:
+    st.subheader("All learners so far", anchor=False)
+    scored = list(inspection().done("predict:").values())
+    rows: list[MetricRow] = [row for found in scored for row in found.rows]
+    chosen = [row for row in rows if row.name == metric]
+    left, right = st.columns([1, 1.2], gap="large")
+    with left:
+        words = "; ".join(
+            f"{LEARNER_LABELS[row.learner or '']}: "
+            + ("not defined" if row.value is None else f"{row.value:.3f}")
+            for row in chosen
+        )
+        figure(learners_figure(chosen, metric), "learners", words, [row_of(r) for r in chosen])
+    with right:
+        table([row_of(row) for row in rows], "scores")
+        st.caption("Choose another learner above to add it.")
+
+
+def row_of(row: MetricRow) -> dict[str, Any]:
+    """A metric row for a table."""
+    score = "AUC from S" if row.name == "auc_from_s" else row.name.replace("_", " ")
+    return {
+        "score": "AUC" if row.name == "auc" else score,
+        "learner": LEARNER_LABELS.get(row.learner or "", ""),
+        "floor": row.floor,
+        "synthetic (TSTR)": row.value,
+        "real (ceiling)": row.ceiling,
+        "note": row.note,
+    }
+
+
+def _relied_on(found: Prediction) -> None:
+    st.subheader("Would one learn the same from it", anchor=False)
+    subject, name = inspection().subject, f"agreement:{found.learner}"
+    slow = found.learner == "gradient_boosting"
+    if slow and name not in inspection().works:
+        st.caption("Shuffles every column in turn: seconds for 20 columns, minutes for 200.")
+        if not st.button("Measure importances", key="agreement_run", icon=":material/shuffle:"):
+            return
+    result = ask(name, lambda tell: agreement(subject, found, fresh_rng(), tell))
+    if result is None:
+        return
+    rows = [
+        {"column": w.column, "level": w.term, "class": w.class_label, "real": w.real,
+         "synthetic": w.synthetic, "difference": w.synthetic - w.real, "real rows": w.rows}
+        for w in sorted(result.weights, key=lambda w: -abs(w.synthetic - w.real))
+    ]  # fmt: skip
+    figure(agreement_figure(result), "agreement", sentences.agreement(result), rows)

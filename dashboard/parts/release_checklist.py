@@ -1,0 +1,141 @@
+"""What must be green before a run, each with what to do when it is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.steps import STEPS, Step
+from dashboard.widgets import plain, provenance_words
+from prism_core.errors import PrismError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dashboard.state import Project
+    from prism_core.planning.plan import Plan
+
+_PAGES = {step.title: step for step in STEPS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One line of the checklist.
+
+    Attributes:
+        done: whether the run may go ahead as far as this is concerned.
+        text: what is so, or what is missing and what to do about it.
+        step: where to mend it, None where that is on this page.
+        doubt: whether it may go ahead, but should be looked at.
+    """
+
+    done: bool
+    text: str
+    step: Step | None = None
+    doubt: bool = False
+
+
+def planned(state: Project) -> Plan | None:
+    """The plan of what is entered, None where there is a mistake in it."""
+    try:
+        return state.plan()
+    except PrismError:
+        return None
+
+
+def checks(state: Project, *, budget_left: bool, approval: Check | None) -> tuple[Check, ...]:
+    """All lines. Reads no row.
+
+    Args:
+        state: the project.
+        budget_left: whether an asset is named and its lifetime budget covers the run.
+        approval: the line on the approval, None where there is none to be checked.
+    """
+    found = [_columns(state), _people(state), _graph(state), _plan(state), _holdout(state)]
+    if not state.public:
+        found.append(
+            Check(done=True, text="Asset named, and its lifetime budget covers this release")
+            if budget_left
+            else Check(
+                done=False,
+                text="Name the asset below, with a lifetime budget that covers this release",
+            )
+        )
+    return (*found, approval) if approval is not None else tuple(found)
+
+
+def show(found: Sequence[Check]) -> None:
+    """The lines, and a way to each page where something is to be mended."""
+    for check in found:
+        mark = ":green[:material/check_circle:]" if check.done else ":orange[:material/pending:]"
+        if check.doubt:
+            mark = ":orange[:material/warning:]"
+        st.markdown(f"{mark} {check.text}")
+        if check.step is not None and (check.doubt or not check.done):
+            st.page_link(check.step.page, label=f"Go to {check.step.title}", icon=check.step.icon)
+
+
+def _columns(state: Project) -> Check:
+    assert state.schema is not None
+    schema, step = state.schema, _PAGES["Data"]
+    if state.to_learn:
+        return Check(
+            done=False, text="Learn the columns that are ticked Learn, or declare them", step=step
+        )
+    text = f"Schema of {len(schema.columns)} columns ({provenance_words(schema)})"
+    if schema.provenance == "private rows":
+        text += ": it may give away single people. Declare it from the codebook where you can"
+        return Check(done=True, text=text, step=step, doubt=True)
+    return Check(done=True, text=text)
+
+
+def _people(state: Project) -> Check:
+    assert state.schema is not None
+    schema = state.schema
+    if not schema.people_declared:
+        text = "Say how rows and people relate: protected is one person, not one row"
+        return Check(done=False, text=text, step=_PAGES["Data"])
+    unit = (
+        "one row per person declared"
+        if schema.one_row_per_person
+        else f"one row kept per {plain(schema.person_id or '')}"
+    )
+    return Check(done=True, text=f"People: {unit}")
+
+
+def _graph(state: Project) -> Check:
+    step = _PAGES["Structure"]
+    missing = step.missing(state)
+    if missing:
+        return Check(done=False, text=plain(missing), step=step)
+    if state.regime == "predictive":
+        graph = "no graph needed"
+    else:
+        edges = 0 if state.dag is None else len(state.dag.edges)
+        graph = f"a graph without cycles, {edges} edges"
+    return Check(
+        done=True, text=f"Target {plain(state.target or '')}, {state.regime} regime: {graph}"
+    )
+
+
+def _plan(state: Project) -> Check:
+    step = _PAGES["Budget"]
+    try:
+        plan = state.plan()
+    except PrismError as error:
+        return Check(done=False, text=plain(str(error)), step=step)
+    return Check(
+        done=True,
+        text=f"Plan {plan.hash[:8]}: epsilon {plan.budget.epsilon:g}, delta {plan.delta:.2g}, "
+        f"a model of {max(1.0, plan.forecast.megabytes):,.0f} MB at most",
+    )
+
+
+def _holdout(state: Project) -> Check:
+    kept = state.test.rows if state.test is not None else state.holdout_rows
+    if kept > 0:
+        return Check(done=True, text=f"{kept:,} rows kept aside for evaluation")
+    text = "Keep rows aside, or load a second file: without them nothing can be compared later"
+    return Check(done=False, text=text, step=_PAGES["Data"])

@@ -1,0 +1,211 @@
+"""The protocol to take to a committee, and its approval of exactly this plan."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.keep import keep
+from dashboard.once import once
+from dashboard.parts import asset
+from dashboard.parts.rehearse_start import kept
+from dashboard.parts.release_checklist import Check
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.bundle import approved
+from prism_core.bundle.protocol import Protocol
+from prism_core.errors import ConfigError, PrismError
+from prism_core.rehearsal import estimates
+from prism_core.workspace import approval_required
+
+if TYPE_CHECKING:
+    from dashboard.state import Project
+    from prism_core.bundle.approved import Approved
+    from prism_core.planning.plan import Plan
+
+_FORMATS = (
+    ("For reading (HTML)", "html", "text/html"), ("As text (Markdown)", "md", "text/markdown"),
+    ("For machines (JSON)", "json", "application/json"),
+)  # fmt: skip
+
+
+def given(plan: Plan) -> Approved | None:
+    """The approval that goes with the run.
+
+    Raises:
+        PrismError: when it is of another plan or asset, or one is needed and there is none.
+    """
+    state = project()
+    if state.approved is not None:
+        state.approved.approval.check(plan, state.asset)
+    elif _needed(state):
+        raise PrismError("This release needs an approval. Record it under Protocol and approval.")
+    return state.approved
+
+
+def check(plan: Plan) -> Check | None:
+    """The line of the checklist, None where nobody is asked."""
+    state = project()
+    try:
+        needed = _needed(state)
+    except ConfigError as error:
+        return Check(done=False, text=plain(str(error)))
+    if state.approved is None:
+        text = "Have the plan approved: under Protocol and approval, below"
+        return Check(done=False, text=text) if needed else None
+    approval = state.approved.approval
+    if approval.covers(plan, state.asset):
+        return Check(done=True, text=f"A{plain(approval.sentence[1:])}, for exactly this plan")
+    what = "plan changed" if approval.plan_sha256 != plan.hash else "asset is another one"
+    return Check(done=False, text=f"The {what} since it was approved: see below what changed")
+
+
+def section(plan: Plan) -> None:
+    """Downloads, the record of an approval, and what changed since."""
+    state = project()
+    label = "Protocol and approval: what a committee decides on before anything is spent"
+    changed = state.approved is not None and not state.approved.approval.covers(plan, state.asset)
+    with st.expander(label, icon=":material/gavel:", expanded=changed), mistakes():
+        st.markdown(
+            "The protocol follows from the plan, the rehearsals and the ledger; no row is read for "
+            "it. An approval holds for exactly this plan, and goes into the certificate."
+        )
+        protocol = _protocol(state, plan)
+        with st.container(horizontal=True):
+            for title, ending, mime in _FORMATS:
+                st.download_button(
+                    title, protocol[ending], f"protocol.{ending}", mime, on_click="ignore",
+                    key=f"protocol_{ending}", icon=":material/download:",
+                )  # fmt: skip
+        _asked(state)
+        if state.approved is None:
+            _record(state, plan)
+        else:
+            _recorded(state, state.approved, plan)
+
+
+def _needed(state: Project) -> bool:
+    return not state.public and (state.approval_needed or approval_required())
+
+
+def _asked(state: Project) -> None:
+    if state.public:
+        return
+    rule = approval_required()
+    st.checkbox(
+        "Release only with an approval", value=state.approval_needed or rule, disabled=rule,
+        key="approval_needed", on_change=keep, args=(state, "approval_needed", "approval_needed"),
+        help="This workspace's settings ask for one." if rule else None,
+    )  # fmt: skip
+
+
+def _protocol(state: Project, plan: Plan) -> dict[str, str]:
+    """The protocol in every format, by the endings of files."""
+    points = () if state.rehearsing.asked is None else state.rehearsing.asked.points(kept())
+    made = Protocol(
+        plan=plan, asset=_line(state.asset), purpose=_line(state.why),
+        balance=None if state.public else asset.balance(plan.delta),
+        rehearsal=estimates(points),
+        holdout=state.test.rows if state.test is not None else state.holdout_rows,
+        approval=state.approved.approval
+        if state.approved is not None and state.approved.approval.covers(plan, state.asset)
+        else None,
+    )  # fmt: skip
+    inputs = (plan, made.asset, made.purpose, made.balance, made.rehearsal, made.approval)
+    return once(
+        "protocol_kept", inputs,
+        lambda: {ending: made.text(f".{ending}") for _, ending, _ in _FORMATS},
+    )  # fmt: skip
+
+
+def _line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _record(state: Project, plan: Plan) -> None:
+    typed, file = st.columns(2, gap="large")
+    with typed, st.form("approval_form", border=True):
+        st.markdown("**Record an approval**")
+        by = st.text_input("Who approved (names)", key="approval_by")
+        role = st.text_input("Role", "privacy committee", key="approval_role")
+        day = st.date_input("On", dt.date.today(), max_value=dt.date.today(), key="approval_date")
+        if st.form_submit_button("Record the approval of this plan", icon=":material/how_to_reg:"):
+            protocol = Protocol(plan=plan, asset=_line(state.asset))
+            with mistakes():
+                date = day.isoformat() if isinstance(day, dt.date) else ""
+                state.approved = protocol.approve(by=by.strip(), role=role.strip(), date=date)
+                st.rerun()
+    with file, st.container(border=True):
+        st.markdown("**Or use the file of one**")
+        upload = st.file_uploader("approval.json", type=["json"], key="approval_upload")
+        if st.button("Use this approval", disabled=upload is None, key="approval_use"):
+            assert upload is not None
+            with mistakes():
+                state.approved = approved.loads(_text(upload.getvalue()))
+                st.rerun()
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError("The file is not readable as JSON.", field="protocol") from None
+
+
+def _recorded(state: Project, found: Approved, plan: Plan) -> None:
+    approval = found.approval
+    if approval.covers(plan, state.asset):
+        st.success(
+            f"**A{plain(approval.sentence[1:])}**, for exactly this plan "
+            f"({approval.plan_sha256[:12]}…).",
+            icon=":material/how_to_reg:",
+        )
+    else:
+        _changed(state, found, plan)
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download the approval", found.dumps(), "approval.json", "application/json",
+            key="approval_download", icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+        if st.button("Forget this approval", key="approval_forget", icon=":material/delete:"):
+            state.approved = None
+            st.rerun()
+
+
+def _changed(state: Project, found: Approved, plan: Plan) -> None:
+    approval = found.approval
+    if not approval.fits(state.asset):
+        st.error(
+            f"It was approved for the asset “{plain(approval.asset)}”, not for "
+            f"“{plain(state.asset)}”.",
+            icon=":material/block:",
+        )
+    if approval.plan_sha256 == plan.hash:
+        return
+    st.error(
+        f"The plan changed since it was {plain(approval.sentence)}. Go back to the approved one, "
+        "or have this one approved.",
+        icon=":material/block:",
+    )
+    changes = found.changes(plan)
+    if not changes:
+        st.caption(
+            "No entry differs: figures differ in their last digits, as by another version of the "
+            "program or on another machine. Have the plan approved from this machine's protocol."
+        )
+        return
+    st.dataframe(
+        pd.DataFrame(
+            [(c.what, _short(c.approved), _short(c.now)) for c in changes],
+            columns=["what changed", "approved", "now"],
+        ),
+        hide_index=True, width="stretch", key="approval_changes",
+    )  # fmt: skip
+
+
+def _short(value: object) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False).strip('"')

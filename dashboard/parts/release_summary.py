@@ -1,0 +1,111 @@
+"""What a run would do, spend, leave and write, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.parts import asset
+from dashboard.widgets import plain
+from prism_core.bundle.protocol import LEAKAGE
+from prism_core.errors import LedgerError
+from prism_core.privacy.events import failure
+from prism_core.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from dashboard.state import Project
+    from prism_core.planning.plan import Plan
+
+
+def section(state: Project, plan: Plan) -> None:
+    """All of it, in the order in which it happens."""
+    st.markdown(_measured(state, plan))
+    st.markdown("**What is spent, and what stays**")
+    st.markdown(_spent(state, plan))
+    st.markdown("**What will be written**")
+    st.markdown(_written(plan))
+    earlier = _earlier(state, plan)
+    if earlier:
+        st.warning(earlier, icon=":material/history:")
+
+
+def _measured(state: Project, plan: Plan) -> str:
+    task = [query for query in plan.queries if query.pool == "task"]
+    chosen = (
+        f"the {plan.task.k} features chosen privately"
+        if not plan.s_is_final
+        else plain(", ".join(plan.s))
+    )
+    rest = len([query for query in plan.queries if query.pool == "background"])
+    pairs = 0 if plan.tree is None else plan.tree.rounds
+    triples = (
+        f"- **{plan.three_way.rounds}** marginals of {plain(plan.task.target)} with two of them, "
+        "chosen privately,\n"
+        if plan.three_way is not None
+        else ""
+    )
+    return (
+        f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
+        f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of {plain(plan.task.target)} "
+        f"with {chosen} ({plan.task.regime} regime),\n"
+        f"{triples}"
+        f"- **{rest}** one-way marginals and **{pairs}** background pairs chosen privately,\n\n"
+        f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
+        f"these noisy numbers alone, and draw **{plan.rows:,}** synthetic rows.\n\n"
+        f"The whole run{_learned(plan)} is ({plan.budget.epsilon:g}, {plan.delta:.2g})-"
+        "differentially private for the replacement of one person."
+    )
+
+
+def _learned(plan: Plan) -> str:
+    return "" if plan.prior is None else ", with the learning before it,"
+
+
+def _spent(state: Project, plan: Plan) -> str:
+    if state.public:
+        return "Nothing: the rows are public, the noise is known, and the run is a rehearsal."
+    balance = asset.balance(plan.delta)
+    if balance is None:
+        return (
+            f"Epsilon {plan.spent.epsilon:.3g} of the lifetime budget of an asset that is still to "
+            "be named."
+        )
+    after = balance.after(plan.total, failure(plan.events))
+    name = plain(balance.asset.name)
+    if after.spent_rho > after.total_rho:
+        return f"Epsilon {plan.spent.epsilon:.3g} of “{name}”, which is more than is left."
+    return (
+        f"Epsilon {plan.spent.epsilon:.3g} of “{name}”, charged before the first measurement. Of "
+        f"its lifetime of {balance.asset.epsilon:g}, {after.spent_epsilon:.3g} is then spent "
+        f"(now {balance.spent_epsilon:.3g}), and there is room for one more release of "
+        f"{after.left_epsilon:.3g} (now {balance.left_epsilon:.3g})."
+    )
+
+
+def _written(plan: Plan) -> str:
+    graph = "" if plan.dag is None else "graph, "
+    return (
+        f"A folder to hand over: {plan.rows:,} synthetic rows, the noisy counts they come from, "
+        f"schema, {graph}plan, certificate, data sheet and checksums. Private rows and exact "
+        "counts are in none of them. A working copy of the encoded rows, for this user only, is "
+        "deleted as soon as the run has read it."
+    )
+
+
+def _earlier(state: Project, plan: Plan) -> str:
+    """A sentence where the asset was released for this target before."""
+    if state.public or not state.asset.strip():
+        return ""
+    try:
+        charges = Ledger().charges(state.asset)
+    except LedgerError:
+        return ""
+    target = plan.task.target
+    numbers = [str(c.id) for c in charges if c.counts and c.measured_with(target)]
+    if not numbers:
+        return ""
+    return (
+        f"The ledger holds {'an earlier release' if len(numbers) == 1 else 'earlier releases'} of "
+        f"this asset with {plain(target)} (charge {', '.join(numbers)}). {LEAKAGE}"
+    )

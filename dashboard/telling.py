@@ -1,0 +1,113 @@
+"""What a release tells while it runs: its stage, since when, and a log without private values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import CancelledError
+from prism_core.pipeline import STAGES
+from prism_core.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from prism_core.pipeline import Stage
+    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.events import Event
+
+PROGRESS = "progress.json"
+CHARGE = "charge.json"
+LOG = "log.txt"
+WRITING = "write"
+"""The stage after the last of the pipeline."""
+
+TITLES: dict[str, str] = {**STAGES, WRITING: "Writing the files"}
+"""All stages of a run, in words."""
+
+
+class Teller:
+    """Takes a release's progress, and its wish to be cancelled.
+
+    What it writes follows from the plan and the clock: stage by stage in whole seconds, never
+    query by query.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stage = ""
+        self._asked = False  # to stop, as soon as the charge stands
+        self._stopping = False
+        self._times: dict[str, int] = {}
+
+    def __call__(self, stage: Stage, share: float) -> None:
+        """The pipeline's progress; raises when the run is to stop."""
+        self.enter(stage)
+        if self._asked:
+            raise CancelledError("The run was cancelled.")
+        if stage == "sample" and share >= 1.0:
+            self.enter(WRITING)
+        self._write(share if self._stage == stage else 0.0)
+
+    def enter(self, stage: str) -> None:
+        """A stage begins, unless it began before."""
+        if stage != self._stage:
+            self._stage = stage
+            self._times[stage] = int(time.time())
+            self.log(TITLES[stage])
+            self._write(0.0)
+
+    def cancel(self, *_: object) -> None:
+        """For SIGTERM.
+
+        While the charge is written the wish waits until it stands, so that it can be marked as
+        void; once everything is measured and drawn, what was paid for is written.
+        """
+        if self._stage == "charge":
+            self._asked = True
+        elif self._stage != WRITING and not self._stopping:
+            self._stopping = True  # another tab may ask, too, while the charge is being closed
+            raise CancelledError("The run was cancelled.")
+
+    def log(self, text: str) -> None:
+        """One line more in the log."""
+        now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        handle = os.open(self._folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "a", encoding="utf-8") as file:
+            file.write(f"{now}  {text}\n")
+
+    def _write(self, share: float) -> None:
+        document = {"stage": self._stage, "share": share, "times": self._times}
+        write_json(self._folder / PROGRESS, document)
+
+
+class NotedLedger(Ledger):
+    """The workspace's ledger; the number of a charge is noted beside the run that made it."""
+
+    def __init__(self, teller: Teller, folder: Path) -> None:
+        super().__init__()
+        self._teller = teller
+        self._folder = folder
+
+    def charge(
+        self, asset: str, *, spent: Spent, events: Sequence[Event], plan: str, accountant: str,
+        why: str = "",
+    ) -> int:  # fmt: skip
+        """See `Ledger.charge`."""
+        number = super().charge(
+            asset, spent=spent, events=events, plan=plan, accountant=accountant, why=why
+        )
+        write_json(self._folder / CHARGE, {"number": number})
+        self._teller.log(f"Charge {number} is written; no mechanism has run yet.")
+        return number
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Replace a file at once, so that a reader never sees half of it."""
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(document), encoding="utf-8")
+    os.replace(draft, path)  # noqa: PTH105

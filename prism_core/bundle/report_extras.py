@@ -1,0 +1,162 @@
+"""What a copy of the report may say beyond its bundle: a date, rehearsals, numbers.
+
+The report in a bundle follows from plan, facts and scenarios alone, so that `prism verify` can
+write it again and compare. Everything here goes into a copy that the curator makes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import BundleError
+from prism_core.evaluation.records import OUTSIDE_EPSILON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from prism_core.evaluation.records import MetricRow
+    from prism_core.rehearsal.summary import Estimate
+
+_PARTS = ("value", "floor", "ceiling")
+_TITLES = {
+    "auc": "Area under the ROC curve (AUC)",
+    "auc_from_s": "AUC from the protected features S alone",
+    "accuracy": "Accuracy",
+    "log_loss": "Log loss",
+    "brier": "Brier score",
+    "l1_1way": "Distance of a single column (l1)",
+    "tv_2way": "Distance of a pair (total variation)",
+    "task_tv": "Distance of a pair with the target (total variation)",
+    "task_tv_mean": "Mean distance of pairs with the target",
+    "task_tv_max": "Largest distance of a pair with the target",
+    "task_tv_joint": "Distance of S and target together",
+    "correlation_difference": "Difference of correlations",
+    "discriminator_auc": "AUC of telling synthetic from real rows",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extras:
+    """What a copy says beyond the bundle's report.
+
+    Attributes:
+        date: the day that is printed, as YYYY-MM-DD; "" prints none.
+        rehearsed: means of rehearsals on stand-in rows; no real row was read for them.
+        evaluation: `Evaluation.to_dict()`, only if the curator opted in: outside epsilon.
+        private: entries of private evaluations, inside epsilon.
+    """
+
+    date: str = ""
+    rehearsed: tuple[Estimate, ...] = ()
+    evaluation: Mapping[str, Any] | None = field(default=None, repr=False)
+    private: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+    @property
+    def some(self) -> bool:
+        """Whether there is anything beyond the bundle's report."""
+        return bool(self.date or self.rehearsed or self.private) or self.evaluation is not None
+
+    def __post_init__(self) -> None:
+        """Refuse what this program did not write.
+
+        Raises:
+            BundleError: naming the part.
+        """
+        if self.date and not _day(self.date):
+            raise BundleError("The date must be a day, written YYYY-MM-DD.", field="date")
+        if self.evaluation is not None:
+            _check_outside(self.evaluation)
+        for entry in self.private:
+            _check_inside(entry)
+
+
+def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:
+    """Numbers read from real rows, with their sentence. For a curator who opts in, nobody else."""
+    return {
+        "outside_epsilon": True, "notice": OUTSIDE_EPSILON,
+        "metrics": [row.to_dict() for row in rows],
+    }  # fmt: skip
+
+
+def _check_outside(document: object) -> None:
+    """Numbers that read real rows come in only as this program writes them, sentence and all.
+
+    Raises:
+        BundleError: when it is something else.
+    """
+    rows = document.get("metrics") if isinstance(document, dict) else None
+    fits = (
+        isinstance(document, dict)
+        and document.get("outside_epsilon") is True
+        and isinstance(document.get("notice"), str)
+        and isinstance(rows, list)
+        and all(_metric(row) and row.get("outside_epsilon") is True for row in rows)
+    )
+    if not fits:
+        raise BundleError(
+            "The evaluation must be what `prism evaluate --json` prints: its notice, and metrics "
+            "that are marked outside epsilon.",
+            field="evaluation",
+        )
+
+
+def _check_inside(document: object) -> None:
+    """Numbers inside epsilon name their charge and their guarantee.
+
+    Raises:
+        BundleError: when it is something else.
+    """
+    fits = False
+    if isinstance(document, dict):
+        numbers, guarantee = document.get("numbers"), document.get("guarantee")
+        fits = (
+            isinstance(document.get("private_evaluation"), str)
+            and isinstance(document.get("notice"), str)
+            and isinstance(guarantee, dict)
+            and all(_finite(guarantee.get(key)) for key in ("epsilon", "delta"))
+            and isinstance(numbers, list)
+            and all(_number(row) and row.get("outside_epsilon") is False for row in numbers)
+        )
+    if not fits:
+        raise BundleError(
+            "A private evaluation must be as this program writes it: numbers inside epsilon with "
+            "their guarantee and charge.",
+            field="private",
+        )
+
+
+def _day(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _metric(row: object) -> bool:
+    return (
+        isinstance(row, dict)
+        and all(isinstance(row.get(key), str) for key in ("name", "subject"))
+        and all(row.get(key) is None or _finite(row.get(key)) for key in _PARTS)
+    )
+
+
+def _number(row: object) -> bool:
+    if not isinstance(row, dict) or not isinstance(row.get("name"), str):
+        return False
+    interval = row.get("noise_interval_95")
+    known = interval is None or (
+        isinstance(interval, list) and len(interval) == 2 and all(map(_finite, interval))
+    )
+    return known and (row.get("value") is None or _finite(row.get("value")))
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def metric_title(name: str) -> str:
+    """A metric in words; its own name where there are none."""
+    return _TITLES.get(name, name.replace("_", " "))

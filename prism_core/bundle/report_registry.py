@@ -1,0 +1,133 @@
+"""The entry of a deployment registry, as far as a plan fills it.
+
+Field names follow the public registry of deployments of differential privacy of the OpenDP
+community (registry.opendp.org), whose schema goes back to Dwork, Kohli and Mulligan 2019 and is
+described by Nanayakkara, Ghazi and Vadhan 2025 (arXiv 2509.13509). What no file knows is None: the
+curator fills it in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prism_core.bundle.certificate import NAME, NEIGHBOURS, REHEARSAL
+from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.planning.words import small, up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prism_core.bundle.certificate import Facts
+    from prism_core.planning.plan import Plan
+
+_COMPOSITION = {
+    "zcdp": "zero-concentrated differential privacy of all steps, added up and converted tightly",
+    "pld": "privacy loss distributions of all steps, composed numerically",
+    "basic": "basic composition: epsilons and deltas of all steps added up",
+}
+
+
+def registry(plan: Plan, facts: Facts, date: str = "") -> dict[str, Any]:
+    """The entry as plain values; None where the curator has to say it. Reads no row.
+
+    Args:
+        plan: with every private choice filled in.
+        facts: what the certificate says beyond it.
+        date: of publication, "" where it is not known.
+    """
+    return {
+        "deployment": {
+            "basic": _basic(plan, facts, date),
+            "dp_variant": {
+                "variant_name": "Approximate DP",
+                "data_domain": f"{len(plan.schema.columns)} columns, "
+                f"{PROVENANCE_TEXT[plan.schema.provenance]}",
+                "unprotected_quantities": "the number of people, the declared columns with their "
+                "levels and bounds, the graph, the target, epsilon and delta",
+            },
+            "privacy_loss": {
+                "privacy_unit": "Person",
+                "privacy_unit_details": f"{_unit(plan)} Neighbours: {NEIGHBOURS}.",
+                "privacy_parameters": {
+                    "epsilon": up(plan.guarantee.epsilon, 6), "delta": small(plan.delta, 6),
+                    "rho": up(plan.guarantee.rho, 6),
+                },
+                "privacy_parameters_details": "with what learning the domain or the graph cost"
+                if plan.prior is not None
+                else "of the whole run",
+            },
+            "deployment_model": {
+                "model_name": "Central",
+                "release_type": "One release",
+                "data_source_type": "Static",
+                "access_type": "Non-interactive",
+            },
+            "accounting": {
+                "composition": _COMPOSITION[plan.budget.accountant],
+                "post_processing": "fitting the model and drawing the rows use the noisy counts "
+                "only, and spend nothing",
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": _before(plan),
+                "mechanisms": _mechanisms(plan),
+                "software": f"{NAME} {facts.versions.get(NAME, 'unknown')}",
+                "justification": None,
+            },
+        }
+    }  # fmt: skip
+
+
+def _basic(plan: Plan, facts: Facts, date: str) -> dict[str, Any]:
+    target = plan.task.target
+    return {
+        "name": f"Synthetic rows for predicting {target}, plan {facts.plan_sha256[:12]}",
+        "status": "rehearsal: no deployment" if facts.stamp == REHEARSAL else facts.stamp,
+        "data_curators": None,
+        "description": f"{plan.rows:,} synthetic rows made from noisy counts of {plan.n:,} "
+        "people's rows",
+        "intended_use": f"training and comparing models that predict {target}",
+        "data_subjects": None,
+        "data_product_type": "Synthetic data",
+        "data_product_region": None,
+        "data_product_sector": None,
+        "publication_date": date or None,
+    }
+
+
+def _unit(plan: Plan) -> str:
+    if plan.schema.person_id is not None:
+        return "One uniformly chosen row per person ID."
+    return "One row per person, as declared."
+
+
+def _before(plan: Plan) -> str:
+    parts = {"domain": plan.schema.prior, "graph": None if plan.dag is None else plan.dag.prior}
+    learned = [
+        f"the {what} was learned with epsilon {up(prior.spent.epsilon, 4)}"
+        for what, prior in parts.items()
+        if prior is not None
+    ]
+    return "; ".join(learned) or "none that read a row under this plan"
+
+
+def _mechanisms(plan: Plan) -> str:
+    found = [f"discrete Gaussian noise on the counts of {len(plan.queries)} marginals"]
+    chosen = (plan.selection is not None, plan.three_way_event, plan.tree_event)
+    if any(chosen):
+        rule = plan.selection.rule if plan.selection is not None else ""
+        found.append(
+            "private logistic regression (objective perturbation) for the choice of features"
+            if rule == "logistic"
+            else "exponential mechanism for private choices"
+        )
+    return "; ".join(found)
+
+
+def fields(entry: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str | None]]:
+    """Every field with its value as text, None where the curator has to say it."""
+    for key, value in entry.items():
+        where = f"{path}.{key}" if path else key
+        if isinstance(value, dict):
+            yield from fields(value, where)
+        else:
+            yield where.removeprefix("deployment."), value

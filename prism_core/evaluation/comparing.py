@@ -1,0 +1,113 @@
+"""Several sets of synthetic rows for one task in one table: releases, and whatever rivals them.
+
+A rival of another kind (another synthesizer) takes part as a `Candidate` like every release.
+Outside epsilon: read from private rows without noise, for the curator only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from prism_core.errors import EvaluationError
+from prism_core.evaluation import fidelity
+from prism_core.evaluation.prediction import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.records import MetricRow
+    from prism_core.evaluation.subject import Subject
+
+CHOOSING = (
+    "Choosing among releases by their scores on real rows is itself a leak: the choice depends on "
+    "the private rows, and no epsilon covers it. Decide by the plans and by rehearsals; use this "
+    "table to understand, or spend budget on private numbers."
+)
+"""What everyone who compares has to read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One set of synthetic rows.
+
+    Attributes:
+        name: what it is called in the table.
+        synthetic: its rows, in the schema of the inspection.
+        epsilon: what it spent; None when it gives no guarantee or none is known.
+        stamp: what kind of run it was.
+        regime: how the protected features were found, "" where that means nothing.
+    """
+
+    name: str
+    synthetic: EncodedTable = field(repr=False)
+    epsilon: float | None
+    stamp: str
+    regime: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """One line of the comparison. Outside epsilon.
+
+    Attributes:
+        name, epsilon, stamp, regime: of the candidate.
+        rows: its synthetic rows.
+        auc: TSTR with its ceiling and floor.
+        calibration_error: of the same model.
+        task_distance: mean total variation distance over the pairs with the target.
+        column_distance: mean l1 distance over columns.
+        outside_epsilon: True: read from private rows without noise.
+    """
+
+    name: str
+    epsilon: float | None
+    stamp: str
+    regime: str
+    rows: int
+    auc: MetricRow
+    calibration_error: float | None
+    task_distance: float | None
+    column_distance: float | None
+    outside_epsilon: bool = True
+
+
+def compare(
+    subject: Subject,
+    candidates: Sequence[Candidate],
+    progress: Callable[[float, str], None] = lambda _share, _text: None,
+) -> tuple[Standing, ...]:
+    """Score every candidate on the same holdout, with the default learner.
+
+    Spends nothing and gives no guarantee: outside epsilon, for the curator only. Keeping the
+    best of several releases by these numbers is itself a leak (`CHOOSING`).
+
+    Raises:
+        EvaluationError: when a candidate has other columns than the inspection.
+    """
+    found: list[Standing] = []
+    for place, candidate in enumerate(candidates):
+        progress(place / len(candidates), f"scoring {place + 1:,} of {len(candidates):,}")
+        if candidate.synthetic.schema.columns != subject.schema.columns:
+            raise EvaluationError(
+                f"{candidate.name} has other columns than this release. Compare releases of the "
+                "same schema.",
+                field="candidates",
+            )
+        found.append(_standing(replace(subject, synthetic=candidate.synthetic, s=()), candidate))
+    return tuple(found)
+
+
+def _standing(subject: Subject, candidate: Candidate) -> Standing:
+    scored = predict(subject)
+    comparison = subject.comparison
+    task = fidelity.task_rows(comparison, target=subject.target, features=subject.features)
+    columns = fidelity.column_rows(comparison)
+    return Standing(
+        name=candidate.name, epsilon=candidate.epsilon, stamp=candidate.stamp,
+        regime=candidate.regime, rows=candidate.synthetic.n, auc=scored.row("auc"),
+        calibration_error=scored.row("calibration_error").value,
+        task_distance=next(row.value for row in task if row.name == "task_tv_mean"),
+        column_distance=columns[-1].value,
+    )  # fmt: skip

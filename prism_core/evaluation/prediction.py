@@ -1,0 +1,172 @@
+"""One learner in full: scores, curves, calibration, confusion, trained on synthetic and on real.
+
+Reads private rows without noise: it spends nothing and gives no guarantee, so all of it is
+outside epsilon and for the curator only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.evaluation.calibration import CalibrationCurve, calibration_curve
+from prism_core.evaluation.learners import LEARNERS, check_learners, labelled
+from prism_core.evaluation.tstr import (
+    METRICS,
+    Attempt,
+    attempt,
+    floor_scores,
+    metric_row,
+    protected_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.records import MetricRow, RocCurve, Side
+    from prism_core.evaluation.subject import Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion:
+    """How often each class was taken for which, on the real holdout rows. Outside epsilon.
+
+    Attributes:
+        learner: the learner.
+        trained_on: "synthetic" or "real".
+        labels: of the classes.
+        counts: rows are true classes, columns predicted ones.
+        outside_epsilon: True: read from private rows without noise.
+    """
+
+    learner: str
+    trained_on: Side
+    labels: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+    outside_epsilon: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What one learner reaches from synthetic and from real rows. Outside epsilon.
+
+    Attributes:
+        learner: its name in `LEARNERS`.
+        target: the column that is predicted.
+        rows: auc, accuracy, log_loss, brier and calibration_error, each with floor and ceiling.
+        roc: ROC curves.
+        calibration: one curve a side, as far as it is defined.
+        confusion: one table a side.
+        test: the holdout rows with a known target.
+        made, real: both fits, with their probabilities on `test`.
+        outside_epsilon: True: read from private rows without noise.
+    """
+
+    learner: str
+    target: str
+    rows: tuple[MetricRow, ...]
+    roc: tuple[RocCurve, ...]
+    calibration: tuple[CalibrationCurve, ...]
+    confusion: tuple[Confusion, ...]
+    test: EncodedTable = field(repr=False)
+    made: Attempt = field(repr=False)
+    real: Attempt | None = field(repr=False)
+    outside_epsilon: bool = True
+
+    def row(self, name: str) -> MetricRow:
+        """The row of a metric."""
+        return next(row for row in self.rows if row.name == name)
+
+    @property
+    def sides(self) -> tuple[tuple[Side, Attempt], ...]:
+        """What was trained, by the rows it was trained on."""
+        found: list[tuple[Side, Attempt]] = [("synthetic", self.made)]
+        if self.real is not None:
+            found.append(("real", self.real))
+        return tuple(found)
+
+
+def predict(
+    subject: Subject,
+    learner: str = LEARNERS[0],
+    progress: Callable[[float, str], None] = lambda _share, _text: None,
+) -> Prediction:
+    """Train on synthetic and on real rows, test on the holdout.
+
+    Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+
+    Args:
+        subject: what is inspected.
+        learner: one of `LEARNERS`.
+        progress: called with the share done and what comes next; may raise to stop.
+
+    Raises:
+        EvaluationError: when the learner is unknown.
+    """
+    check_learners((learner,))
+    target, features = subject.target, subject.features
+    test = labelled(subject.holdout, target)
+    progress(0.0, "training on synthetic rows")
+    made = attempt(learner, "synthetic", subject.synthetic, test, target, features)
+    real = None
+    if subject.train is not None:
+        progress(0.4, "training on real rows")
+        real = attempt(learner, "real", subject.train, test, target, features)
+    progress(0.8, "scoring")
+    floor = floor_scores(test, target, subject.train)
+    rows = [metric_row(name, learner, test, target, made, real, floor) for name in METRICS]
+    if subject.s and set(subject.s) < set(features) and learner == LEARNERS[0]:
+        rows += protected_rows(
+            subject.synthetic, subject.holdout, target=target, s=subject.s, train=subject.train
+        )
+    found = Prediction(
+        learner=learner, target=target, rows=tuple(rows),
+        roc=made.curves + (real.curves if real else ()), calibration=(), confusion=(),
+        test=test, made=made, real=real,
+    )  # fmt: skip
+    return _with_shapes(found)
+
+
+def _with_shapes(found: Prediction) -> Prediction:
+    """Calibration, its error as a row, and confusion."""
+    y = found.test.column(found.target)
+    column = found.test.schema[found.target]
+    labels = column.labels()[: column.level_count]
+    curves: list[CalibrationCurve] = []
+    tables: list[Confusion] = []
+    for side, made in found.sides:
+        if made.proba is None:
+            continue
+        curve = calibration_curve(found.learner, side, y, made.proba, labels)
+        if curve is not None:
+            curves.append(curve)
+        tables.append(
+            Confusion(
+                learner=found.learner, trained_on=side, labels=labels,
+                counts=confusion_counts(y, made.proba),
+            )
+        )  # fmt: skip
+    errors = {curve.trained_on: curve.error for curve in curves}
+    like = found.row("accuracy")
+    row = replace(
+        like, name="calibration_error", value=errors.get("synthetic"), floor=None,
+        ceiling=errors.get("real"),
+    )  # fmt: skip
+    return replace(
+        found, rows=(*found.rows, row), calibration=tuple(curves), confusion=tuple(tables)
+    )
+
+
+def confusion_counts(
+    y: NDArray[np.integer], proba: NDArray[np.float64]
+) -> tuple[tuple[int, ...], ...]:
+    """Rows by true class and most probable class; ties go to the first class."""
+    classes = proba.shape[1]
+    cells = y.astype(np.int64) * classes + proba.argmax(axis=1)
+    counts = np.bincount(cells, minlength=classes * classes).reshape(classes, classes)
+    return tuple(tuple(row) for row in counts.tolist())

@@ -1,0 +1,350 @@
+"""A few headline numbers of TSTR inside epsilon, so that others than the curator may see them.
+
+Only the model that was trained on synthetic rows is scored (TSTR). A model trained on real rows
+is itself private, so there is no private TRTR here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from prism_core.errors import PlanError, PrivacyError
+from prism_core.evaluation.error_split import Z95
+from prism_core.evaluation.learners import LEARNER_LABELS, fit
+from prism_core.evaluation.private_plan import BINS, PrivatePlan
+from prism_core.evaluation.scoring import macro_auc
+from prism_core.learning.charge import charged
+from prism_core.privacy.histograms import noisy_cells
+from prism_core.privacy.mechanisms import guard
+from prism_core.privacy.noise import SecureNoise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.learners import Fitted
+    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.noise import NoiseSource
+
+INSIDE_EPSILON = (
+    "Computed from noisy counts of the holdout rows: differentially private, and covered by the "
+    "charge that stands beside them."
+)
+
+_FIRM = 4.0
+"""A class is scored when its noisy size is this many standard deviations of its noise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateNumber:
+    """One number inside epsilon, with the error that its noise causes.
+
+    Attributes:
+        name: "auc" or "accuracy".
+        subject: the class, "mean over classes", or the target.
+        value: the number; None when the noise is too large for it, and then `note` says so.
+        deviation: standard deviation of the noise in it (first order); None like `value`.
+        note: a sentence, or "".
+        outside_epsilon: False: differentially private.
+    """
+
+    name: str
+    subject: str
+    value: float | None
+    deviation: float | None
+    note: str = ""
+    outside_epsilon: bool = False
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95% interval of the noise alone, within 0 to 1."""
+        if self.value is None or self.deviation is None:
+            return None
+        half = Z95 * self.deviation
+        return max(0.0, self.value - half), min(1.0, self.value + half)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            "subject": self.subject,
+            "value": self.value,
+            "noise_deviation": self.deviation,
+            "noise_interval_95": None if self.interval is None else list(self.interval),
+            "note": self.note,
+            "outside_epsilon": self.outside_epsilon,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateEvaluation:
+    """What a private evaluation gives out; differentially private.
+
+    Attributes:
+        plan: its plan.
+        numbers: the AUC (of each class, and their mean), then the accuracy.
+        binning: AUC on the synthetic rows less the same from the binned scores: about what the
+            bins take off the AUC; public. None without an AUC.
+        spent: what it cost, stated at the plan's delta.
+        charge: number of the ledger's charge, None where there was none.
+        stamp: what kind of run it was.
+    """
+
+    plan: PrivatePlan = field(repr=False)
+    numbers: tuple[PrivateNumber, ...]
+    binning: float | None
+    spent: Spent
+    charge: int | None
+    stamp: str
+
+    def find(self, name: str) -> PrivateNumber:
+        """The headline number of that name: of several AUCs the mean over classes."""
+        return next(number for number in reversed(self.numbers) if number.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate's entry: numbers, mechanism, events and charge, as plain values."""
+        return {
+            "private_evaluation": self.stamp,
+            "notice": INSIDE_EPSILON,
+            "learner": LEARNER_LABELS[self.plan.learner],
+            "trained_on": "the synthetic rows of the release alone",
+            "numbers": [number.to_dict() for number in self.numbers],
+            "auc_lost_to_bins": self.binning,
+            "mechanism": "integer counts of the holdout rows by class and bin of the model's "
+            "score, and of right and wrong predictions, with discrete Gaussian noise; l2 "
+            "sensitivity sqrt(2) each",
+            "neighbours": "replace one person; the number of persons is public",
+            "guarantee": {
+                "epsilon": self.spent.epsilon, "delta": self.spent.delta, "rho": self.spent.rho,
+            },
+            "charge": self.charge,
+            "plan_sha256": self.plan.hash,
+            "plan": self.plan.to_dict(),
+        }  # fmt: skip
+
+
+def evaluate_private(
+    plan: PrivatePlan,
+    synthetic: EncodedTable,
+    holdout: EncodedTable,
+    *,
+    ledger: Ledger | None,
+    asset: str = "",
+    why: str = "",
+    noise: NoiseSource | None = None,
+) -> PrivateEvaluation:
+    """Score the synthetic-trained model on the holdout by noisy counts.
+
+    Spends: `plan.spent`, charged to the asset of the training rows: the holdout has the same
+    people's data and shares their lifetime budget. With a ledger the charge is written and synced
+    before the first mechanism; it stands whatever happens later, unless no mechanism ran.
+
+    Args:
+        plan: from `design_private`.
+        synthetic: the released rows; the model and the bins come from them alone, before the
+            charge.
+        holdout: the real rows that took no part in the release, one a person.
+        ledger: the workspace's ledger. None has to be written out and is stamped on the result.
+        asset: the data asset's name in the ledger.
+        why: purpose, for the ledger.
+        noise: secure by default. A seeded source is for public tables only and makes the run a
+            rehearsal, which is not charged.
+
+    Raises:
+        PlanError: when the tables do not fit the plan.
+        PrivacyError: for seeded noise on private rows, or a model that would be trained on rows
+            that are not a release's.
+        EvaluationError: when the synthetic rows show one class only.
+        OverspentError: when the asset's lifetime budget is too small; nothing was read.
+    """
+    source = noise or SecureNoise()
+    _check(plan, synthetic, holdout, source)
+    fitted = fit(plan.learner, synthetic, target=plan.target)
+    edges = score_edges(plan, fitted, synthetic)
+    binning = _binning(plan, fitted, synthetic, edges)
+    rehearsal = holdout.public and not source.secure
+    why = why or "private evaluation"
+    with charged(plan, ledger, asset, why, rehearsal=rehearsal) as charge:
+        cells = cell_codes(plan, fitted, holdout, edges)
+        charge.touched = True
+        noisy = [
+            noisy_cells(codes, size, event, source, public=holdout.public)
+            for (codes, size), event in zip(cells, plan.events, strict=True)
+        ]
+    return PrivateEvaluation(
+        plan=plan, numbers=_numbers(plan, noisy), binning=binning, spent=plan.spent,
+        charge=charge.number, stamp=_stamp(rehearsal=rehearsal, ledger=ledger),
+    )  # fmt: skip
+
+
+def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> str:
+    if rehearsal:
+        return "rehearsal, not a private evaluation"
+    return "private evaluation" + ("" if ledger is not None else " without a ledger")
+
+
+def _check(
+    plan: PrivatePlan, synthetic: EncodedTable, holdout: EncodedTable, noise: NoiseSource
+) -> None:
+    guard(holdout, noise)
+    for name, table in (("synthetic", synthetic), ("holdout", holdout)):
+        if table.schema.columns != plan.schema.columns:
+            raise PlanError(f"The {name} rows have other columns than the plan.", field=name)
+    if not synthetic.public:
+        raise PrivacyError(
+            "The model must be trained on released rows. One that is trained on private rows is "
+            "itself private, and its scores are not covered.",
+            field="synthetic",
+        )
+    if not holdout.schema.people_declared:
+        raise PrivacyError(
+            "The guarantee protects one row. Declare that every person has one row, or name the "
+            "person-ID column.",
+            field="one_row_per_person",
+        )
+    if holdout.n != plan.n:
+        raise PlanError(
+            f"The plan is for {plan.n:,} holdout rows (persons) and the table does not have that "
+            "many. Make the plan for this table.",
+            field="n",
+        )
+
+
+def score_edges(
+    plan: PrivatePlan, fitted: Fitted, synthetic: EncodedTable
+) -> tuple[NDArray[np.float64], ...]:
+    """Where the bins of every class's score are cut: quantiles among the synthetic rows.
+
+    Fixed before a holdout row is read. Spends nothing: a release paid for these rows already.
+    """
+    proba = fitted.probabilities(synthetic)
+    levels = np.arange(1, BINS) / BINS
+    return tuple(np.unique(np.quantile(proba[:, code], levels)) for code in plan.classes)
+
+
+def cell_codes(
+    plan: PrivatePlan,
+    fitted: Fitted,
+    holdout: EncodedTable,
+    edges: Sequence[NDArray[np.float64]],
+) -> list[tuple[NDArray[np.int64], int]]:
+    """For every event of the plan the cell of each holdout row, and the number of cells.
+
+    A histogram has `BINS` cells for rows of the class, `BINS` for the others, and one for rows
+    whose target is missing; the accuracy has right, wrong and missing.
+
+    Proof that each table of counts has l2 sensitivity sqrt(2). The model and the edges are
+    functions of the synthetic rows, which a release paid for: fixed here. A row's cell is a
+    function of the row (its codes give its score, its score the bin, its target the side), of its
+    place and of the number of rows, both public; no row is left out, so none changes another's
+    place. Replacing one row therefore takes 1 from one cell and gives 1 to another, or changes
+    nothing. The tables are composed: each has its own event.
+
+    Reads private rows; spends nothing by itself and must not be shown or stored without noise.
+    """
+    proba = fitted.probabilities(holdout)
+    y = holdout.column(plan.target)
+    missing = holdout.schema[plan.target].missing_code
+    known = np.ones(holdout.n, dtype=bool) if missing is None else y != missing
+    found: list[tuple[NDArray[np.int64], int]] = []
+    for code, cuts in zip(plan.classes, edges, strict=True):
+        bins = np.searchsorted(cuts, proba[:, code], side="left")
+        cells = np.where(known, bins + BINS * (y != code), 2 * BINS)
+        found.append((cells.astype(np.int64), 2 * BINS + 1))
+    right = np.where(known, (proba.argmax(axis=1) != y).astype(np.int64), 2)
+    found.append((right, 3))
+    return found
+
+
+def binned_auc(inside: NDArray[Any], others: NDArray[Any]) -> float:
+    """AUC of counts by ascending bin, ties counting half; both must have a sum above 0."""
+    below = np.cumsum(others) - others / 2.0
+    return float(inside @ below / (inside.sum() * others.sum()))
+
+
+def _binning(
+    plan: PrivatePlan,
+    fitted: Fitted,
+    synthetic: EncodedTable,
+    edges: Sequence[NDArray[np.float64]],
+) -> float | None:
+    """What the bins take off the AUC, on the synthetic rows."""
+    cells = cell_codes(plan, fitted, synthetic, edges)[:-1]
+    y = synthetic.column(plan.target)
+    missing = synthetic.schema[plan.target].missing_code
+    known = np.ones(synthetic.n, dtype=bool) if missing is None else y != missing
+    whole = macro_auc(y[known], fitted.probabilities(synthetic)[known])
+    areas: list[float] = []
+    for codes, size in cells:
+        counts = np.bincount(codes, minlength=size)
+        inside, others = counts[:BINS], counts[BINS : 2 * BINS]
+        if inside.sum() and others.sum():
+            areas.append(binned_auc(inside, others))
+    return whole - float(np.mean(areas)) if areas and whole is not None else None
+
+
+def _numbers(plan: PrivatePlan, noisy: Sequence[NDArray[np.int64]]) -> tuple[PrivateNumber, ...]:
+    """From the noisy counts alone."""
+    labels = plan.schema[plan.target].labels()
+    areas = [
+        _auc(labels[code], counts, event.sigma)
+        for code, counts, event in zip(plan.classes, noisy[:-1], plan.events[:-1], strict=True)
+    ]
+    numbers = [*areas]
+    if len(areas) > 1:
+        numbers.append(_mean(areas))
+    return (*numbers, _accuracy(plan, noisy[-1], plan.events[-1].sigma))
+
+
+def _auc(label: str, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
+    """AUC and its noise: d AUC / d cell is (rank of the cell - AUC) / (rows of its class)."""
+    inside, others = counts[:BINS].astype(float), counts[BINS : 2 * BINS].astype(float)
+    rows = inside.sum(), others.sum()
+    if not min(rows) > _FIRM * sigma * math.sqrt(BINS):
+        note = "Too few rows of this class beside the noise: spend more epsilon, or none."
+        return PrivateNumber(name="auc", subject=label, value=None, deviation=None, note=note)
+    area = binned_auc(inside, others)
+    below = (np.cumsum(others) - others / 2.0) / rows[1]
+    above = (rows[0] - np.cumsum(inside) + inside / 2.0) / rows[0]
+    slopes = np.concatenate([(below - area) / rows[0], (above - area) / rows[1]])
+    return PrivateNumber(
+        name="auc", subject=label, value=min(1.0, max(0.0, area)),
+        deviation=sigma * float(np.sqrt((slopes**2).sum())),
+    )  # fmt: skip
+
+
+def _mean(areas: Sequence[PrivateNumber]) -> PrivateNumber:
+    known = [area for area in areas if area.value is not None and area.deviation is not None]
+    subject = "mean over classes"
+    if not known:
+        note = "No class has enough rows beside the noise."
+        return PrivateNumber(name="auc", subject=subject, value=None, deviation=None, note=note)
+    left_out = len(areas) - len(known)
+    return PrivateNumber(
+        name="auc", subject=subject,
+        value=math.fsum(area.value or 0.0 for area in known) / len(known),
+        deviation=math.sqrt(math.fsum((a.deviation or 0.0) ** 2 for a in known)) / len(known),
+        note=f"{left_out:,} classes are too small beside the noise." if left_out else "",
+    )  # fmt: skip
+
+
+def _accuracy(plan: PrivatePlan, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
+    right, wrong = float(counts[0]), float(counts[1])
+    rows = right + wrong
+    if not rows > _FIRM * sigma * math.sqrt(2.0):
+        note = "Too few rows beside the noise: spend more epsilon, or none."
+        return PrivateNumber(
+            name="accuracy", subject=plan.target, value=None, deviation=None, note=note
+        )
+    share = right / rows
+    return PrivateNumber(
+        name="accuracy", subject=plan.target, value=min(1.0, max(0.0, share)),
+        deviation=sigma * math.hypot(1.0 - share, share) / rows,
+    )  # fmt: skip

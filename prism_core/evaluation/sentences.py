@@ -1,0 +1,258 @@
+"""What an inspection found, in a sentence or two: the headline, and the words beside each figure.
+
+The words say what the figure shows, so that nobody has to see it. Outside epsilon wherever the
+result is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.evaluation.agreement import Agreement
+    from prism_core.evaluation.calibration import CalibrationCurve
+    from prism_core.evaluation.error_split import TaskError, TaskMarginal
+    from prism_core.evaluation.pairs import JointShares, PairStatistics
+    from prism_core.evaluation.prediction import Confusion, Prediction
+    from prism_core.evaluation.preserved import NotMeasured
+    from prism_core.evaluation.records import ColumnShape, MetricRow
+    from prism_core.evaluation.subgroups import Subgroup
+
+
+def trust(found: Prediction) -> str:
+    """The headline: TSTR beside its ceiling and its floor."""
+    row = found.row("auc")
+    if row.value is None:
+        return f"There is no AUC. {row.note}"
+    text = (
+        f"A model trained on the synthetic rows reaches an AUC of {row.value:.3f} on real rows "
+        "that took no part in making them"
+    )
+    if row.ceiling is None or row.floor is None:
+        return f"{text}. {row.note}"
+    text += (
+        f"; trained on the real rows it reaches {row.ceiling:.3f}, and guessing {row.floor:.3f}."
+    )
+    room = row.ceiling - row.floor
+    if room <= 0.02:
+        return f"{text} There is next to nothing to learn from these columns, real or synthetic."
+    kept = (row.value - row.floor) / room
+    return f"{text} {_kept(kept)}"
+
+
+def _kept(kept: float) -> str:
+    if kept >= 1.0:
+        return "The synthetic rows carry all that this model can learn from the real ones."
+    if kept <= 0.0:
+        return "The synthetic rows carry nothing that this model could learn from the real ones."
+    return f"The synthetic rows carry {kept:.0%} of what this model can learn from the real ones."
+
+
+def from_protected(found: Prediction) -> str:
+    """The ceiling that counts where predictive columns are left out on purpose, or ""."""
+    row = next((row for row in found.rows if row.name == "auc_from_s"), None)
+    if row is None or row.value is None or row.ceiling is None:
+        return ""
+    return (
+        f"From the protected features S alone: {row.value:.3f} trained on synthetic rows, "
+        f"{row.ceiling:.3f} trained on real rows. Columns outside S carry no extra information on "
+        "the target in the synthetic rows; in the causal regime that is what keeps them robust."
+    )
+
+
+def curves(found: Prediction) -> str:
+    """The ROC figure in words."""
+    if not found.roc:
+        return found.row("auc").note
+    parts = [
+        f"{curve.auc:.3f} for {curve.class_label} trained on {curve.trained_on} rows"
+        for curve in found.roc
+    ]
+    return f"Area under the ROC curve: {'; '.join(parts)}; guessing gives 0.500."
+
+
+def calibration(found: Sequence[CalibrationCurve]) -> str:
+    """The calibration figure in words."""
+    if not found:
+        return "There are no scored rows, so there is no calibration."
+    parts = [
+        f"{curve.error:.3f} trained on {curve.trained_on} rows ({_leaning(curve)})"
+        for curve in found
+    ]
+    return f"Expected calibration error: {'; '.join(parts)}. 0 is best."
+
+
+def _leaning(curve: CalibrationCurve) -> str:
+    gap = float(
+        np.average(np.array(curve.predicted) - np.array(curve.observed), weights=curve.rows)
+    )
+    if abs(gap) < 0.01:
+        return "right on average"
+    return f"on average {abs(gap):.3f} too {'high' if gap > 0 else 'low'}"
+
+
+def confusion(found: Confusion) -> str:
+    """A confusion matrix in words."""
+    counts = np.array(found.counts)
+    rows = int(counts.sum())
+    if not rows:
+        return "There are no rows to classify."
+    right = int(np.trace(counts))
+    text = (
+        f"Trained on {found.trained_on} rows: {right:,} of {rows:,} holdout rows are taken for "
+        "what they are"
+    )
+    wrong = counts - np.diag(np.diag(counts))
+    if not wrong.any():
+        return f"{text}."
+    true, taken = np.unravel_index(int(wrong.argmax()), wrong.shape)
+    return (
+        f"{text}; most often {found.labels[true]} is taken for {found.labels[taken]} "
+        f"({int(wrong.max()):,} rows)."
+    )
+
+
+def agreement(found: Agreement) -> str:
+    """What both models rely on, in words."""
+    if found.rank_correlation is None:
+        return found.note or "There is nothing to compare."
+    same = "" if found.same_sign is None else f"; {found.same_sign:.0%} have the same sign"
+    noun = "levels" if found.weights[0].term else "columns"
+    return (
+        f"Rank correlation of the {found.kind}s of {len(found.weights):,} {noun}: "
+        f"{found.rank_correlation:.2f}{same}. 1 means that both models rely on the same things "
+        f"in the same order. {found.note}"
+    ).strip()
+
+
+def error_split(errors: Sequence[TaskError]) -> str:
+    """Where the error of the task marginals comes from, in words."""
+    known = [error for error in errors if error.total is not None]
+    if not known:
+        return "There are no rows to compare on one of the sides."
+    total = sum(error.total or 0.0 for error in known)
+    noise = sum(error.from_noise for error in known)
+    measured = [error for error in known if error.sigma is not None]
+    beyond = [error for error in measured if error.beyond_noise]
+    text = (
+        f"Of the error of the pairs with the target, noise explains {noise / total:.0%} and "
+        f"structure {1 - noise / total:.0%}."
+        if total
+        else "There is no error in the pairs with the target."
+    )
+    text += (
+        f" {len(measured):,} of {len(known):,} pairs were measured; "
+        f"{len(beyond):,} of these are farther off than noise alone would put them."
+    )
+    unmeasured = [error for error in known if error.sigma is None]
+    if unmeasured:
+        worst = ", ".join(f"{error.name} ({error.total:.3f})" for error in unmeasured[:3])
+        text += f" Farthest off among the others: {worst}."
+    return text
+
+
+def task_marginal(found: TaskMarginal, code: int) -> str:
+    """One task marginal in words."""
+    real, made = (np.array(side)[:, code] for side in (found.real, found.synthetic))
+    worst = int(np.abs(real - made).argmax())
+    text = (
+        f"{found.target} = {found.classes[code]}: the largest gap is at {found.name} = "
+        f"{found.levels[worst]}, {real[worst]:.2%} of real and {made[worst]:.2%} of synthetic rows."
+    )
+    if found.band is None:
+        return f"{text} This pair was not measured, so there is no noise band."
+    half = np.array(found.band)[:, code]
+    outside = int((np.abs(real - made) > half).sum())
+    return f"{text} {outside:,} of {len(real):,} levels lie outside the 95% noise band."
+
+
+def associations(found: PairStatistics) -> str:
+    """The heatmaps of Cramér's V in words."""
+    if len(found.names) < 2:
+        return "Choose at least two columns."
+    rows, columns = np.triu_indices(len(found.names), k=1)
+    gap = (found.synthetic - found.real)[rows, columns]
+    place = int(np.abs(gap).argmax())
+    a, b = rows[place], columns[place]
+    return (
+        f"Mean Cramér's V over {len(gap):,} pairs: {found.real[rows, columns].mean():.3f} real, "
+        f"{found.synthetic[rows, columns].mean():.3f} synthetic. Farthest apart: "
+        f"{found.names[a]} × {found.names[b]}, {found.real[a, b]:.2f} real and "
+        f"{found.synthetic[a, b]:.2f} synthetic."
+    )
+
+
+def joint(found: JointShares) -> str:
+    """The heatmaps of one pair in words."""
+    gap = found.synthetic - found.real
+    a, b = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
+    return (
+        f"Total variation distance {float(np.abs(gap).sum()) / 2:.3f}. Largest gap at {found.a} = "
+        f"{found.labels_a[a]}, {found.b} = {found.labels_b[b]}: {found.real[a, b]:.2%} of real and "
+        f"{found.synthetic[a, b]:.2%} of synthetic rows."
+    )
+
+
+def column(found: ColumnShape) -> str:
+    """One column's bars in words."""
+    if found.l1 is None:
+        return "There are no rows to compare on one of the sides."
+    gap = np.array(found.synthetic) - np.array(found.real)
+    worst = int(np.abs(gap).argmax())
+    return (
+        f"Distance (l1) {found.l1:.3f}. Largest gap at {found.labels[worst]}: "
+        f"{found.real[worst]:.2%} of real and {found.synthetic[worst]:.2%} of synthetic rows."
+    )
+
+
+def discriminator(row: MetricRow) -> str:
+    """The discriminator test in words."""
+    if row.value is None:
+        return row.note
+    verdict = (
+        "it cannot tell them apart" if row.value < 0.55
+        else "it tells them apart a little" if row.value < 0.75
+        else "it tells them apart well"
+    )  # fmt: skip
+    ceiling = "" if row.ceiling is None else f" Real rows against real rows: {row.ceiling:.3f}."
+    return (
+        f"A classifier that is shown both kinds of rows has an AUC of {row.value:.3f}: {verdict}."
+        f"{ceiling} {row.note} Being told apart is no privacy leak: it says that relations are "
+        "missing which this release does not promise."
+    )
+
+
+def subgroups(groups: Sequence[Subgroup], column: str) -> str:
+    """The subgroup figure in words."""
+    known = [group for group in groups if group.synthetic is not None]
+    hidden = sum(group.rows is None for group in groups)
+    tail = f" {hidden:,} small groups are suppressed." if hidden else ""
+    if not known:
+        return f"No level of {column} can be scored.{tail}"
+    low = min(known, key=lambda group: group.synthetic or 0.0)
+    high = max(known, key=lambda group: group.synthetic or 0.0)
+    return (
+        f"By {column}, the AUC of the model trained on synthetic rows goes from "
+        f"{low.synthetic:.3f} ({low.label}) to {high.synthetic:.3f} ({high.label}).{tail}"
+    )
+
+
+def not_preserved(found: NotMeasured) -> str:
+    """What the plan alone says, in words."""
+    text = (
+        f"{found.pairs:,} of {found.all_pairs:,} pairs of columns were not measured; "
+        f"{found.untied:,} of them are tied together by nothing and come out independent. "
+        f"{found.triples:,} of {found.all_triples:,} 3-way marginals with the target were not "
+        "measured."
+    )
+    if found.without_target:
+        shown = ", ".join(found.without_target[:8])
+        more = len(found.without_target) - 8
+        text += f" Not measured with the target: {shown}" + (
+            f" and {more:,} more." if more > 0 else "."
+        )
+    return text

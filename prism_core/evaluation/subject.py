@@ -1,0 +1,96 @@
+"""What an inspection looks at: one release beside the real rows it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from prism_core.errors import EvaluationError
+from prism_core.evaluation.evaluate import check_tables
+from prism_core.evaluation.fidelity import Comparison
+from prism_core.privacy.checks import positive
+
+if TYPE_CHECKING:
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.schema import Schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A marginal that the release measured with noise; a public fact of its plan.
+
+    Attributes:
+        clique: its columns.
+        sigma: scale of the noise of each cell, in rows.
+    """
+
+    clique: tuple[str, ...]
+    sigma: float
+
+    def __post_init__(self) -> None:
+        positive(self.sigma, "sigma")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """The synthetic rows, the real rows, and the public facts of the release.
+
+    Attributes:
+        synthetic: the synthetic rows.
+        holdout: real rows that took no part in making them.
+        train: the real rows they were made from, None when not at hand.
+        target: the column that is predicted.
+        s: the protected features.
+        measured: what was measured, with how much noise; empty when it is not known.
+        n: training rows of the release; public.
+        sampling: how the synthetic rows were drawn.
+
+    Raises:
+        EvaluationError: when the tables do not have the same columns or a name is unknown.
+    """
+
+    synthetic: EncodedTable = field(repr=False)
+    holdout: EncodedTable = field(repr=False)
+    train: EncodedTable | None = field(default=None, repr=False)
+    target: str
+    s: tuple[str, ...] = ()
+    measured: tuple[Measured, ...] = ()
+    n: int
+    sampling: Literal["iid", "rounded"] = "rounded"
+
+    def __post_init__(self) -> None:
+        check_tables(
+            self.synthetic, self.holdout, self.train, target=self.target, features=None, s=self.s
+        )
+        if self.n < 1:
+            raise EvaluationError("n must be a whole number above 0.", field="n")
+        for query in self.measured:
+            for name in query.clique:
+                if name not in self.schema:
+                    raise EvaluationError(
+                        f"A measured marginal names {name!r}, which is no column of the schema.",
+                        field="measured",
+                    )
+
+    @property
+    def schema(self) -> Schema:
+        """The declared domain."""
+        return self.synthetic.schema
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """All columns but the target, in schema order."""
+        return tuple(name for name in self.schema.names if name != self.target)
+
+    @property
+    def real(self) -> EncodedTable:
+        """The rows that distances are measured against: training rows, else the holdout."""
+        return self.train if self.train is not None and self.train.n else self.holdout
+
+    @property
+    def comparison(self) -> Comparison:
+        """The tables as `fidelity` takes them."""
+        both = self.train is not None and self.train.n > 0
+        return Comparison(
+            synthetic=self.synthetic, real=self.real, other=self.holdout if both else None
+        )

@@ -1,0 +1,140 @@
+"""Real, synthetic and their difference as three heatmaps side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from prism_core.figures import theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import plotly.graph_objects as go
+    from numpy.typing import NDArray
+
+    from prism_core.evaluation.pairs import JointShares, PairStatistics
+
+_SMALLEST_TOP = 0.02
+"""Colour scales reach at least this far, so that tiny differences do not look large."""
+
+DIVERGING = [[0.0, theme.BLUE], [0.5, "#F2F2F2"], [1.0, theme.VERMILION]]
+"""Blue, near-white, vermilion: told apart with colour-blindness, and by the sign on hovering."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Panels:
+    rows: Sequence[str]
+    columns: Sequence[str]
+    real: NDArray[np.float64]
+    synthetic: NDArray[np.float64]
+    what: str
+    format: str
+    row_title: str = ""
+    column_title: str = ""
+
+
+def association_figure(found: PairStatistics) -> go.Figure:
+    """Cramér's V of every pair: real, synthetic, synthetic less real. Outside epsilon.
+
+    Args:
+        found: the columns to draw; `PairStatistics.take` picks some of many.
+    """
+    # A column with itself is 1 everywhere, and would take the whole scale.
+    itself = np.eye(len(found.names), dtype=bool)
+    return _draw(
+        _Panels(
+            rows=found.names, columns=found.names, real=np.where(itself, np.nan, found.real),
+            synthetic=np.where(itself, np.nan, found.synthetic),
+            what="Cramér's V", format=".2f",
+        )
+    )  # fmt: skip
+
+
+def joint_figure(found: JointShares) -> go.Figure:
+    """One pair cell by cell: real, synthetic, synthetic less real. Outside epsilon."""
+    return _draw(
+        _Panels(
+            rows=found.labels_a, columns=found.labels_b, real=found.real,
+            synthetic=found.synthetic, what="share of rows", format=".2%",
+            row_title=found.a, column_title=found.b,
+        )
+    )  # fmt: skip
+
+
+def _draw(panels: _Panels) -> go.Figure:
+    if not panels.real.size:
+        return theme.sentence_figure("Choose at least one column.")
+    tall = len(panels.rows)
+    axis = {"tickfont": {"size": 11}, "ticks": ""}
+    many = len(panels.columns) > 12
+    down = theme.name_axis(panels.rows, limit=26) | axis | {"range": [tall - 0.5, -0.5]}
+    right = (
+        theme.name_axis(panels.columns, limit=20)
+        | axis
+        | {"range": [-0.5, len(panels.columns) - 0.5], "tickangle": -90 if many else -45}
+    )
+    if many:
+        right = right | {"tickfont": {"size": 9}}
+    if tall > 40:
+        down = down | {"tickfont": {"size": 8}}
+    layout: dict[str, Any] = {}
+    for number, (low, high) in enumerate(((0.0, 0.29), (0.34, 0.63), (0.71, 1.0)), start=1):
+        end = "" if number == 1 else str(number)
+        layout[f"xaxis{end}"] = right | {
+            "domain": [low, high], "anchor": f"y{end}",
+            "title": {"text": theme.safe(panels.column_title, 30)},
+        }  # fmt: skip
+        layout[f"yaxis{end}"] = down | {
+            "anchor": f"x{end}", "showticklabels": number == 1,
+            "title": {"text": theme.safe(panels.row_title, 30) if number == 1 else ""},
+        }  # fmt: skip
+    figure = theme.new_figure(
+        height=min(1100, 210 + 22 * max(8, tall)), margin={"l": 16, "r": 16, "t": 48, "b": 16},
+        **layout,
+    )  # fmt: skip
+    _panels(figure, panels)
+    return figure
+
+
+def _panels(figure: go.Figure, panels: _Panels) -> None:
+    top = max(_SMALLEST_TOP, *(_largest(matrix) for matrix in (panels.real, panels.synthetic)))
+    gap = panels.synthetic - panels.real
+    reach = max(_SMALLEST_TOP, _largest(np.abs(gap)))
+    hover = [
+        [f"{theme.safe(a, 40)} × {theme.safe(b, 40)}" for b in panels.columns] for a in panels.rows
+    ]
+    for number, (title, matrix, low, high, scale) in enumerate(
+        (
+            ("Real", panels.real, 0.0, top, "Cividis"),
+            ("Synthetic", panels.synthetic, 0.0, top, "Cividis"),
+            ("Synthetic less real", gap, -reach, reach, DIVERGING),
+        ),
+        start=1,
+    ):
+        end = "" if number == 1 else str(number)
+        figure.add_heatmap(
+            x=list(range(len(panels.columns))), y=list(range(len(panels.rows))), z=_cells(matrix),
+            zmin=low, zmax=high, colorscale=scale, xaxis=f"x{end}", yaxis=f"y{end}",
+            customdata=hover, showscale=number > 1,
+            hovertemplate=f"%{{customdata}}<br>{panels.what}: %{{z:{panels.format}}}"
+            f"<extra>{title}</extra>",
+            colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": panels.format,
+                      "x": 0.635 if number == 2 else 1.005},
+        )  # fmt: skip
+        figure.add_annotation(
+            text=f"<b>{title}</b>", x=(0.145, 0.485, 0.855)[number - 1], y=1.0, xref="paper",
+            yref="paper", yanchor="bottom", yshift=6, showarrow=False,
+        )  # fmt: skip
+
+
+def _largest(matrix: NDArray[np.float64]) -> float:
+    known = matrix[~np.isnan(matrix)]
+    return float(known.max()) if known.size else 0.0
+
+
+def _cells(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+    """Plotly leaves cells without a number blank."""
+    return [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]

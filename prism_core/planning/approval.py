@@ -1,0 +1,142 @@
+"""Who approved a plan before anything was spent on it.
+
+An approval names people and the hash of one plan. It holds for exactly that plan: another epsilon,
+column, edge or number of people is another hash. Data-free; nothing here proves that a person gave
+it, the curator types it in.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import ConfigError, PlanError
+
+if TYPE_CHECKING:
+    from prism_core.planning.plan import Plan
+
+LONGEST = 200
+"""Characters of the names, and of the role."""
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approval:
+    """The approval of one plan.
+
+    Attributes:
+        by: the people who approved, as they are to be named.
+        role: in which they did, for example "privacy committee".
+        date: of the decision, as YYYY-MM-DD.
+        plan_sha256: hash of the plan before its private choices.
+        asset: the data asset it was approved for; "" when the protocol named none.
+
+    Raises:
+        ConfigError: naming the entry.
+    """
+
+    by: str
+    role: str
+    date: str
+    plan_sha256: str
+    asset: str = ""
+
+    def __post_init__(self) -> None:
+        _line(self.by, "by", "the names of those who approved")
+        _line(self.role, "role", "the role in which they approved")
+        if self.asset:
+            _line(self.asset, "asset", "the data asset")
+        if not isinstance(self.date, str) or not _is_date(self.date):
+            raise ConfigError("date must be a day, written YYYY-MM-DD.", field="date")
+        if not isinstance(self.plan_sha256, str) or not _HASH.fullmatch(self.plan_sha256):
+            raise ConfigError(
+                "plan_sha256 must be the hash of a plan: 64 digits from 0 to f.",
+                field="plan_sha256",
+            )
+
+    @property
+    def sentence(self) -> str:
+        """Who approved, and when."""
+        return f"approved by {self.by} ({self.role}) on {self.date}"
+
+    def covers(self, plan: Plan, asset: str = "") -> bool:
+        """Whether it is an approval of exactly this plan, for this asset where one is given."""
+        return self.plan_sha256 == plan.hash and self.fits(asset)
+
+    def fits(self, asset: str) -> bool:
+        """Whether it was given for this asset; where either names none, it was."""
+        return not (self.asset and asset) or same_asset(self.asset, asset)
+
+    def check(self, plan: Plan, asset: str = "") -> None:
+        """Refuse another plan, or another asset.
+
+        Raises:
+            PlanError: saying which.
+        """
+        if self.plan_sha256 != plan.hash:
+            raise PlanError(
+                f"This plan is not the one that was {self.sentence}: its hash is "
+                f"{plan.hash[:12]}…, and the approved one's is {self.plan_sha256[:12]}…. Go back "
+                "to the approved plan, or have this one approved. Nothing was run.",
+                field="protocol",
+            )
+        if not self.fits(asset):
+            raise PlanError(
+                f"The plan was approved for the asset {self.asset!r}, and {asset!r} is to be "
+                "charged. Charge the approved one, or have this one approved. Nothing was run.",
+                field="asset",
+            )
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain values for JSON."""
+        return dict(vars(self))
+
+    def certified(self) -> dict[str, str]:
+        """What a certificate says of it; the asset's name stays in the ledger."""
+        return {
+            "by": self.by,
+            "role": self.role,
+            "date": self.date,
+            "plan_sha256": self.plan_sha256,
+        }
+
+
+def approval_from(document: object) -> Approval:
+    """An approval from what `to_dict` or `certified` gave.
+
+    Raises:
+        ConfigError: naming the entry that is missing or not usable.
+    """
+    needed = {"by", "role", "date", "plan_sha256"}
+    if not isinstance(document, dict) or not needed <= set(document) <= {*needed, "asset"}:
+        raise ConfigError(
+            "An approval has the entries by, role, date and plan_sha256, and perhaps asset.",
+            field="approval",
+        )
+    entries: dict[str, Any] = document
+    return Approval(**entries)
+
+
+def same_asset(a: str, b: str) -> bool:
+    """Whether two names are of one asset, as the ledger tells them apart: not by case or spaces."""
+    mine, other = (" ".join(unicodedata.normalize("NFKC", x).casefold().split()) for x in (a, b))
+    return mine == other
+
+
+def _line(text: object, field: str, what: str) -> None:
+    one = isinstance(text, str) and text.isprintable() and text == text.strip()
+    if not one or not 1 <= len(str(text)) <= LONGEST:
+        raise ConfigError(
+            f"{field} must be {what}: one line of 1 to {LONGEST} characters.", field=field
+        )
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return dt.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

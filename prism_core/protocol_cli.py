@@ -1,0 +1,181 @@
+"""`prism protocol` and `prism approve`: a plan before a committee, and what it decided."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import ConfigError, PrivacyError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.bundle.approved import Approved
+    from prism_core.config import RunConfig
+    from prism_core.planning.approval import Approval
+    from prism_core.planning.plan import Plan
+    from prism_core.privacy.ledger import Balance
+    from prism_core.rehearsal.summary import Estimate
+
+MOST_CHANGES = 12
+"""Changed entries that a refusal lists."""
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add both to the program's commands."""
+    protocol = commands.add_parser(
+        "protocol", help="write what a committee approves before anything is spent; reads no row"
+    )
+    protocol.add_argument("config", type=Path, metavar="CONFIG.toml")
+    protocol.add_argument(
+        "--out", type=Path, required=True, metavar="FILE",
+        help=".md or .html for reading, .json for `prism approve`",
+    )  # fmt: skip
+    protocol.add_argument(
+        "--rehearsal", type=Path, metavar="FILE",
+        help="what `prism rehearse --json` printed, to be shown with it",
+    )  # fmt: skip
+    protocol.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    protocol.add_argument("--json", action="store_true", help="print JSON")
+    protocol.set_defaults(run=_protocol)
+    approve = commands.add_parser(
+        "approve", help="record who approved a protocol, for `prism release --protocol`"
+    )
+    approve.add_argument("protocol", type=Path, metavar="PROTOCOL.json")
+    approve.add_argument("--by", required=True, metavar="NAMES", help="who approved")
+    approve.add_argument("--role", required=True, metavar="ROLE", help="for example a committee")
+    approve.add_argument("--date", required=True, metavar="YYYY-MM-DD", help="of the decision")
+    approve.add_argument("--out", type=Path, required=True, metavar="FILE.json")
+    approve.add_argument("--json", action="store_true", help="print JSON")
+    approve.set_defaults(run=_approve)
+
+
+def add_option(release: argparse.ArgumentParser) -> None:
+    """Add `--protocol` to `prism release`."""
+    release.add_argument(
+        "--protocol", type=Path, metavar="FILE.json",
+        help="the approval that `prism approve` wrote; another plan is refused",
+    )  # fmt: skip
+
+
+def approval_for(path: Path | None, plan: Plan, asset: str, workspace: Path | None) -> (
+    Approval | None
+):  # fmt: skip
+    """The approval that a release was given, after checking that it is of this plan.
+
+    Raises:
+        PlanError: when another plan was approved; what changed is said on standard error.
+        PrivacyError: when the workspace asks for one and none was given.
+    """
+    from prism_core.bundle import approved
+    from prism_core.workspace import approval_required
+
+    if path is None:
+        if asset and approval_required(workspace):
+            raise PrivacyError(
+                "This workspace releases nothing without an approval. Name it with --protocol.",
+                field="protocol",
+            )
+        return None
+    found = approved.load(path)
+    if not found.approval.covers(plan, asset):
+        _say_changes(found, plan)
+    found.approval.check(plan, asset)
+    return found.approval
+
+
+def _say_changes(found: Approved, plan: Plan) -> None:
+    changes = found.changes(plan)
+    for change in changes[:MOST_CHANGES]:
+        text = f"{change.what}: approved {_short(change.approved)}, now {_short(change.now)}"
+        sys.stderr.write(f"prism: changed since the approval: {text}\n")
+    if len(changes) > MOST_CHANGES:
+        sys.stderr.write(f"prism: ... and {len(changes) - MOST_CHANGES} more\n")
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _protocol(arguments: argparse.Namespace) -> None:
+    from prism_core import config as configs
+    from prism_core.bundle import protocol
+    from prism_core.workspace import gather, plan_for
+
+    config = configs.load(arguments.config)
+    inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
+    plan = plan_for(config, inputs)
+    asset = config.asset
+    made = protocol.Protocol(
+        plan=plan, asset=asset.name if asset else "", purpose=asset.why if asset else "",
+        balance=_balance(config, plan.delta, arguments.workspace),
+        rehearsal=rehearsal_from(arguments.rehearsal),
+    )  # fmt: skip
+    protocol.write(made, arguments.out)
+    document = {"out": str(arguments.out), "plan_sha256": plan.hash}
+    text = f"protocol of plan {plan.hash[:12]} in {arguments.out}; nothing was spent"
+    _say(arguments, document, text)
+
+
+def _balance(config: RunConfig, delta: float, workspace: Path | None) -> Balance | None:
+    """What the asset has left, as it is or would be registered; writes nothing."""
+    from prism_core.privacy.ledger import Ledger, default_workspace
+    from prism_core.privacy.ledger.book import FILE
+
+    if config.asset is None or config.table.public:
+        return None
+    asset = config.asset
+    if ((workspace or default_workspace()) / FILE).is_file():
+        ledger = Ledger(workspace)
+        if asset.name in [known.name for known in ledger.assets()]:
+            return ledger.balance(asset.name)
+    return Ledger.prospect(
+        asset.name, epsilon=asset.lifetime_epsilon,
+        delta=delta if asset.lifetime_delta is None else asset.lifetime_delta,
+    )  # fmt: skip
+
+
+def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
+    """The summary that `prism rehearse --json` prints last."""
+    from prism_core.rehearsal.summary import estimates_from
+
+    if path is None:
+        return ()
+    try:
+        last = path.read_text(encoding="utf-8").strip().splitlines()[-1]
+        return estimates_from(json.loads(last)["estimates"])
+    except (OSError, ValueError, IndexError, KeyError, TypeError):
+        raise ConfigError(
+            f"{path.name!r} does not hold what `prism rehearse --json` printed.", field="rehearsal"
+        ) from None
+
+
+def _approve(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle import approved
+
+    try:
+        text = arguments.protocol.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(
+            f"The protocol {arguments.protocol.name!r} cannot be read.", field="protocol"
+        ) from None
+    found = approved.approve(text, by=arguments.by, role=arguments.role, date=arguments.date)
+    try:
+        arguments.out.write_text(found.dumps(), encoding="utf-8")
+    except OSError:
+        raise ConfigError(
+            f"The file {arguments.out.name!r} cannot be written.", field="out"
+        ) from None
+    document = {"out": str(arguments.out), **found.approval.to_dict()}
+    said = f"{found.approval.sentence}: plan {found.approval.plan_sha256[:12]}, in {arguments.out}"
+    _say(arguments, document, said)
+
+
+def _say(arguments: argparse.Namespace, document: dict[str, Any], text: str) -> None:
+    said = json.dumps(document, ensure_ascii=False) if arguments.json else text
+    sys.stdout.write(f"{said}\n")

@@ -1,0 +1,91 @@
+"""The command `prism report`: a bundle's report as a copy on screen or on paper."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import BundleError, ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.bundle.report_extras import Extras
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `report` to the program's commands."""
+    report = commands.add_parser(
+        "report", help="a copy of a run's report for a committee, as HTML or PDF"
+    )
+    report.add_argument("dir", type=Path, metavar="DIR")
+    report.add_argument(
+        "--pdf", action="store_true", help="print it by the Chromium of this machine"
+    )
+    report.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help="where to write it (default: beside DIR, DIR-report.html or .pdf)",
+    )  # fmt: skip
+    report.add_argument("--date", default="", metavar="YYYY-MM-DD", help="the day to be printed")
+    report.add_argument(
+        "--rehearsal", type=Path, metavar="FILE", help="what `prism rehearse --json` printed"
+    )
+    report.add_argument(
+        "--evaluation", type=Path, metavar="FILE",
+        help="put in what `prism evaluate --json` printed: outside epsilon, and marked so",
+    )  # fmt: skip
+    report.add_argument(
+        "--private", type=Path, action="append", default=[], metavar="FILE",
+        help="put in a private-evaluation.json: inside epsilon",
+    )  # fmt: skip
+    report.add_argument("--json", action="store_true", help="print JSON")
+    report.set_defaults(run=_report)
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle.report_copy import check_place, copy
+
+    folder: Path = arguments.dir
+    if not folder.is_dir():
+        raise BundleError("There is no such folder.", field="dir")
+    kind = "pdf" if arguments.pdf else "html"
+    out = arguments.out or folder.resolve().with_name(f"{folder.resolve().name}-report.{kind}")
+    check_place(out, folder)
+    html = copy(folder, _extras(arguments))
+    content = html.encode("utf-8")
+    if arguments.pdf:
+        from prism_core.bundle.report_pdf import pdf
+
+        content = pdf(html)
+    try:
+        out.write_bytes(content)
+    except OSError:
+        raise ConfigError(f"{out.name!r} cannot be written.", field="out") from None
+    document = {"out": str(out), "bytes": len(content)}
+    text = f"report in {out}" + (
+        "; it holds numbers outside epsilon, marked as such" if arguments.evaluation else ""
+    )
+    said = json.dumps(document, ensure_ascii=False) if arguments.json else text
+    sys.stdout.write(f"{said}\n")
+
+
+def _extras(arguments: argparse.Namespace) -> Extras:
+    from prism_core.bundle.report_extras import Extras
+    from prism_core.protocol_cli import rehearsal_from
+
+    return Extras(
+        date=arguments.date, rehearsed=rehearsal_from(arguments.rehearsal),
+        evaluation=None
+        if arguments.evaluation is None
+        else _document(arguments.evaluation, "evaluation"),
+        private=tuple(_document(path, "private") for path in arguments.private),
+    )  # fmt: skip
+
+
+def _document(path: Path, field: str) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise BundleError(f"{path.name!r} is not readable as JSON.", field=field) from None

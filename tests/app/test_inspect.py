@@ -1,0 +1,272 @@
+"""The page Inspect in Streamlit's own test runner: sections, their states, and the private form."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.pages.inspect import SECTIONS
+from dashboard.parts.inspect_work import Inspection
+from dashboard.state import Graph, Project
+from prism_core.bundle import writer
+from prism_core.data.tables import from_frame
+from prism_core.pipeline import design, release
+from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.noise import SeededNoise
+from prism_core.structure.dag import Dag
+from prism_core.workspace import encode_holdout, encode_rows, subject
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def make(tmp_path, schema, frame):
+    """A project with a run behind it; private unless asked otherwise."""
+
+    def run(name: str = "run", *, public: bool = False, seed: int = 1) -> Project:
+        rng = np.random.default_rng(seed)
+        raw = from_frame(frame)
+        train = encode_rows(schema, raw, public=True, rng=rng)
+        plan = design(
+            schema, Task(target="readmitted"), Budget(epsilon=2.0), train.n,
+            dag=Dag(nodes=schema.names, edges=EDGES),
+            synthesis=Synthesis(model="naive_bayes", rows=300),
+        )  # fmt: skip
+        made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
+        holdout = encode_holdout(schema, raw, rng=rng, public=public)
+        return Project(
+            name="stays", raw=raw, test=raw, public=public, schema=schema, target="readmitted",
+            graph=Graph(edges=EDGES), train=train, holdout=holdout, asset="ward 7",
+            folder=writer.write(made, tmp_path / name),
+        )  # fmt: skip
+
+    return run
+
+
+def opened(project: Project) -> Project:
+    folder = writer.read(project.folder)
+    project.inspection = Inspection(
+        folder=project.folder, certificate=folder.certificate,
+        subject=subject(folder, project.holdout, project.train),
+    )  # fmt: skip
+    return project
+
+
+def page(project: Project, section: str | None = None) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    if section is not None:
+        project.inspection.section = section
+    test.switch_page("pages/inspect.py")
+    return settled(test, project)
+
+
+def settled(test: AppTest, project: Project) -> AppTest:
+    """Run until every piece of work that was begun is shown."""
+    for _ in range(20):
+        test.run()
+        assert not test.exception
+        works = {} if project.inspection is None else project.inspection.works
+        begun = list(works.values())
+        for work in begun:
+            work.future.exception(timeout=60)
+        if len(begun) == len(works) and not test.get("progress"):
+            return test
+    raise AssertionError("the page never came to rest")
+
+
+def texts(test: AppTest) -> str:
+    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning, *test.success]
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def frames(test: AppTest) -> str:
+    return "\n".join(frame.value.to_csv() for frame in test.dataframe)
+
+
+def test_the_comparison_starts_on_request_and_says_what_it_is(make):
+    project = make()
+    test = page(project)
+    assert "reads the real rows without noise" in texts(test)
+    assert project.inspection is None
+    test.button(key="inspect_run").click()
+    settled(test, project)
+    shown = texts(test)
+    assert "A model trained on the synthetic rows reaches an AUC of" in shown
+    assert "outside epsilon" in shown
+    assert {m.label for m in test.metric} >= {"AUC, trained on synthetic", "AUC, trained on real"}
+    assert "From the protected features S alone" in shown
+    assert "Rank correlation of the coefficients" in shown
+    project.forget_results()
+    assert project.inspection is None
+    assert len(project.earlier) == 1
+
+
+def test_a_run_whose_rows_are_gone_says_so(make):
+    project = make()
+    project.holdout = None
+    assert "no longer in memory" in texts(page(project))
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [("Where the error comes from", ("noise explains", "by the plan alone: public")),
+     ("Columns and pairs", ("Mean Cramér's V over 21 pairs", "Trains a classifier")),
+     ("Subgroups", ("By age, the AUC of the model",)),
+     ("Compare", ("is itself a leak", "no other release to compare with yet"))],
+)  # fmt: skip
+def test_every_section_has_its_words(make, section, words):
+    test = page(opened(make()), section)
+    shown = texts(test)
+    assert all(part in shown for part in words)
+    assert ":red-badge[outside epsilon]" in shown
+
+
+def test_sections_are_worked_out_when_they_are_opened_and_once(make):
+    project = opened(make())
+    test = page(project)
+    assert set(project.inspection.works) == {"predict:logistic_onehot", "agreement:logistic_onehot"}
+    first = project.inspection.works["predict:logistic_onehot"]
+    project.inspection.section = "Subgroups"
+    test = page(project, "Subgroups")
+    assert project.inspection.works["predict:logistic_onehot"] is first
+    test.number_input(key="subgroup_least").set_value(100_000)
+    settled(test, project)
+    assert "small groups are suppressed" in texts(test)
+
+
+def test_slow_tests_run_on_request(make):
+    project = opened(make())
+    test = page(project)
+    assert "agreement:gradient_boosting" not in project.inspection.works
+    test.selectbox(key="trust_learner").select("gradient_boosting")
+    settled(test, project)
+    assert "predict:gradient_boosting" in project.inspection.works
+    assert "agreement:gradient_boosting" not in project.inspection.works
+    assert not test.button(key="agreement_run").disabled
+    test = page(project, "Columns and pairs")
+    assert "discriminator" not in project.inspection.works
+    test.button(key="discriminator_run").click()
+    settled(test, project)
+    assert "Being told apart is no privacy leak" in texts(test)
+
+
+def test_earlier_runs_come_into_the_table_and_a_lost_one_is_named(make, tmp_path):
+    earlier, project = make("first", seed=2), opened(make("second", seed=3))
+    project.earlier = [earlier.folder, tmp_path / "gone"]
+    test = page(project, "Compare")
+    assert "1: first" in frames(test)
+    assert "this release" in frames(test)
+    assert "gone is left out" in texts(test)
+    assert "Off, because the app was not started by the command" in texts(test)
+
+
+def test_work_that_fails_is_a_sentence_without_values(make):
+    project = opened(make())
+
+    def broken(_tell):
+        raise ValueError("CANARY-7391")
+
+    project.inspection.start("predict:logistic_onehot", broken)
+    test = page(project)
+    assert "could not be worked out (ValueError)" in texts(test)
+    assert "CANARY" not in texts(test)
+    test.button(key="retry_predict:logistic_onehot").click()
+    settled(test, project)
+    assert "reaches an AUC of" in texts(test)
+
+
+def test_work_can_be_stopped(make):
+    project = opened(make())
+
+    def endless(tell):
+        while True:
+            tell(0.5, "counting")
+            time.sleep(0.02)
+
+    work = project.inspection.start("predict:logistic_onehot", endless)
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.switch_page("pages/inspect.py").run()
+    test.button(key="stop_predict:logistic_onehot").click().run()
+    assert work.stop
+    assert "Stopped. Nothing was kept" in str(work.future.exception(timeout=10))
+
+
+@pytest.mark.privacy
+def test_private_numbers_need_the_typed_name_and_are_charged(make):
+    project = opened(make())
+    test = page(project, "Private numbers")
+    assert "Computed from the declared columns" in texts(test)
+    assert test.button(key="private_run").disabled
+    test.number_input(key="private_epsilon").set_value(1.0)
+    settled(test, project)
+    test.text_input(key="private_confirm_0").set_value("ward 8")
+    settled(test, project)
+    assert test.button(key="private_run").disabled
+    assert Ledger().charges() == ()
+    test.text_input(key="private_confirm_0").set_value("ward 7")
+    settled(test, project)
+    test.button(key="private_run").click()
+    settled(test, project)
+    (charge,) = Ledger().charges()
+    assert charge.epsilon == pytest.approx(1.0, abs=1e-6)
+    assert charge.state == "done"
+    assert "charge number 1 in the ledger" in texts(test)
+    assert ":green-badge[inside epsilon]" in texts(test)
+    assert ":red-badge" not in texts(test)
+    assert test.button(key="private_run").disabled  # the next one is confirmed by itself
+    test.number_input(key="private_epsilon").set_value(50.0)
+    settled(test, project)
+    assert "of the lifetime budget is left" in texts(test)
+
+
+def test_private_numbers_of_public_rows_are_a_rehearsal(make):
+    project = opened(make(public=True))
+    test = page(project, "Private numbers")
+    test.text_input(key="private_confirm_0").set_value("rehearse")
+    settled(test, project)
+    test.button(key="private_run").click()
+    settled(test, project)
+    assert "Rehearsal, not a private evaluation" in texts(test)
+    assert Ledger().charges() == ()
+    test.number_input(key="private_epsilon").set_value(0.0)
+    settled(test, project)
+    assert "epsilon must be a number above 0" in texts(test)
+
+
+@pytest.mark.privacy
+def test_what_private_numbers_offer_does_not_depend_on_the_rows(make):
+    project = opened(make())
+    shown = []
+    for shift in (0, 1):
+        codes = np.array(project.holdout.codes)
+        codes[:, -1] = (codes[:, -1] + shift) % 2
+        other = replace(project.inspection.subject, holdout=replace(project.holdout, codes=codes))
+        project.inspection.subject = other
+        test = page(project, "Private numbers")
+        shown.append(texts(test) + str([m.value for m in test.metric]))
+    assert shown[0] == shown[1]
+
+
+def test_a_holdout_of_one_class_is_a_sentence_everywhere(make):
+    project = make()
+    project.holdout = replace(project.holdout, codes=project.holdout.codes * 0)
+    opened(project)
+    for section in list(SECTIONS)[:5]:
+        test = page(project, section)
+    test = page(project, "Can I trust it?")
+    assert "There is no AUC" in texts(test)

@@ -1,0 +1,212 @@
+"""The page Release: checklist, summary, protocol and approval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.parts import release_protocol
+from dashboard.state import Graph, Project
+from prism_core.bundle import approved
+from prism_core.bundle.protocol import LEAKAGE, Protocol
+from prism_core.errors import PrismError
+from prism_core.experiments import samples
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.book import default_workspace
+from prism_core.structure import formats
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def project() -> Project:
+    sample = samples.load("scm_spurious")
+    return Project(
+        name="stays.csv", raw=sample.train, test=sample.test, schema=sample.schema, target="Y",
+        graph=Graph(edges=formats.read(sample.dag_json).edges), asset="stays 2024",
+    )  # fmt: skip
+
+
+def page(project: Project) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.run()
+    test.switch_page("pages/release.py").run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
+    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
+
+
+def missing(test: AppTest) -> list[str]:
+    """Lines of the checklist that are not green."""
+    mark = ":orange[:material/pending:] "
+    lines = [part.value.replace("\\", "") for part in test.markdown]
+    return [line.removeprefix(mark) for line in lines if line.startswith(mark)]
+
+
+def test_all_green_and_in_words(project):
+    test = page(project)
+    assert missing(test) == []
+    shown = texts(test)
+    after = Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta).after(
+        project.plan().total
+    )
+    assert f"{after.spent_epsilon:.3g} is then spent" in shown
+    assert f"room for one more release of {after.left_epsilon:.3g}" in shown
+    assert "A folder to hand over" in shown
+    assert not test.button(key="release_run").disabled
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("people", "Say how rows and people relate"), ("graph", "Draw"),
+        ("epsilon", "epsilon must be a number above 0"), ("holdout", "Keep rows aside"),
+        ("asset", "Name the asset below"), ("learn", "Learn the columns that are ticked"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_says_what_to_do_and_nothing_can_be_run(project, what, line):
+    if what == "people":
+        project.schema = replace(project.schema, one_row_per_person=False)
+    elif what == "graph":
+        project.graph = Graph()
+    elif what == "epsilon":
+        project.budget.epsilon = float("nan")
+    elif what == "holdout":
+        project.test, project.holdout_share = None, 0.0
+    elif what == "asset":
+        project.asset = ""
+    else:
+        project.form = [{"name": "A", "learn": True}]
+    test = page(project)
+    assert any(line in found for found in missing(test)), missing(test)
+    assert [b.key for b in test.button if b.key == "release_run" and not b.disabled] == []
+
+
+def test_a_schema_from_private_rows_is_said_and_not_hidden(project):
+    project.schema = replace(project.schema, provenance="private rows")
+    assert "may give away single people" in texts(page(project))
+
+
+def test_an_approval_holds_for_exactly_this_plan(project):
+    test = page(project)
+    test.checkbox(key="approval_needed").check().run()
+    assert any("Have the plan approved" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+    test.text_input(key="approval_by").set_value("A. Meyer")
+    next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
+    assert not test.exception
+    assert missing(test) == []
+    assert "Approved by A. Meyer (privacy committee) on" in texts(test)
+    assert release_protocol_given(project) is project.approved
+    # The plan changes: what, is said; nothing runs; going back is enough.
+    project.budget.epsilon = 2.0
+    test.run()
+    assert any("plan changed since it was approved" in line for line in missing(test))
+    (table,) = (f.value for f in test.dataframe if "what changed" in f.value.columns)
+    assert table.to_dict("list") == {
+        "what changed": ["budget.epsilon"], "approved": ["1.0"], "now": ["2.0"]
+    }  # fmt: skip
+    assert test.button(key="release_run").disabled
+    with pytest.raises(PrismError):
+        release_protocol_given(project)
+    project.budget.epsilon = 1.0
+    project.asset = "other stays"
+    test.run()
+    assert any("asset is another one" in line for line in missing(test))
+    project.asset = "Stays  2024"
+    test.run()
+    assert missing(test) == []
+    test.button(key="approval_forget").click().run()
+    assert project.approved is None
+    with pytest.raises(PrismError, match="needs an approval"):
+        release_protocol_given(project)
+
+
+def release_protocol_given(project: Project):
+    """What would go with the run, asked as the page does."""
+    found = []
+
+    def app():
+        from dashboard.parts import release_protocol as part
+        from dashboard.state import project as current
+        from prism_core.errors import PrismError
+
+        current().outcome = None
+        try:
+            current().outcome = part.given(current().plan())
+        except PrismError as error:
+            current().outcome = error
+
+    test = AppTest.from_function(app)
+    test.session_state["project"] = project
+    test.run()
+    found = project.outcome
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def test_names_are_needed(project):
+    test = page(project)
+    next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
+    assert "by must be the names of those who approved" in texts(test)
+    assert project.approved is None
+
+
+def test_the_workspace_may_ask_for_an_approval(project):
+    workspace = default_workspace()
+    workspace.mkdir()
+    (workspace / "settings.toml").write_text("[release]\napproval_required = true\n")
+    test = page(project)
+    assert any("Have the plan approved" in line for line in missing(test))
+    assert test.checkbox(key="approval_needed").disabled
+    (workspace / "settings.toml").write_text("[release")
+    test.run()
+    assert any("settings.toml is not usable" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+
+
+def test_the_files_of_the_page_and_of_the_command_are_one_kind(project):
+    record = Protocol(plan=project.plan(), asset="stays 2024").approve(
+        by="A", role="b", date="2025-01-01"
+    )
+    project.approved = approved.loads(record.dumps())
+    assert "for exactly this plan" in texts(page(project))
+    assert release_protocol.section is not None
+
+
+def test_earlier_releases_for_the_same_target_are_named(project):
+    plan = project.plan()
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
+    assert LEAKAGE not in texts(page(project))
+    number = ledger.charge(
+        "stays 2024", spent=plan.spent, events=plan.events, plan="p", accountant="zcdp"
+    )
+    test = page(project)
+    assert f"charge {number}). {LEAKAGE}" in texts(test)
+    ledger.mark(number, "void")
+    test.run()
+    assert LEAKAGE not in texts(test)
+
+
+def test_a_rehearsal_is_started_without_a_confirmation(project):
+    project.public = True
+    test = page(project)
+    assert missing(test) == []
+    assert "release_confirm" not in [entry.key for entry in test.text_input]
+    assert not test.button(key="release_run").disabled

@@ -1,0 +1,82 @@
+"""The report in Chromium: it opens from a file, asks for nothing, and prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from driver import Watch, chromium_path
+
+from prism_core.bundle.certificate import REHEARSAL, Facts, stages_of
+from prism_core.bundle.report import report
+from prism_core.bundle.report_pdf import pdf
+from prism_core.data.column import Column
+from prism_core.data.schema import Schema
+from prism_core.pipeline import design
+from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.structure.dag import Dag
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+NAMES = ('<img src="http://example.org/x" onerror="document.title=7">', "readmitted")
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    columns = tuple(
+        Column(name=name, kind="categorical", levels=("no", "yes", "<script>document.title=8"))
+        for name in NAMES
+    )
+    schema = Schema(columns=columns, one_row_per_person=True)
+    dag = Dag(nodes=NAMES, edges=(NAMES,))
+    plan = design(
+        schema, Task(target=NAMES[1]), Budget(), 500, dag=dag,
+        synthesis=Synthesis(model="naive_bayes"),
+    )  # fmt: skip
+    stages = stages_of(plan)
+    facts = Facts(
+        plan_sha256="a" * 64, planned_sha256="b" * 64, stamp=REHEARSAL, charge=None, entry="",
+        seed=1, versions={"prism-dashboard": "1.0"},
+    )  # fmt: skip
+    return report(stages, facts)
+
+
+def test_it_opens_from_a_file_and_asks_for_nothing(html, chromium: Browser, tmp_path: Path):
+    path = tmp_path / "report.html"
+    path.write_text(html, encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 900, "height": 1000})
+    watch = Watch()
+    watch.on(page)
+    page.goto(path.as_uri())
+    assert page.title().startswith("Rehearsal, not a release")
+    assert watch.requested == [path.as_uri()]
+    assert watch.errors == []
+    assert page.get_by_text(NAMES[0], exact=True).count() > 1  # a name is shown as it is written
+    assert page.locator("img").count() == 0
+    # Nothing sticks out of the page, on a desk and on a telephone.
+    for width in (900, 400):
+        page.set_viewport_size({"width": width, "height": 1000})
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, width
+    # Scrolled to the end, the stamp is still on screen; on paper it is on every page.
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    box = page.locator(".stamp").bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < 5
+    page.emulate_media(media="print")
+    mark = page.locator(".mark")
+    assert mark.evaluate("node => getComputedStyle(node).position") == "fixed"
+    assert mark.is_visible()
+    page.close()
+
+
+def test_it_prints(html):
+    if chromium_path() is None:
+        pytest.skip("no chromium on this machine; install Debian's chromium or set CHROMIUM")
+    paper = pdf(html)
+    assert paper.startswith(b"%PDF-")
+    assert paper.count(b"/Type /Page\n") >= 5
