@@ -62,16 +62,15 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     import numpy as np
 
     from prism_core.bundle import writer
-    from prism_core.data.tables import read_table
     from prism_core.evaluation.private import evaluate_private
     from prism_core.evaluation.private_plan import design_private
     from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.workspace import (
         address,
         encode_holdout,
-        encode_synthetic,
         fresh_rng,
         open_rows,
+        synthetic_rows,
     )
 
     folder = writer.read(arguments.dir)
@@ -94,7 +93,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     )  # fmt: skip
     ledger, asset = _ledger(arguments, config, plan.delta)
     found = evaluate_private(
-        plan, encode_synthetic(folder.schema, read_table(folder.synthetic)), holdout,
+        plan, synthetic_rows(folder), holdout,
         ledger=ledger, asset=asset,
         noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
     )  # fmt: skip

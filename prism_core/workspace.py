@@ -276,6 +276,11 @@ def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
     return encode(schema.without_person(), raw, public=True)
 
 
+def synthetic_rows(folder: writer.Folder) -> EncodedTable:
+    """The synthetic rows of a run's folder as codes. Spends nothing: a release paid for them."""
+    return encode_synthetic(folder.schema, read_table(folder.synthetic))
+
+
 def subject(
     folder: writer.Folder, holdout: EncodedTable, train: EncodedTable | None = None
 ) -> Subject:
@@ -288,7 +293,7 @@ def subject(
         holdout: real rows that took no part in it.
         train: the real rows it was made from.
     """
-    synthetic = encode_synthetic(folder.schema, read_table(folder.synthetic))
+    synthetic = synthetic_rows(folder)
     task, plan = folder.certificate["task"], writer.read_plan(folder)
     measured = tuple(
         Measured(clique=tuple(query["clique"]), sigma=query["sigma"])
@@ -315,7 +320,7 @@ def candidate(path: Path, name: str) -> Candidate:
     folder = writer.read(path)
     known = folder.certificate
     return Candidate(
-        name=name, synthetic=encode_synthetic(folder.schema, read_table(folder.synthetic)),
+        name=name, synthetic=synthetic_rows(folder),
         epsilon=known.get("guarantee", {}).get("declared_epsilon"),
         stamp=str(known.get("stamp", "unknown")), regime=str(known["task"].get("regime", "")),
     )  # fmt: skip
