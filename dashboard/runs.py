@@ -96,7 +96,7 @@ def forget(folder: Path) -> None:
 
 
 def sweep() -> None:
-    """Delete what a crash left: private files of runs that live no longer, and unfinished steps.
+    """Delete what a crash left: private files of whatever lives no longer, and old steps.
 
     What a finished run gave out stays: it was paid for.
     """
@@ -120,8 +120,10 @@ def put(path: Path, text: str) -> None:
 
 
 def _abandoned(folder: Path) -> bool:
+    """Whether nobody has come for it in a week; its dashboard may be another one."""
     outcome = folder / OUTCOME
-    return not outcome.exists() or time.time() - outcome.stat().st_mtime > _KEPT
+    last = (outcome if outcome.exists() else folder / _LOCK).stat().st_mtime
+    return time.time() - last > _KEPT
 
 
 def _of_step() -> tuple[Path, int]:

@@ -126,12 +126,16 @@ def test_what_a_crash_left_is_swept_and_what_lives_or_was_paid_for_is_not(sleepe
     assert not (dead.folder / job.CODES).exists()
     assert dead.folder.exists()
     assert done.result.exists()
-    assert not step.exists()
-    assert finished.exists()  # nobody has looked at it yet
+    assert not (step / job.ROWS).exists()
+    assert step.exists()  # nobody has looked at these yet
+    assert finished.exists()
     old = time.time() - 8 * 24 * 3600
-    os.utime(finished / job.OUTCOME, (old, old))
+    for path in (finished / job.OUTCOME, step / "in-use"):
+        os.utime(path, (old, old))
     runs.sweep()
+    assert not step.exists()
     assert not finished.exists()
+    assert done.result.exists()
 
 
 @pytest.mark.privacy

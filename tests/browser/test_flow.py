@@ -85,8 +85,10 @@ def pick(page: Page, regime: str) -> None:
 
 def spend(page: Page, label: str) -> None:
     if label == "Run the release":  # the asset's name is typed once more
+        asset = page.locator(".st-key-asset_name input").input_value()
+        page.get_by_text("Spend epsilon").filter(has_text=asset).first.wait_for()
         field = page.locator(".st-key-release_confirm input")
-        field.fill(page.locator(".st-key-asset_name input").input_value())
+        field.fill(asset)
         field.press("Enter")
     button(page, label).click()
     button(page, "Cancel the run").wait_for()
