@@ -10,8 +10,9 @@ from dashboard.widgets import guard, heading, onward, provenance_notice
 
 heading(
     "Release",
-    "Check what will be done, then run it once. The private rows are measured here and, where "
-    "columns were learned with budget, on the page Data; nowhere else.",
+    "Check what will be done, then run it once. The private rows are measured here; where columns "
+    "or a graph are learned with budget, also on the pages Data and Structure; and for private "
+    "numbers on Inspect. Each of these has its own charge in the ledger below.",
 )
 resume()
 state = project()

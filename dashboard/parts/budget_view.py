@@ -86,7 +86,8 @@ def _deducted(plan: Plan) -> None:
     st.info(
         f"Of epsilon {plan.budget.epsilon:g}, learning has spent "
         f"**{prior.spent.epsilon:.3g}**. This plan has what is left: epsilon "
-        f"**{plan.spent.epsilon:.3g}**. All together stay within {plan.budget.epsilon:g}, because "
-        "losses add up to less than their sum.",
+        f"**{plan.spent.epsilon:.3g}**. All together stay within {plan.budget.epsilon:g}. (The two "
+        "do not add up to it: noise of several measurements hides a person better than each alone, "
+        "so what is added up is ρ, which grows with the square of epsilon when that is small.)",
         icon=":material/school:",
     )
