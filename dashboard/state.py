@@ -55,6 +55,7 @@ class Graph:
         past, future: edges before and after, for undo and redo.
         provenance, prior: where a graph that was learned comes from, and what that cost; they
             stay with the edges that are drawn further until another graph is loaded.
+        drawn_before: edges drawn from knowledge that a learned graph took the place of.
     """
 
     edges: Edges = ()
@@ -66,6 +67,7 @@ class Graph:
     future: list[Edges] = field(default_factory=list)
     provenance: DagProvenance = "declared"
     prior: Prior | None = None
+    drawn_before: Edges = ()
 
     def load(self, dag: Dag, positions: Mapping[str, tuple[float, float]] | None = None) -> None:
         """Put another graph in place, with how it came about and what that cost.
@@ -75,6 +77,10 @@ class Graph:
             positions: of its columns, in the unit of the file it came from.
         """
         learned = dag.learned or self.provenance != "declared"
+        if self.provenance == "declared":
+            # The last that was drawn, even if it was cleared for the learned one to be offered.
+            drawn = next((edges for edges in (self.edges, *reversed(self.past)) if edges), ())
+            self.drawn_before = drawn if dag.learned else ()
         self.positions, self.foreign = dict(positions or {}), bool(positions)
         self.provenance, self.prior = dag.provenance, dag.prior
         self.replace(dag.edges)
@@ -88,6 +94,18 @@ class Graph:
         self.replace(())
         self.past.clear()
         self.future.clear()
+
+    def bring_back(self, names: Iterable[str]) -> None:
+        """The graph drawn from knowledge again, and nothing of the learned one to go back to.
+
+        Args:
+            names: the columns there are now; edges of others are gone.
+        """
+        known, kept = set(names), self.drawn_before
+        self.forget()
+        self.replace(tuple(edge for edge in kept if known.issuperset(edge)))
+        self.past.clear()
+        self.drawn_before = ()
 
     def drawn(self, edges: Edges) -> None:
         """Take over what the user drew; the editor shows it already."""

@@ -176,7 +176,19 @@ def _fit(brought: Brought) -> None:
         on_click=_use, args=(brought, matched),
     )  # fmt: skip
     if project().graph.edges:
-        st.caption("It takes the place of the graph drawn now; Undo brings that back.")
+        st.caption(_instead(learned=matched.drawing.dag.learned))
+
+
+def _instead(*, learned: bool) -> str:
+    """What becomes of the graph drawn now."""
+    if project().graph.provenance != "declared":
+        return "It takes the place of the learned graph; Undo does not bring that back."
+    if learned:
+        return (
+            "It was learned from rows: it takes the place of the graph drawn now and ends the "
+            "undo history. The graph drawn now is kept; a button below the drawing brings it back."
+        )
+    return "It takes the place of the graph drawn now; Undo brings that back."
 
 
 def _odd_nodes(brought: Brought) -> None:
