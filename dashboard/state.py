@@ -157,6 +157,7 @@ class Learning:
         job: the step under way, or the last one.
         attempt: counts the steps, so that each is confirmed by itself.
         message: what the last step came to, for the page.
+        clipped: of the last step, by column: share of values that may lie outside at one end.
     """
 
     share: float = 0.10
@@ -165,6 +166,7 @@ class Learning:
     job: Job[DomainPlan] | None = None
     attempt: int = 0
     message: str = ""
+    clipped: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -208,6 +210,8 @@ class Project(Entries):
     learning: Learning = field(default_factory=Learning)
     blanket: Blanket = field(default_factory=Blanket)
     checked: bool = False
+    source: str = ""  # the document that a declaration after the check is stated to come from
+    person_hint: str = ""  # the column that is said to name the person, before it is declared
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
     scenarios: Scenarios = field(default_factory=Scenarios)
@@ -296,7 +300,7 @@ class Project(Entries):
 
         budget = self.budget.budget()
         return design_domain(
-            self._outline(provenance), budget.epsilon,
+            self.outline(provenance), budget.epsilon,
             1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
             share=self.learning.share, delta_share=self.learning.delta_share,
         )  # fmt: skip
@@ -317,7 +321,15 @@ class Project(Entries):
             share=self.blanket.share, members=self.blanket.members,
         )  # fmt: skip
 
-    def _outline(self, provenance: Provenance) -> Outline:
+    def outline(self, provenance: Provenance) -> Outline:
+        """What is declared and what is to be learned, as the form says.
+
+        Args:
+            provenance: of what is declared about the columns.
+
+        Raises:
+            PrismError: when something is missing or not usable.
+        """
         from prism_core.learning import form
         from prism_core.learning.requests import Outline
 

@@ -55,7 +55,10 @@ def section() -> None:
     if state.learning.job is not None:
         names = len(state.learning.job.plan.outline.requests)
         words = f"{names} column{'' if names == 1 else 's'}"
-        learning_step.section("learn", lambda found: found.learning, words, _take)
+        plan = state.learning.job.plan
+        learning_step.section(
+            "learn", lambda found: found.learning, words, lambda result: _take(result, plan)
+        )
         return
     if not isinstance(state.raw, RawTable):
         st.warning(
@@ -68,7 +71,9 @@ def section() -> None:
         "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
         "that come out are protected like the release itself: they may be shown to everybody. "
         "This spends a part of the privacy budget now; the release uses the rest. Categories that "
-        "few people share become *other*."
+        "few people share become *other*. Learned bounds stand where the counts rise out of the "
+        "noise: **values outside are clipped to them**, about 0.5% at each end by design and more "
+        "where the noise is large, as the table says."
     )
     if state.learning.message:
         st.error(plain(state.learning.message), icon=":material/error:")
@@ -139,7 +144,10 @@ def _cost(plan: DomainPlan) -> None:
             least = getattr(event, "threshold", 0)
             what = f"names of more than about {least:,} people, at most {request.max_levels:,}"
         else:
-            what = f"bounds, and at most {request.bins} bins"
+            what = (
+                f"bounds, and at most {request.bins} bins; at each end up to about "
+                f"{_share_words(plan.outside[request.name])} of the values may be clipped"
+            )
         rows.append((request.name, what, event.sigma))
     st.dataframe(
         pd.DataFrame(rows, columns=["column", "what comes out", "noise, σ in rows"]),
@@ -227,9 +235,36 @@ def _promise(plan: DomainPlan) -> str:
     )
 
 
-def _take(result: Path) -> None:
+def _share_words(share: float) -> str:
+    return f"{100 * share:.2g}%"
+
+
+def clipped_notice() -> None:
+    """After learning: what the bounds were designed to leave outside, and how to widen them."""
+    state = project()
+    schema, shares = state.schema, state.learning.clipped
+    if schema is None or not shares:
+        return
+    named = [
+        f"{name} up to about {_share_words(share)}"
+        for name, share in shares.items()
+        if name in schema and schema[name].binned
+    ]
+    if named:
+        st.warning(
+            "**Learned bounds may be too tight.** By the request and the noise, not by a look at "
+            f"the rows, so many values may lie outside at either end: {plain('; '.join(named))}. "
+            "They are clipped to the ends. To widen the bounds, type those of the codebook under "
+            "Lower and Upper (this costs nothing); to learn them better, use fewer cells or a "
+            "larger part of the budget.",
+            icon=":material/compress:",
+        )
+
+
+def _take(result: Path, plan: DomainPlan) -> None:
     """What was learned goes into use and into the form."""
     state = project()
+    state.learning.clipped = plan.outside
     schema = schema_io.load(result / child.SCHEMA)
     state.use_schema(schema)
     state.show_form(data_form.to_rows(schema.columns))
