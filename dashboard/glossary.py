@@ -49,8 +49,8 @@ WORDS: dict[str, str] = {
     "TSTR": "Train on synthetic rows, test on real rows kept aside.",
     "TRTR": "Train on real rows, test on the same real rows kept aside: the ceiling for TSTR.",
     "AUC": "How well a model ranks: 0.5 is guessing, 1 is perfect.",
-    "l1 error": "The sum, over all cells of a marginal, of how far the noisy count is from the true "
-    "one. Half of it is how many rows would seem to be in a wrong cell.",
+    "l1 error": "The sum, over all cells of a marginal, of how far the noisy count is from the "
+    "true one. Half of it is how many rows would seem to be in a wrong cell.",
     "Background pairs": "Pairs of columns without Y that are measured too, so that the rest of the "
     "table looks like the original. They get the small part of the budget.",
     "l1 distance": "Sum of the differences of shares, 0 (equal) to 2.",

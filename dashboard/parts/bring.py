@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _KEY = "brought"
 _PENDING = "brought_pending"
+_TEXT = "brought_text"
 _ROWS = 8  # nodes fitted at a time
 _SAID = 12  # sentences on what changes, at most
 _DROP = "Drop it"
@@ -115,10 +116,17 @@ def _source() -> bytes | None:
         help="The format is recognised by what the file holds. Only the graph is read: tables of "
         "probabilities in a BIF file are passed over.",
     )  # fmt: skip
+    schema = project().schema
+    names = () if schema is None else schema.names
+    # Another tab or page drops the text of the box, but not what was pasted for these columns.
+    kept, known = st.session_state.get(_TEXT, ("", names))
+    if "paste_graph" not in st.session_state and known == names:
+        st.session_state["paste_graph"] = kept
     text = right.text_area(
         "Or paste its text", key="paste_graph", height=110, placeholder=_EXAMPLE,
         help="For example what DAGitty shows as model code, or a call of dagitty() from R.",
     )  # fmt: skip
+    st.session_state[_TEXT] = (text, names)
     # Leaving the box sends its text, so the button has nothing to do but to be there.
     right.button("Read this text", key="read_graph", icon=":material/input:")
     if file is not None:

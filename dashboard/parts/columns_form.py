@@ -211,9 +211,10 @@ def _form() -> None:
     st.caption(
         "Levels: the allowed values, separated by |. Bins: a number of equal bins, or the inner "
         "edges separated by |. Values outside the bounds are clipped. Ordinal: levels with an "
-        "order. Remove a row to leave its column out, such as the ID that names the person: it is never "
-        "synthesised, and is named below under *People and rows*. Not in the codebook? Tick **Learn**: bounds "
-        "and bins, or the names of levels, are then learned with a part of the privacy budget."
+        "order. Remove a row to leave its column out, such as the ID that names the person: it is "
+        "never synthesised, and is named below under *People and rows*. Not in the codebook? Tick "
+        "**Learn**: bounds and bins, or the names of levels, are then learned with a part of the "
+        "privacy budget."
     )
     _unkinded(edited)
     if state.checked:
@@ -319,7 +320,9 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
         disabled=not text,
         width="stretch",
         help="An outline, with what is to be learned: `prism learn-domain` and this page read it. "
-        "Nothing is spent." if state.to_learn else None,
+        "Nothing is spent."
+        if state.to_learn
+        else None,
     )
     if why:
         st.caption(f"Before it can be downloaded: {plain(why)}")

@@ -250,9 +250,10 @@ def _warnings(
                 )
             share = outside(request, event.sigma, n)
             if share > WIDE_TAIL:
+                most = math.ceil(100 * share)
                 found.append(
-                    f"{request.name}: noise may hide up to about {math.ceil(100 * share)}% of the values at "
-                    "either end, and they would be clipped to the learned bound. Raise the share, "
+                    f"{request.name}: noise may hide up to about {most}% of the values at either "
+                    "end, and they would be clipped to the learned bound. Raise the share, "
                     "ask for fewer cells, or declare the bounds."
                 )
     return tuple(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os.path
 import re
 import unicodedata
 from collections import Counter
@@ -48,25 +47,34 @@ def suggest(dag: Dag, columns: Iterable[str], *, most: int = 3) -> dict[str, tup
         by_key.setdefault(key(column), []).append(column)
     compare = len(odd) * len(free) <= MAX_COMPARED
     words_of = {column: words(column) for column in free} if compare else {}
+    index: dict[str, set[str]] = {}
+    for column, parts in words_of.items():
+        for sign in _signs(parts):
+            index.setdefault(sign, set()).add(column)
+    # A word that many columns have is no evidence, and would make each pair be compared.
+    index = {sign: held for sign, held in index.items() if len(held) <= _COMMON}
     found = {}
     for node in odd:
         same = by_key.get(key(node), [])
         close = difflib.get_close_matches(key(node), by_key, n=most, cutoff=0.75) if compare else []
-        spelt = {column for near in close for column in by_key[near]}
+        spelt = {column for found_key in close for column in by_key[found_key]}
         mine = words(node)
+        near = spelt.union(*(index.get(sign, ()) for sign in _signs(mine))) - {*same}
         ranks = {
-            column: _likeness(mine, theirs, spelt=column in spelt)
-            for column, theirs in words_of.items()
-            if column not in same
+            column: _likeness(mine, words_of[column], spelt=column in spelt)
+            for column in free
+            if column in near
         }
         similar = [column for column in ranks if ranks[column] >= _ALIKE]
-        similar.sort(key=lambda column: -ranks[column])  # noqa: B023  (used at once)
+        similar.sort(key=ranks.__getitem__, reverse=True)
         found[node] = tuple([*same, *similar][:most])
     return found
 
 
 _ALIKE = 0.5
 _BREAK = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_COMMON = 12
+"""Columns that may share a word for it to say anything."""
 _STEM = 4
 """Letters that two forms of a word share at least."""
 
@@ -80,6 +88,12 @@ def words(name: str) -> tuple[str, ...]:
     """
     parts = (key(part) for part in _BREAK.split(unicodedata.normalize("NFKC", name)))
     return tuple(part for part in parts if part)
+
+
+def _signs(parts: tuple[str, ...]) -> set[str]:
+    """What two names have in common at least when they are alike but for spelling."""
+    initials = "".join(part[0] for part in parts)
+    return {initials if len(parts) > 1 else parts[0] if parts else "", *(p[:_STEM] for p in parts)}
 
 
 def _likeness(one: tuple[str, ...], other: tuple[str, ...], *, spelt: bool) -> float:
@@ -121,7 +135,9 @@ def _same_word(one: str, other: str) -> bool:
     """Equal, or two forms of one word: the first letters are most of both."""
     if one == other:
         return True
-    shared = len(os.path.commonprefix([one, other]))
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
     return shared >= _STEM and shared >= 0.6 * min(len(one), len(other)) and shared >= 0.5 * max(
         len(one), len(other)
     )  # fmt: skip

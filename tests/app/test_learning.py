@@ -232,8 +232,9 @@ def test_what_the_bounds_may_leave_outside_is_said_before_and_after(project):
     plan = project.domain_plan("declared")
     (cost,) = (f.value for f in test.dataframe if "what comes out" in f.value)
     share = f"{100 * plan.outside['age']:.2g}%"
-    assert f"at each end up to about {share} of the values may be clipped" in (
-        cost["what comes out"][0]
+    assert (
+        f"at each end up to about {share} of the values may be clipped"
+        in (cost["what comes out"][0])
     )
     age, ward = plan.outline.requests
     learned = (age.column(18, 90, (50,)), ward.column(("north",)))

@@ -458,7 +458,7 @@ def test_the_id_column_is_taken_out_of_the_form_and_counted_only_when_asked(monk
     test.selectbox(key="form_person").set_value("pid").run()
     test.button(key="form_names_person").click().run()
     assert [row["name"] for row in project.rows_of_form] == ["age", "y"]
-    project.schema = Schema(columns=(Column(name="age", kind="boolean"), ))
+    project.schema = Schema(columns=(Column(name="age", kind="boolean"),))
     test.run()
     assert test.selectbox(key="people_column").value == "pid"
     assert asked == []
@@ -472,7 +472,7 @@ def test_the_id_column_is_taken_out_of_the_form_and_counted_only_when_asked(monk
 
 def test_the_number_of_persons_may_be_typed():
     project = readmissions()
-    project.schema = Schema(columns=(Column(name="age", kind="boolean"), ))
+    project.schema = Schema(columns=(Column(name="age", kind="boolean"),))
     project.person_hint = "pid"
     test = page("data", project)
     test.number_input(key="people_number").set_value(20).run()

@@ -217,6 +217,16 @@ def test_an_outcome_is_offered_and_the_unmeasured_is_dropped_with_its_consequenc
     assert project.graph.edges == (("age", "readmitted"),)
 
 
+def test_a_pasted_text_survives_a_look_at_another_tab():
+    test = paste(page(made()), "dag { alter -> readmitted }")
+    box(test, "alter").select_index(1).run()
+    open_tab(test, 1)
+    assert "not in use yet" in texts(test)
+    open_tab(test, 0)
+    assert test.text_area(key="paste_graph").value == "dag { alter -> readmitted }"
+    assert box(test, "alter").value == 1
+
+
 def test_a_graph_that_is_brought_but_not_used_is_said_before_going_on():
     test = page(made())
     assert "not in use yet" not in texts(test)
