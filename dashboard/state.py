@@ -210,6 +210,7 @@ class Project(Entries):
     learning: Learning = field(default_factory=Learning)
     blanket: Blanket = field(default_factory=Blanket)
     checked: bool = False
+    checks: int = 0  # how often cells outside the declaration were counted
     source: str = ""  # the document that a declaration after the check is stated to come from
     person_hint: str = ""  # the column that is said to name the person, before it is declared
     graph: Graph = field(default_factory=Graph)

@@ -225,11 +225,12 @@ def _form() -> None:
 def _source() -> None:
     """Her own statement on where changes come from, once she has seen counts of the rows."""
     state = project()
+    key = f"apply_source_{state.checks}"  # each check asks anew
     st.text_input(
         "I state that what I declare from here on is written in this source (document, version, "
         "page)",
-        value=state.source, key="apply_source", placeholder="for example: codebook 3.2, page 14",
-        on_change=_keep_source,
+        value=state.source, key=key, placeholder="for example: codebook 3.2, page 14",
+        on_change=_keep_source, args=(key,),
         help="You have seen counts of the private rows. While this is empty, what you change is "
         "taken to come from them, and the provenance becomes *private rows*, as every report says. "
         "The committee may ask to see the page.",
@@ -243,8 +244,8 @@ def _source() -> None:
         st.caption(":orange[No source is named: changes make the provenance *private rows*.]")
 
 
-def _keep_source() -> None:
-    text = " ".join(str(st.session_state["apply_source"]).split())
+def _keep_source(key: str) -> None:
+    text = " ".join(str(st.session_state[key]).split())
     project().source = text if len(text) > 3 else ""
 
 

@@ -141,7 +141,7 @@ def _check() -> None:
             "say the same. Of a table that is not in memory the first "
             "100,000 rows are looked at."
         )
-        if not st.button("Count the cells outside", key="check_columns"):
+        if not st.button("Count the cells outside", key="check_columns", on_click=_seen):
             return
         assert state.schema is not None and state.raw is not None
         raw = some_rows(state.raw)
@@ -164,7 +164,11 @@ def _check() -> None:
                 "column carries no information; a target like this cannot be predicted."
             )
         st.dataframe(table, hide_index=True, width="stretch")
-        if not state.public:
-            # What was stated before these counts says nothing about changes after them.
-            state.checked, state.source = True, ""
-            st.session_state.pop("apply_source", None)
+
+
+def _seen() -> None:
+    """What was stated before these counts says nothing about changes after them."""
+    state = project()
+    if not state.public:
+        state.checked, state.source = True, ""
+        state.checks += 1

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.entries import BudgetEntries
 from dashboard.state import Graph, Project
+from prism_core.data import form
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
@@ -226,10 +227,12 @@ def test_persons_are_counted_when_a_column_names_them():
     test = page("data", project)
     assert "Say how rows and people relate" in texts(test)
     test.radio(key="people_way").set_value("id").run()
+    assert project.schema.person_id is None
+    test.button(key="people_count").click().run()
     assert project.schema.person_id == "mrn"
     assert project.schema.persons == 70
     assert project.n == 56
-    assert "70 different IDs" in texts(test)
+    assert "70 persons in 200 rows: **70 rows stay**" in texts(test)
 
 
 def test_what_is_typed_in_the_columns_survives_a_page_switch(project):
@@ -413,23 +416,23 @@ def test_a_project_of_odd_names_is_shown_as_it_stands():
 def test_a_source_is_stated_in_words_and_a_new_check_asks_again(project):
     project.public, project.checked = False, True
     test = page("data", project)
-    test.text_input(key="apply_source").set_value("  x ").run()
+    test.text_input(key=f"apply_source_{project.checks}").set_value("  x ").run()
     assert project.source == ""
     assert "No source is named" in texts(test)
-    test.text_input(key="apply_source").set_value("codebook 3.2, page 14").run()
+    test.text_input(key=f"apply_source_{project.checks}").set_value("codebook 3.2, page 14").run()
     assert project.source == "codebook 3.2, page 14"
     assert "declared from codebook 3.2, page 14, not from what was seen" in texts(test)
     test.button(key="check_columns").click().run()
     assert (project.checked, project.source) == (True, "")
     test.run()
-    assert test.text_input(key="apply_source").value == ""
+    assert test.text_input(key=f"apply_source_{project.checks}").value == ""
 
 
 def readmissions() -> Project:
     rows = "".join(f"{i // 2},{20 + i},{i % 2}\n" for i in range(40))
     return Project(
         name="stays.csv", raw=read_table(f"pid,age,y\n{rows}".encode(), name="stays.csv"),
-        form=[{"name": name} for name in ("pid", "age", "y")],
+        form=[dict(row) for row in form.blank_rows(["pid", "age", "y"])],
     )  # fmt: skip
 
 
