@@ -39,6 +39,12 @@ _DETAILS = {
     "unit": st.column_config.NumberColumn(
         "Unit of log", help="Log scale only: the smallest magnitude that matters."
     ),
+    "tail": st.column_config.NumberColumn(
+        "Left outside", min_value=0.0, max_value=0.1, step=0.001, format="percent",
+        help="Numbers and dates: the share of the values that the bounds leave outside at each "
+        "end by design; they are clipped. 0 gives the widest bounds. What the noise hides comes "
+        "on top.",
+    ),
     "max_levels": st.column_config.NumberColumn(
         "Most names", min_value=1, step=1,
         help="Categories: the names that most people share become levels, at most so many.",
@@ -73,7 +79,7 @@ def section() -> None:
         "This spends a part of the privacy budget now; the release uses the rest. Categories that "
         "few people share become *other*. Learned bounds stand where the counts rise out of the "
         "noise: **values outside are clipped to them**, about 0.5% at each end by design and more "
-        "where the noise is large, as the table says."
+        "where the noise is large, as the table says. *How finely it is counted* sets both."
     )
     if state.learning.message:
         st.error(plain(state.learning.message), icon=":material/error:")
@@ -192,7 +198,7 @@ def _details() -> None:
 
 def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
     known = {**form.DEFAULTS, **project().learning.details.get(row["name"], {})}
-    usable = ("cells", "scale", "unit") if _kind(row) in form.BINNED else ("max_levels",)
+    usable = ("cells", "scale", "unit", "tail") if _kind(row) in form.BINNED else ("max_levels",)
     return {"column": row["name"], **{k: v for k, v in known.items() if k in usable}}
 
 
@@ -255,8 +261,8 @@ def clipped_notice() -> None:
             "**Learned bounds may be too tight.** By the request and the noise, not by a look at "
             f"the rows, so many values may lie outside at either end: {plain('; '.join(named))}. "
             "They are clipped to the ends. To widen the bounds, type those of the codebook under "
-            "Lower and Upper (this costs nothing); to learn them better, use fewer cells or a "
-            "larger part of the budget.",
+            "Lower and Upper (this costs nothing); to learn them better, use fewer cells, a "
+            "smaller share left outside, or a larger part of the budget.",
             icon=":material/compress:",
         )
 

@@ -272,6 +272,6 @@ def _column_dict(column: Column | Request) -> dict[str, Any]:
         "decimals": column.decimals, "nullable": column.nullable, "fill": column.fill,
         "learn": {
             "bins": column.bins, "cells": column.cells, "scale": column.scale,
-            "unit": column.unit,
+            "unit": column.unit, "tail": column.tail,
         },
     }  # fmt: skip

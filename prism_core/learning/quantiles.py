@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from prism_core.data.column import Column
     from prism_core.learning.requests import NumericRequest
 
-TAIL = 0.005
-"""Share of the values designed to fall outside the learned bounds at each end (clipped to it)."""
 _PENALTY = 8.0
 """What another step of the histogram must explain, in variances of one cell's noise."""
 _STANDS_OUT = 2.0
@@ -26,9 +24,9 @@ _SPREAD = 0.1
 def outside(request: NumericRequest, sigma: float, n: int) -> float:
     """Share of the values that may end up outside the learned bounds at one end. Data-free.
 
-    `TAIL` by design, and as many as the noise can hide: values spread over L cells whose sum is
-    below sigma sqrt(8 L) do not earn a step of their own in the histogram. L is taken as a tenth
-    of the grid. An expectation for tails of that shape, not a guarantee.
+    The tail that is asked for, and as many as the noise can hide: values spread over L cells whose
+    sum is below sigma sqrt(8 L) do not earn a step of their own in the histogram. L is taken as a
+    tenth of the grid. An expectation for tails of that shape, not a guarantee.
 
     Args:
         request: the public bounds and grid.
@@ -36,7 +34,7 @@ def outside(request: NumericRequest, sigma: float, n: int) -> float:
         n: public number of rows.
     """
     cells = max(1.0, _SPREAD * (request.grid.size - 1))
-    return min(1.0, TAIL + sigma * math.sqrt(_PENALTY * cells) / n)
+    return min(1.0, request.tail + sigma * math.sqrt(_PENALTY * cells) / n)
 
 
 def learned_column(
@@ -57,7 +55,7 @@ def learned_column(
     cuts = np.array([grid.bounds[0], *grid.edges, grid.bounds[1]])
     reached, noise = cumulative(noisy, sigma, n)
     steps = piecewise(noisy[:-1], sigma)
-    first, last = _bounds(steps)
+    first, last = _bounds(steps, request.tail)
     if not np.any(reached > _STANDS_OUT * noise) or last < first:
         first, last = 0, len(reached) - 1
         reached = np.arange(1.0, len(reached) + 1.0)
@@ -118,13 +116,13 @@ def piecewise(noisy: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     return level
 
 
-def _bounds(steps: NDArray[np.float64]) -> tuple[int, int]:
-    """First and last cell beyond which less than `TAIL` of the values lie."""
+def _bounds(steps: NDArray[np.float64], tail: float) -> tuple[int, int]:
+    """First and last cell beyond which at most a share `tail` of the values lie."""
     reached = np.cumsum(steps)
     mass = float(reached[-1])
     if not mass > 0.0:
         return 0, len(steps) - 1
-    above = np.flatnonzero(reached > TAIL * mass)
+    above = np.flatnonzero(reached > tail * mass)
     beyond = mass - np.concatenate([[0.0], reached[:-1]])
-    rising = np.flatnonzero(beyond > TAIL * mass)
+    rising = np.flatnonzero(beyond > tail * mass)
     return int(above[0]), int(rising[-1])

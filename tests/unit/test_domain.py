@@ -188,7 +188,8 @@ def test_people_must_be_declared():
 @pytest.mark.parametrize(
     "changes",
     [{"lower": math.nan}, {"upper": math.inf}, {"upper": 0.0}, {"bins": 0}, {"bins": 2.0},
-     {"cells": 1}, {"cells": 5_000}, {"scale": "sqrt"}, {"unit": 0.0}, {"unit": math.nan},
+     {"cells": 1}, {"cells": 5_000}, {"scale": "sqrt"}, {"tail": -0.1},
+     {"tail": 0.2}, {"tail": math.nan}, {"unit": 0.0}, {"unit": math.nan},
      {"decimals": 13}, {"decimals": 0, "lower": 0.5}, {"name": " "}, {"kind": "ordinal"},
      {"kind": "date", "upper": 1e9}],
 )  # fmt: skip
@@ -257,6 +258,12 @@ def test_learned_bounds_leave_few_values_outside():
         assert (values < low).mean() <= outside(request, 20.0, 5_000)
         assert (values > high).mean() <= outside(request, 20.0, 5_000)
         assert high < 29.0  # not simply the whole range
+
+
+def test_a_smaller_tail_gives_wider_bounds():
+    counts = [0, 1, 9, 40, 40, 9, 1, 0, 0, 0]
+    bounds = [edges_of(replace(QUARTERS, tail=tail), counts).bounds for tail in (0.0, 0.05, 0.1)]
+    assert bounds == [(0.0, 6.0), (1.0, 5.0), (2.0, 4.0)]
 
 
 def test_what_the_noise_hides_is_forecast_without_rows_and_warned_of():
