@@ -60,6 +60,10 @@ WORDS: dict[str, str] = {
     "Calibration": "Whether of the rows given a probability of 30% about 30% turn out so.",
     "Discriminator": "A classifier that says which rows are synthetic; 0.5 means it cannot tell.",
     "Cramér's V": "How strongly two columns go together: 0 not at all, 1 one gives the other.",
+    "l1 error": "The sum, over all cells of a marginal, of how far the noisy count is from the "
+    "true one. Half of it is how many rows would seem to be in a wrong cell.",
+    "Background pairs": "Pairs of columns without Y that are measured too, so that the rest of the "
+    "table looks like the original. They get the small part of the budget.",
     "l1 distance": "Sum of the differences of shares, 0 (equal) to 2.",
     "TV distance": "Total variation: half the l1 distance, 0 (equal) to 1.",
 }
@@ -84,6 +88,8 @@ PAGES: dict[str, tuple[str, ...]] = {
         "S",
         "Regime",
         "Independent",
+        "Marginal",
+        "Pool",
     ),
     "Budget": (
         "Epsilon",
@@ -103,6 +109,11 @@ PAGES: dict[str, tuple[str, ...]] = {
         "zCDP",
         "PLD",
         "Clique",
+        "S",
+        "Parents, Pa(Y)",
+        "Markov blanket, MB(Y)",
+        "l1 error",
+        "Background pairs",
     ),
     "Rehearse": (
         "Rehearsal",

@@ -58,6 +58,7 @@ class Graph:
         past, future: edges before and after, for undo and redo.
         provenance, prior: where a graph that was learned comes from, and what that cost; they
             stay with the edges that are drawn further until another graph is loaded.
+        drawn_before: edges drawn from knowledge that a learned graph took the place of.
     """
 
     edges: Edges = ()
@@ -69,6 +70,7 @@ class Graph:
     future: list[Edges] = field(default_factory=list)
     provenance: DagProvenance = "declared"
     prior: Prior | None = None
+    drawn_before: Edges = ()
 
     def load(self, dag: Dag, positions: Mapping[str, tuple[float, float]] | None = None) -> None:
         """Put another graph in place, with how it came about and what that cost.
@@ -78,6 +80,10 @@ class Graph:
             positions: of its columns, in the unit of the file it came from.
         """
         learned = dag.learned or self.provenance != "declared"
+        if self.provenance == "declared":
+            # The last that was drawn, even if it was cleared for the learned one to be offered.
+            drawn = next((edges for edges in (self.edges, *reversed(self.past)) if edges), ())
+            self.drawn_before = drawn if dag.learned else ()
         self.positions, self.foreign = dict(positions or {}), bool(positions)
         self.provenance, self.prior = dag.provenance, dag.prior
         self.replace(dag.edges)
@@ -91,6 +97,18 @@ class Graph:
         self.replace(())
         self.past.clear()
         self.future.clear()
+
+    def bring_back(self, names: Iterable[str]) -> None:
+        """The graph drawn from knowledge again, and nothing of the learned one to go back to.
+
+        Args:
+            names: the columns there are now; edges of others are gone.
+        """
+        known, kept = set(names), self.drawn_before
+        self.forget()
+        self.replace(tuple(edge for edge in kept if known.issuperset(edge)))
+        self.past.clear()
+        self.drawn_before = ()
 
     def drawn(self, edges: Edges) -> None:
         """Take over what the user drew; the editor shows it already."""
@@ -142,6 +160,7 @@ class Learning:
         job: the step under way, or the last one.
         attempt: counts the steps, so that each is confirmed by itself.
         message: what the last step came to, for the page.
+        clipped: of the last step, by column: share of values that may lie outside at one end.
     """
 
     share: float = 0.10
@@ -150,6 +169,7 @@ class Learning:
     job: Job[DomainPlan] | None = None
     attempt: int = 0
     message: str = ""
+    clipped: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -209,6 +229,9 @@ class Project(Entries):
     learning: Learning = field(default_factory=Learning)
     blanket: Blanket = field(default_factory=Blanket)
     checked: bool = False
+    checks: int = 0  # how often cells outside the declaration were counted
+    source: str = ""  # the document that a declaration after the check is stated to come from
+    person_hint: str = ""  # the column that is said to name the person, before it is declared
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
     scenarios: Scenarios = field(default_factory=Scenarios)
@@ -302,7 +325,7 @@ class Project(Entries):
 
         budget = self.budget.budget()
         return design_domain(
-            self._outline(provenance), budget.epsilon,
+            self.outline(provenance), budget.epsilon,
             1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
             share=self.learning.share, delta_share=self.learning.delta_share,
         )  # fmt: skip
@@ -323,7 +346,15 @@ class Project(Entries):
             share=self.blanket.share, members=self.blanket.members,
         )  # fmt: skip
 
-    def _outline(self, provenance: Provenance) -> Outline:
+    def outline(self, provenance: Provenance) -> Outline:
+        """What is declared and what is to be learned, as the form says.
+
+        Args:
+            provenance: of what is declared about the columns.
+
+        Raises:
+            PrismError: when something is missing or not usable.
+        """
         from prism_core.learning import form
         from prism_core.learning.requests import Outline
 

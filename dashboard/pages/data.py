@@ -10,8 +10,8 @@ from dashboard.widgets import heading, onward, provenance_notice
 
 heading(
     "Data",
-    "Load the table and declare what its columns may hold. No row is read here unless you ask for "
-    "it.",
+    "Load the table and declare what its columns may hold. No cell is looked at here unless you "
+    "ask for it: what does is a button that says so.",
 )
 load.section()
 if project().raw is not None:
@@ -20,6 +20,7 @@ state = project()
 if state.schema is not None:
     provenance_notice(state.schema)
     if state.schema.prior is not None:
+        learn.clipped_notice()
         st.caption(
             "You may still correct the learned columns by hand: that costs nothing, as long as "
             "the corrections do not come from a look at the rows."

@@ -53,4 +53,7 @@ for tab, part in ((files, bring), (meaning, implied), (away, take_away)):
     if tab.open:
         with tab:
             part.section()
+waiting = bring.pending()
+if waiting:
+    st.warning(waiting, icon=":material/pending:")
 onward("Structure")

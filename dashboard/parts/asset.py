@@ -41,12 +41,21 @@ def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
     _text("Data asset charged in the ledger", "asset", help="All releases from the same people's "
           "data share one lifetime budget: use the same name for refreshed extracts.")  # fmt: skip
     balance = _balance(state.asset)
+    if balance is None and state.asset and state.asset == state.name:
+        st.warning(
+            "This name is only that of the file. Name the people instead, for example *stays of "
+            "clinic A*: next year's file needs the same name, or their lifetime budget starts "
+            "again unseen.",
+            icon=":material/badge:",
+        )
     if balance is None:
         _new_asset()
     _text(
         "Purpose, for the ledger", "why",
         placeholder="for example: readmission benchmark for external teams",
     )  # fmt: skip
+    if not state.why.strip():
+        st.caption(":orange[No purpose is written down.] The ledger keeps it; a committee asks.")
     if not state.asset.strip():
         return False
     if balance is not None:
@@ -117,6 +126,8 @@ def _new_asset() -> None:
         "Lifetime epsilon of this asset (fixed from its first charge on)",
         min_value=0.01, value=state.lifetime, step=0.5, key="asset_lifetime",
         on_change=keep, args=(state, "lifetime", "asset_lifetime"),
+        help="What may ever be spent on these people's data. Usually the data owner decides it "
+        "with the privacy committee or data protection officer, not the person at the screen.",
     )  # fmt: skip
     known = [asset.name for asset in Ledger().assets()]
     if known and state.asset.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from prism_core.structure.matching import Matched
 
 _KEY = "brought"
+_PENDING = "brought_pending"
+_TEXT = "brought_text"
 _ROWS = 8  # nodes fitted at a time
 _SAID = 12  # sentences on what changes, at most
 _DROP = "Drop it"
@@ -32,6 +35,7 @@ class Brought:
         source: what was uploaded or pasted, to notice another one.
         drawing: the graph as it came.
         columns: the columns it is fitted to.
+        hints: columns that each odd node may mean.
         choice: the column of a node, or None to leave the node out; nodes that are not decided
             have no entry.
         join: nodes left out whose causes are to point at their effects.
@@ -43,11 +47,26 @@ class Brought:
     source: bytes
     drawing: Drawing
     columns: tuple[str, ...]
+    hints: dict[str, tuple[str, ...]]
     choice: dict[str, str | None] = field(default_factory=dict)
     join: set[str] = field(default_factory=set)
     page: int = 0
     outcome: bool = True
     known: tuple[object, Matched] | None = None
+
+    @property
+    def mark(self) -> str:
+        """Short hash of what was brought."""
+        return hashlib.sha256(self.source).hexdigest()[:12]
+
+    def options(self, node: str) -> list[str]:
+        """What an odd node may become: to drop it stands first, then the likely columns."""
+        hints = self.hints.get(node, ())
+        return [_DROP, *hints, *(name for name in self.columns if name not in hints)]
+
+    def box(self, node: str) -> str:
+        """Key of the entry for an odd node."""
+        return f"odd_{self.mark}_{node}"
 
     @property
     def odd(self) -> tuple[str, ...]:
@@ -71,11 +90,22 @@ class Brought:
 def section() -> None:
     """Upload or paste, fit, and use."""
     source = _source()
+    st.session_state[_PENDING] = source is not None
     if source is None:
         st.session_state.pop(_KEY, None)
         return
     with mistakes():
         _fit(_brought(source))
+
+
+def pending() -> str:
+    """A sentence when a graph was brought and is not in use; empty otherwise."""
+    if not st.session_state.get(_PENDING):
+        return ""
+    return (
+        "The graph that you uploaded or pasted is **not in use yet**: see *Upload or paste a "
+        "graph* above, and press *Use this graph*."
+    )
 
 
 def _source() -> bytes | None:
@@ -86,11 +116,22 @@ def _source() -> bytes | None:
         help="The format is recognised by what the file holds. Only the graph is read: tables of "
         "probabilities in a BIF file are passed over.",
     )  # fmt: skip
+    schema = project().schema
+    names = () if schema is None else schema.names
+    # Another tab or page drops the text of the box, but not what was pasted for these columns.
+    kept, known = st.session_state.get(_TEXT, ("", names))
+    if "paste_graph" not in st.session_state and known == names:
+        st.session_state["paste_graph"] = kept
     text = right.text_area(
         "Or paste its text", key="paste_graph", height=110, placeholder=_EXAMPLE,
         help="For example what DAGitty shows as model code, or a call of dagitty() from R.",
     )  # fmt: skip
+    st.session_state[_TEXT] = (text, names)
+    # Leaving the box sends its text, so the button has nothing to do but to be there.
+    right.button("Read this text", key="read_graph", icon=":material/input:")
     if file is not None:
+        if text.strip():
+            st.caption("The file is read; remove it to read the text instead.")
         return file.getvalue()
     return text.encode("utf-8", "surrogatepass") if text.strip() else None
 
@@ -102,11 +143,17 @@ def _brought(source: bytes) -> Brought:
     held = st.session_state.get(_KEY)
     if isinstance(held, Brought) and (held.source, held.columns) == (source, schema.names):
         return held
-    drawing = formats.read_drawing(source)
-    found = Brought(source=source, drawing=drawing, columns=schema.names)
-    found.choice.update(matching.automatic(drawing.dag, schema.names))
-    st.session_state[_KEY] = found
+    st.session_state.pop(_KEY, None)
     _forget_rows()
+    drawing = formats.read_drawing(source)
+    found = Brought(
+        source=source, drawing=drawing, columns=schema.names,
+        hints=matching.suggest(drawing.dag, schema.names),
+    )  # fmt: skip
+    found.choice.update(matching.automatic(drawing.dag, schema.names))
+    # What the file calls unmeasured is no column; what leaving it out changes is said below.
+    found.choice |= {node: None for node in found.odd if node in drawing.latent}
+    st.session_state[_KEY] = found
     return found
 
 
@@ -129,6 +176,7 @@ def _fit(brought: Brought) -> None:
     _changes(matched)
     _outcome(brought, matched)
     if matched.drawing.dag.edges == project().graph.edges:
+        st.session_state[_PENDING] = False
         st.success("This graph is the one in use.", icon=":material/check:")
         return
     st.button(
@@ -136,66 +184,96 @@ def _fit(brought: Brought) -> None:
         on_click=_use, args=(brought, matched),
     )  # fmt: skip
     if project().graph.edges:
-        st.caption("It takes the place of the graph drawn now; Undo brings that back.")
+        st.caption(_instead(learned=matched.drawing.dag.learned))
+
+
+def _instead(*, learned: bool) -> str:
+    """What becomes of the graph drawn now."""
+    if project().graph.provenance != "declared":
+        return "It takes the place of the learned graph; Undo does not bring that back."
+    if learned:
+        return (
+            "It was learned from rows: it takes the place of the graph drawn now and ends the "
+            "undo history. The graph drawn now is kept; a button below the drawing brings it back."
+        )
+    return "It takes the place of the graph drawn now; Undo brings that back."
 
 
 def _odd_nodes(brought: Brought) -> None:
     """A row a node: which column it is, or leave it out."""
     odd = brought.odd
-    open_nodes = [node for node in odd if node not in brought.choice]
+    latent = [node for node in odd if node in brought.drawing.latent]
     st.markdown("Say which column each of these is, or drop it.")
-    if open_nodes:
-        st.button(
-            f"Drop the {_count(len(open_nodes), 'node')} not decided yet", key="drop_rest",
-            on_click=_drop, args=(brought, open_nodes),
-        )  # fmt: skip
+    if latent:
+        st.caption(f"Marked in the file as unmeasured, and so dropped: {plain(', '.join(latent))}.")
     pages = -(-len(odd) // _ROWS)
     if pages > 1:
         brought.page = int(
             st.number_input(
                 f"Nodes, {_ROWS} at a time (page 1 to {pages})", 1, pages,
-                min(brought.page + 1, pages), key="odd_page",
+                min(brought.page + 1, pages), key=f"odd_{brought.mark}/page",
             )
         ) - 1  # fmt: skip
     first = brought.page * _ROWS
-    shown = odd[first : first + _ROWS]
-    hints = matching.suggest(brought.drawing.dag, brought.columns)
-    for position, node in enumerate(shown, first):
-        _odd_node(brought, node, position, hints.get(node, ()))
+    for node in odd[first : first + _ROWS]:
+        _odd_node(brought, node)
+    # Below the boxes, so that it counts what they say now.
+    open_nodes = [node for node in odd if node not in brought.choice]
+    if open_nodes:
+        st.button(
+            f"Drop the {_count(len(open_nodes), 'node')} not decided yet", key="drop_rest",
+            on_click=_drop, args=(brought,),
+        )  # fmt: skip
 
 
-def _odd_node(brought: Brought, node: str, position: int, hints: tuple[str, ...]) -> None:
+def _odd_node(brought: Brought, node: str) -> None:
     left, middle, right = st.columns([1, 1.2, 1.4], vertical_alignment="center")
     left.markdown(f"**{plain(node)}**")
-    options = [_DROP, *hints, *(name for name in brought.columns if name not in hints)]
-    key = f"odd_{position}"
+    options, key = brought.options(node), brought.box(node)
+    hints = brought.hints.get(node, ())
     decided = node in brought.choice
     current = brought.choice.get(node)
-    chosen = middle.selectbox(
+    middle.selectbox(
         f"Column for {node}", range(len(options)), key=key, label_visibility="collapsed",
         format_func=lambda i: f"{options[i]} (similar)" if 0 < i <= len(hints) else options[i],
         index=(0 if current is None else options.index(current)) if decided else None,
         placeholder=f"Perhaps {hints[0]}" if hints else "Choose",
+        on_change=_choose, args=(brought, node),
     )  # fmt: skip
-    if chosen is None:
-        brought.choice.pop(node, None)
-        return
-    brought.choice[node] = options[chosen] if chosen else None
+    _choose(brought, node)
     dag = brought.drawing.dag
-    if chosen == 0 and dag.parents(node) and dag.children(node):
+    if brought.choice.get(node, "") is None and dag.parents(node) and dag.children(node):
         joined = right.checkbox(
             "Join its causes to its effects", value=node in brought.join, key=f"join_{key}"
         )
         (brought.join.add if joined else brought.join.discard)(node)
 
 
-def _drop(brought: Brought, nodes: list[str]) -> None:
-    brought.choice |= dict.fromkeys(nodes)
-    _forget_rows()
+def _choose(brought: Brought, node: str) -> None:
+    """Take what the box of a node says; a box that is not on screen says nothing."""
+    key = brought.box(node)
+    if key not in st.session_state:
+        return
+    chosen = st.session_state[key]
+    if chosen is None:
+        brought.choice.pop(node, None)
+    else:
+        brought.choice[node] = brought.options(node)[chosen] if chosen else None
+
+
+def _drop(brought: Brought) -> None:
+    """Drop what is not decided when the button is pressed, not when it was drawn."""
+    for node in brought.odd:
+        _choose(brought, node)
+    for node in brought.odd:
+        if node not in brought.choice:
+            brought.choice[node] = None
+            if brought.box(node) in st.session_state:
+                st.session_state[brought.box(node)] = 0
 
 
 def _forget_rows() -> None:
-    """The rows are drawn from the choices again."""
+    """Entries for an earlier graph go with it."""
     for key in [key for key in st.session_state if str(key).startswith(("odd_", "join_odd_"))]:
         del st.session_state[key]
 
@@ -226,7 +304,7 @@ def _outcome(brought: Brought, matched: Matched) -> None:
     if len(named) == 1 and named[0] != project().target:
         brought.outcome = st.checkbox(
             f"The file names an outcome: predict {plain(named[0])}", value=brought.outcome,
-            key="use_outcome",
+            key=f"use_outcome_{brought.mark}",
         )  # fmt: skip
 
 

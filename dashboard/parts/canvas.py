@@ -34,6 +34,11 @@ def section() -> None:
     dag = Dag(nodes=state.schema.names, edges=graph.edges)
     chosen = state.protected
     drawing, switch = st.container(), st.container()
+    if graph.edges:
+        st.caption(
+            "Does an edge seem to run behind a box? **Tidy layout** above the drawing (or the key "
+            "T) places the columns anew; the edges stay."
+        )
     with switch:  # beneath the drawing, but known before it
         hidden = _hidden(state, dag, chosen)
     with drawing:

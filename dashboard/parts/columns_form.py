@@ -14,9 +14,9 @@ from prism_core.data.column import KINDS
 from prism_core.data.draft import draft_from_rows
 from prism_core.data.schema import Provenance, Schema
 from prism_core.data.tables import read_table
-from prism_core.errors import SchemaError
+from prism_core.errors import PrismError, SchemaError
 from prism_core.learning import form as learning_form
-from prism_core.learning.outline_io import has_requests, loads_outline
+from prism_core.learning.outline_io import dumps_outline, has_requests, loads_outline
 from prism_core.workspace import some_rows
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _WAYS = {
 
 
 _GRID = {
-    "name": st.column_config.TextColumn("Column", required=True, width="medium"),
+    "name": st.column_config.TextColumn("Column", required=True, width="medium", pinned=True),
     "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), required=True),
     "learn": st.column_config.CheckboxColumn(
         "Learn",
@@ -150,7 +150,7 @@ def _take(schema: Schema) -> None:
     """Use an uploaded schema as it is."""
     state = project()
     _check_header(schema.names, schema.person_id)
-    if state.checked and not st.session_state.get("apply_codebook", False):
+    if state.checked and not state.source:
         schema = schema.with_provenance("private rows")
     state.use_schema(schema)
     state.show_form(form.to_rows(schema.columns))
@@ -211,16 +211,91 @@ def _form() -> None:
     st.caption(
         "Levels: the allowed values, separated by |. Bins: a number of equal bins, or the inner "
         "edges separated by |. Values outside the bounds are clipped. Ordinal: levels with an "
-        "order. Remove a row to leave its column out. Not in the codebook? Tick **Learn**: bounds "
-        "and bins, or the names of levels, are then learned with a part of the privacy budget."
+        "order. Remove a row to leave its column out, such as the ID that names the person: it is "
+        "never synthesised, and is named below under *People and rows*. Not in the codebook? Tick "
+        "**Learn**: bounds and bins, or the names of levels, are then learned with a part of the "
+        "privacy budget."
     )
+    _unkinded(edited)
     if state.checked:
-        st.checkbox(
-            "What I declare from here on comes from the codebook, not from what I saw of the rows "
-            "(else the schema's provenance becomes *private rows*)",
-            key="apply_codebook",
-        )
+        _source()
     _buttons(edited)
+
+
+def _source() -> None:
+    """Her own statement on where changes come from, once she has seen counts of the rows."""
+    state = project()
+    key = f"apply_source_{state.checks}"  # each check asks anew
+    st.text_input(
+        "I state that what I declare from here on is written in this source (document, version, "
+        "page)",
+        value=state.source, key=key, placeholder="for example: codebook 3.2, page 14",
+        on_change=_keep_source, args=(key,),
+        help="You have seen counts of the private rows. While this is empty, what you change is "
+        "taken to come from them, and the provenance becomes *private rows*, as every report says. "
+        "The committee may ask to see the page.",
+    )  # fmt: skip
+    if state.source:
+        st.caption(
+            f"Your statement, kept with the project and written into the downloaded schema: "
+            f"declared from {plain(state.source)}, not from what was seen of the rows."
+        )
+    else:
+        st.caption(":orange[No source is named: changes make the provenance *private rows*.]")
+
+
+def _keep_source(key: str) -> None:
+    text = " ".join(str(st.session_state[key]).split())
+    project().source = text if len(text) > 3 else ""
+
+
+def _no_kind(rows: list[dict[str, Any]]) -> list[str]:
+    return [str(row["name"]) for row in rows if row.get("name") and not row.get("kind")]
+
+
+def _unkinded(rows: list[dict[str, Any]]) -> None:
+    """All rows without a kind at once, and the way out for the column that is an ID."""
+    names, state = _no_kind(rows), project()
+    if not names:
+        return
+    st.markdown(
+        f":orange[:material/rule:] {len(names)} without a kind yet: {plain(', '.join(names))}."
+    )
+    if state.people.person_id is not None:
+        return
+    left, right = st.columns([2, 1.2], vertical_alignment="bottom")
+    chosen = left.selectbox(
+        "Does one of them name the person (an ID)?", names, index=None, key="form_person",
+        placeholder="None of them",
+    )  # fmt: skip
+    right.button(
+        "This names the person", key="form_names_person", disabled=chosen is None,
+        on_click=_names_person, args=(chosen, rows), width="stretch",
+        help="Takes its row out of the form and names it under People and rows.",
+    )  # fmt: skip
+
+
+def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
+    state = project()
+    state.show_form([row for row in rows if row["name"] != name])
+    state.person_hint = name
+    st.session_state.pop("people_way", None)
+    st.session_state.pop("people_column", None)
+
+
+def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
+    """The declaration as a file, and why there is none yet: a schema, or an outline to learn."""
+    state = project()
+    note = f"# Declared from: {state.source}\n" if state.checked and state.source else ""
+    if not state.to_learn:
+        return (note + schema_io.dumps(state.schema), "") if state.schema and applied else ("", "")
+    missing = _no_kind(rows)
+    if missing:
+        return "", f"Without a kind: {', '.join(missing)}."
+    try:
+        return note + dumps_outline(state.outline(provenance())), ""
+    except PrismError as error:
+        return "", str(error)
 
 
 def _buttons(edited: list[dict[str, Any]]) -> None:
@@ -235,16 +310,23 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
         width="stretch",
     ):
         _apply(edited)
+    text, why = _download(edited, applied=applied)
     second.download_button(
-        "Download the schema (YAML)",
-        schema_io.dumps(state.schema) if state.schema else "",
-        "schema.yaml",
+        "Download what is declared (YAML)" if state.to_learn else "Download the schema (YAML)",
+        text,
+        "outline.yaml" if state.to_learn else "schema.yaml",
         mime="application/yaml",
         icon=":material/download:",
         key="download_schema",
-        disabled=not applied,
+        disabled=not text,
         width="stretch",
+        help="An outline, with what is to be learned: `prism learn-domain` and this page read it. "
+        "Nothing is spent."
+        if state.to_learn
+        else None,
     )
+    if why:
+        st.caption(f"Before it can be downloaded: {plain(why)}")
     if state.to_learn:
         third.markdown(
             f":orange[:material/school:] To be learned: {plain(', '.join(state.to_learn))}. See "
@@ -259,6 +341,13 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
 def _grid() -> list[dict[str, Any]]:
     """The grid as it is edited. A page switch drops the widget; its rows are kept here."""
     state = project()
+    if state.learns:  # read-only: an editor that is switched off starts anew, without what is typed
+        st.dataframe(
+            pd.DataFrame(state.rows_of_form, columns=list(_GRID)), column_config=_GRID,
+            hide_index=True, width="stretch",
+        )  # fmt: skip
+        st.caption("Read-only while the columns are being learned.")
+        return state.rows_of_form
     key = f"columns_grid_{state.form_rev}"
     if key not in st.session_state and state.form_edited is not None:
         state.form = state.form_edited
@@ -267,7 +356,7 @@ def _grid() -> list[dict[str, Any]]:
     frame["learn"] = frame["learn"].eq(True)  # rows that were added have none
     edited = st.data_editor(
         frame, column_config=_GRID, num_rows="dynamic", hide_index=True, width="stretch", key=key,
-        disabled=state.learns, placeholder="",
+        placeholder="",
     )  # fmt: skip
     found = edited.astype(object).where(edited.notna(), None)
     state.form_edited = [dict(row) for row in found.to_dict("records")]
@@ -284,6 +373,14 @@ def _applied(rows: list[dict[str, Any]]) -> bool:
 
 def _apply(rows: list[dict[str, Any]]) -> None:
     state = project()
+    missing = _no_kind(rows)
+    if missing:
+        st.error(
+            f"For each of {plain(', '.join(missing))}: choose its kind ({', '.join(KINDS)}), or "
+            "remove the row. The column that names the person is left out here and named below.",
+            icon=":material/error:",
+        )
+        return
     with mistakes():
         old = state.schema
         schema = Schema(
@@ -300,6 +397,6 @@ def _apply(rows: list[dict[str, Any]]) -> None:
 def provenance() -> Provenance:
     """A change made after seeing counts of private rows is taken to come from them."""
     state = project()
-    if state.checked and not st.session_state.get("apply_codebook", False):
+    if state.checked and not state.source:
         return "private rows"
     return state.form_provenance or (state.schema.provenance if state.schema else "declared")

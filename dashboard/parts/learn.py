@@ -39,6 +39,12 @@ _DETAILS = {
     "unit": st.column_config.NumberColumn(
         "Unit of log", help="Log scale only: the smallest magnitude that matters."
     ),
+    "tail": st.column_config.NumberColumn(
+        "Left outside", min_value=0.0, max_value=0.1, step=0.001, format="percent",
+        help="Numbers and dates: the share of the values that the bounds leave outside at each "
+        "end by design; they are clipped. 0 gives the widest bounds. What the noise hides comes "
+        "on top.",
+    ),
     "max_levels": st.column_config.NumberColumn(
         "Most names", min_value=1, step=1,
         help="Categories: the names that most people share become levels, at most so many.",
@@ -55,7 +61,10 @@ def section() -> None:
     if state.learning.job is not None:
         names = len(state.learning.job.plan.outline.requests)
         words = f"{names} column{'' if names == 1 else 's'}"
-        learning_step.section("learn", lambda found: found.learning, words, _take)
+        plan = state.learning.job.plan
+        learning_step.section(
+            "learn", lambda found: found.learning, words, lambda result: _take(result, plan)
+        )
         return
     if not isinstance(state.raw, RawTable):
         st.warning(
@@ -68,7 +77,9 @@ def section() -> None:
         "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
         "that come out are protected like the release itself: they may be shown to everybody. "
         "This spends a part of the privacy budget now; the release uses the rest. Categories that "
-        "few people share become *other*."
+        "few people share become *other*. Learned bounds stand where the counts rise out of the "
+        "noise: **values outside are clipped to them**, about 0.5% at each end by design and more "
+        "where the noise is large, as the table says. *How finely it is counted* sets both."
     )
     if state.learning.message:
         st.error(plain(state.learning.message), icon=":material/error:")
@@ -139,7 +150,10 @@ def _cost(plan: DomainPlan) -> None:
             least = getattr(event, "threshold", 0)
             what = f"names of more than about {least:,} people, at most {request.max_levels:,}"
         else:
-            what = f"bounds, and at most {request.bins} bins"
+            what = (
+                f"bounds, and at most {request.bins} bins; at each end up to about "
+                f"{_share_words(plan.outside[request.name])} of the values may be clipped"
+            )
         rows.append((request.name, what, event.sigma))
     st.dataframe(
         pd.DataFrame(rows, columns=["column", "what comes out", "noise, σ in rows"]),
@@ -184,7 +198,7 @@ def _details() -> None:
 
 def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
     known = {**form.DEFAULTS, **project().learning.details.get(row["name"], {})}
-    usable = ("cells", "scale", "unit") if _kind(row) in form.BINNED else ("max_levels",)
+    usable = ("cells", "scale", "unit", "tail") if _kind(row) in form.BINNED else ("max_levels",)
     return {"column": row["name"], **{k: v for k, v in known.items() if k in usable}}
 
 
@@ -227,9 +241,36 @@ def _promise(plan: DomainPlan) -> str:
     )
 
 
-def _take(result: Path) -> None:
+def _share_words(share: float) -> str:
+    return f"{100 * share:.2g}%"
+
+
+def clipped_notice() -> None:
+    """After learning: what the bounds were designed to leave outside, and how to widen them."""
+    state = project()
+    schema, shares = state.schema, state.learning.clipped
+    if schema is None or not shares:
+        return
+    named = [
+        f"{name} up to about {_share_words(share)}"
+        for name, share in shares.items()
+        if name in schema and schema[name].binned
+    ]
+    if named:
+        st.warning(
+            "**Learned bounds may be too tight.** By the request and the noise, not by a look at "
+            f"the rows, so many values may lie outside at either end: {plain('; '.join(named))}. "
+            "They are clipped to the ends. To widen the bounds, type those of the codebook under "
+            "Lower and Upper (this costs nothing); to learn them better, use fewer cells, a "
+            "smaller share left outside, or a larger part of the budget.",
+            icon=":material/compress:",
+        )
+
+
+def _take(result: Path, plan: DomainPlan) -> None:
     """What was learned goes into use and into the form."""
     state = project()
+    state.learning.clipped = plan.outside
     schema = schema_io.load(result / child.SCHEMA)
     state.use_schema(schema)
     state.show_form(data_form.to_rows(schema.columns))

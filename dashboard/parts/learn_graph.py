@@ -32,7 +32,11 @@ def section() -> None:
     state.blanket.table = None  # its files may go
     if state.graph.provenance != "declared":
         _learned()
-    elif state.regime == "graphical" and not state.graph.edges and state.raw is not None:
+        _bring_back()
+        return
+    if not state.graph.edges:
+        _bring_back()
+    if state.regime == "graphical" and not state.graph.edges and state.raw is not None:
         with st.expander("No graph? Learn the blanket with budget", icon=":material/school:"):
             _start()
 
@@ -56,12 +60,29 @@ def _learned() -> None:
         st.rerun()
 
 
+def _bring_back() -> None:
+    """The graph that was drawn before a learned one took its place."""
+    state = project()
+    kept = len(state.graph.drawn_before)
+    if not kept or state.schema is None:
+        return
+    st.button(
+        f"Bring back the graph drawn before ({kept} edge{'' if kept == 1 else 's'})",
+        key="graph_bring_back", icon=":material/restore:",
+        on_click=state.graph.bring_back, args=(state.schema.names,),
+        help="It takes the place of the learned edges. What was charged to the ledger stays "
+        "charged.",
+    )  # fmt: skip
+
+
 def _start() -> None:
     state = project()
     st.markdown(
         f"Columns that predict **{plain(state.target or '')}** are looked for **with noise**, one "
         "at a time, each beyond what the ones before explain. This spends a part of the privacy "
-        "budget now; the release uses the rest. What comes out says nothing about causes."
+        "budget now; the release uses the rest. What comes out says nothing about causes. It takes "
+        "the place of the drawing and ends its undo history; a graph drawn before is kept and can "
+        "be brought back."
     )
     if state.blanket.message:
         st.error(plain(state.blanket.message), icon=":material/error:")

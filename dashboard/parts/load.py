@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import machine_key
 from dashboard.parts import key_entry
 from dashboard.state import Graph, Project, project, replace_project
 from dashboard.widgets import mistakes, plain
@@ -42,6 +43,25 @@ def section() -> None:
         _upload()
     with place:
         _address()
+    _loaded()
+
+
+def _loaded() -> None:
+    """What is in use, and at once that a part of it is kept aside."""
+    state = project()
+    if state.raw is None or state.sample:
+        return
+    st.success(
+        f"**Loaded: {plain(state.name)}**, {state.raw.rows:,} rows, {len(state.raw.header)} "
+        "columns. "
+        + (
+            f"{state.holdout_share:.0%} of them ({state.holdout_rows:,}) are kept aside at random "
+            "for evaluation and never used for the synthetic table; see *People and rows*."
+            if state.test is None
+            else ""
+        ),
+        icon=":material/check_circle:",
+    )
 
 
 @st.cache_resource(show_spinner="Generating the sample …")  # public rows, the same for everybody
@@ -130,6 +150,14 @@ def _upload() -> None:
 
 def _address() -> None:
     """A table that stays where it is: it may be larger than memory."""
+    if not machine_key.known():
+        st.info(
+            "**Off here.** Start the app with the command `prism-dashboard` to open a path or a "
+            "database: its terminal shows a key which tells you from others on this machine. Or "
+            "upload a file.",
+            icon=":material/lock:",
+        )
+        return
     st.caption(
         "Large files are counted where they stand, and are not loaded: Parquet or CSV on this "
         "machine, one file or a pattern such as `/data/stays-*.parquet`, or a database table: "

@@ -31,7 +31,8 @@ def _people() -> None:
         "row": "Every person has exactly one row",
         "id": "A column names the person (one row per person is kept)",
     }
-    now = "id" if declared.person_id else "row" if declared.one_row_per_person else None
+    named = declared.person_id or state.person_hint
+    now = "id" if named else "row" if declared.one_row_per_person else None
     way = st.radio(
         "The guarantee protects a person. How do rows and people relate?", list(ways),
         format_func=lambda key: ways[key], key="people_way",
@@ -39,6 +40,7 @@ def _people() -> None:
     )  # fmt: skip
     if way == "row" and now != "row":
         with mistakes():
+            state.person_hint = ""
             state.declare_people(People(one_row_per_person=True))
             st.rerun()
     if way != "id":
@@ -52,17 +54,53 @@ def _people() -> None:
         "Person-ID column",
         strangers,
         key="people_column",
-        index=strangers.index(declared.person_id) if declared.person_id in strangers else 0,
+        index=strangers.index(named) if named in strangers else 0,
     )
-    persons = people(state.raw, chosen)
+    if chosen != declared.person_id or declared.persons is None:
+        _count(chosen)
+        return
+    _kept(state.raw.rows, declared.persons)
+
+
+def _count(column: str) -> None:
+    """The number of persons: typed, or counted when asked for."""
+    state = project()
+    raw = state.raw
+    assert raw is not None
     st.caption(
-        f"{persons:,} different IDs. The number of persons is public, like the number of rows; one "
-        "row per person is kept at random and the ID is never synthesised."
+        f"How many different persons are there? The number is public, like the {raw.rows:,} rows. "
+        "Type it if you know it; **counting reads this column once**, and nothing of it but the "
+        "number is kept."
     )
-    if (chosen, persons) != (declared.person_id, declared.persons):
+    typed, counted = st.columns([1.3, 1], vertical_alignment="bottom")
+    number = typed.number_input(
+        "Number of persons", 2, max(2, raw.rows), None, key="people_number",
+        placeholder="Type it",
+        help="It must be the number of different IDs in the file; another number is refused when "
+        "the rows are read.",
+    )  # fmt: skip
+    if counted.button("Count the different IDs", key="people_count", width="stretch"):
+        number = people(raw, column)
+    if number is not None:
         with mistakes():
-            state.declare_people(People(person_id=chosen, persons=persons))
+            state.declare_people(People(person_id=column, persons=int(number)))
             st.rerun()
+
+
+def _kept(rows: int, persons: int) -> None:
+    """What one row a person means, for the size and for the outcome."""
+    st.caption(
+        f"{persons:,} persons in {rows:,} rows: **{persons:,} rows stay**, {rows - persons:,} are "
+        "left out. One row per person is kept at random and the ID is never synthesised."
+    )
+    if persons < rows:
+        st.info(
+            "Persons with many rows count once. If the outcome comes with further rows, as a "
+            "readmission comes with a further stay, its share among the kept rows is that of a "
+            "random stay of each person: usually lower than among all stays. If another stay is "
+            "meant, such as the first, prepare the file so that it holds that row alone.",
+            icon=":material/group:",
+        )
 
 
 def _columns() -> set[str]:
@@ -99,10 +137,11 @@ def _check() -> None:
             "Counts cells that the declaration does not cover. The numbers read the rows: they "
             "are shown here once, not stored, and not part of any report. If you change the "
             "declaration of a private table because of them, its provenance becomes *private "
-            "rows* unless the codebook says the same. Of a table that is not in memory the first "
+            "rows*, unless you state the document and page that "
+            "say the same. Of a table that is not in memory the first "
             "100,000 rows are looked at."
         )
-        if not st.button("Count the cells outside", key="check_columns"):
+        if not st.button("Count the cells outside", key="check_columns", on_click=_seen):
             return
         assert state.schema is not None and state.raw is not None
         raw = some_rows(state.raw)
@@ -125,4 +164,11 @@ def _check() -> None:
                 "column carries no information; a target like this cannot be predicted."
             )
         st.dataframe(table, hide_index=True, width="stretch")
-        state.checked = not state.public
+
+
+def _seen() -> None:
+    """What was stated before these counts says nothing about changes after them."""
+    state = project()
+    if not state.public:
+        state.checked, state.source = True, ""
+        state.checks += 1

@@ -6,14 +6,29 @@ from typing import get_args
 
 import streamlit as st
 
+from dashboard.entries import Entries
 from dashboard.state import project
 from prism_core.planning.task import Regime, SelectionRule
 
 _REGIMES = {
-    "causal": ("Causal", "The world may shift: protect the direct causes, Pa(Y)."),
-    "graphical": ("Graphical", "The world stays as it is: protect the Markov blanket, MB(Y)."),
-    "predictive": ("Predictive", "No graph is known: choose k features privately."),
+    "causal": (
+        "Causal",
+        "The world may shift: protect the direct causes, Pa(Y). Other hospital, other year, other "
+        "patients: use this one. It needs a graph from knowledge.",
+    ),
+    "graphical": (
+        "Graphical",
+        "The world stays as it is: protect the Markov blanket, MB(Y). Same hospital, same kind of "
+        "patients: effects of Y help to predict it, too.",
+    ),
+    "predictive": (
+        "Predictive",
+        "No graph is known: choose k features privately. It costs a part of the budget and claims "
+        "nothing about causes.",
+    ),
 }
+
+_DEFAULT_K = Entries().k
 
 _SELECTIONS: dict[SelectionRule, str] = {
     "greedy": "One after another, by association with Y",
@@ -44,9 +59,16 @@ def section() -> None:
     middle.caption(_REGIMES[state.regime][1])
     if state.regime == "predictive":
         most = len(schema.columns) - 1
+        if "k_choice" not in st.session_state and state.k >= most and state.k == _DEFAULT_K:
+            state.k = max(1, most // 2)  # with all of them nothing would be chosen
         state.k = int(
             right.number_input("Number of features k", 1, most, min(state.k, most), key="k_choice")
         )
+        if state.k == most:
+            right.warning(
+                f"All {most} features: nothing is chosen, and every one shares the budget.",
+                icon=":material/filter_alt_off:",
+            )
         rules = list(_SELECTIONS)
         state.selection = right.selectbox(
             "How the features are chosen", rules, format_func=_SELECTIONS.__getitem__,

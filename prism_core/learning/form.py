@@ -22,19 +22,20 @@ class Details(TypedDict):
     """How a column is learned, beside what its row says; numbers (bins, decimals) stand there.
 
     Attributes:
-        cells, scale, unit: of the public grid of a number or date, see `NumericRequest`.
+        cells, scale, unit, tail: of the public grid of a number or date, see `NumericRequest`.
         max_levels: of a category, see `CategoryRequest`.
     """
 
     cells: int
     scale: Scale
     unit: float
+    tail: float
     max_levels: int
 
 
 DEFAULTS = Details(
     cells=NumericRequest.cells, scale=NumericRequest.scale, unit=NumericRequest.unit,
-    max_levels=CategoryRequest.max_levels,
+    tail=NumericRequest.tail, max_levels=CategoryRequest.max_levels,
 )  # fmt: skip
 
 
@@ -83,7 +84,7 @@ def _request(
         )
     given = {k: v for k, v in (details.get(name) or {}).items() if v is not None}
     known = {**DEFAULTS, **given}
-    wanted = ("cells", "scale", "unit") if binned else ("max_levels",)
+    wanted = ("cells", "scale", "unit", "tail") if binned else ("max_levels",)
     learn = {key: known[key] for key in wanted}
     if binned:
         learn["bins"] = schema_io.whole(entry.pop("bins"), f"{name}.bins")
@@ -102,7 +103,9 @@ def to_rows(outline: Outline) -> tuple[list[form.FormRow], dict[str, Details]]:
         if isinstance(column, NumericRequest):
             (row,) = form.to_rows([column.column(column.lower, column.upper, ())])
             row["bins"] = str(column.bins)
-            details[column.name].update(cells=column.cells, scale=column.scale, unit=column.unit)
+            details[column.name].update(
+                cells=column.cells, scale=column.scale, unit=column.unit, tail=column.tail
+            )
         else:
             (row,) = form.to_rows([column.column(())])
             row["levels"] = row["fill"] = ""  # empty cells become `other`

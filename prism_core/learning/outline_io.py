@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from prism_core.learning.requests import Request
 
-_NUMERIC = {"bins", "cells", "scale", "unit"}
+_NUMERIC = {"bins", "cells", "scale", "unit", "tail"}
 _CATEGORICAL = {"max_levels"}
 _WITH_NUMERIC = {
     "name", "kind", "lower", "upper", "integer", "decimals", "nullable", "fill", "description",
@@ -96,7 +96,7 @@ def request_dict(request: Request) -> dict[str, Any]:
         return entry
     entry = schema_io.column_dict(request.column(request.lower, request.upper, ()))
     del entry["edges"]
-    names = ("bins", "cells", "scale", "unit")
+    names = ("bins", "cells", "scale", "unit", "tail")
     return {**entry, "learn": {name: getattr(request, name) for name in names}}
 
 
@@ -143,8 +143,8 @@ def _numeric(entry: dict[str, Any], learn: dict[str, Any], name: str) -> Numeric
     # Read as a declared column of one bin: the same rules for bounds, dates and decimals.
     outer = schema_io.column_from_dict({**_without_learn(entry), "bins": 1}, 0)
     lower, upper = outer.bounds
-    if "unit" in learn:
-        learn = {**learn, "unit": schema_io.number(learn["unit"], f"{name}.learn.unit")}
+    for part in {"unit", "tail"} & set(learn):
+        learn = {**learn, part: schema_io.number(learn[part], f"{name}.learn.{part}")}
     return NumericRequest(
         name=name, kind="date" if outer.kind == "date" else "numeric", lower=lower, upper=upper,
         decimals=outer.decimals, nullable=outer.nullable,

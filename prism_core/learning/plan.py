@@ -13,6 +13,7 @@ from prism_core.data import schema_io
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, PrivacyError
+from prism_core.learning.quantiles import outside
 from prism_core.learning.requests import CategoryRequest, NumericRequest
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.checks import delta_value, epsilon_value
@@ -31,6 +32,8 @@ DomainEvent = GaussianEvent | StableHistogramEvent
 
 SHARE = 0.10
 DELTA_SHARE = 0.10
+WIDE_TAIL = 0.02
+"""Share of the values outside the learned bounds at one end that is worth a warning."""
 MOST_CATEGORIES = 10_000
 """Rarer categories than n over this take no part: noise for more cells would take minutes."""
 _HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
@@ -96,6 +99,18 @@ class DomainPlan:
             persons=self.outline.persons,
             prior=prior,
         )
+
+    @property
+    def outside(self) -> dict[str, float]:
+        """By number or date: share of values that may lie outside the bounds at one end.
+
+        From the request and the noise, never from the rows; see `quantiles.outside`.
+        """
+        return {
+            request.name: outside(request, event.sigma, self.n)
+            for request, event in zip(self.outline.requests, self.events, strict=True)
+            if isinstance(request, NumericRequest)
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; holds no fact about the rows but their number."""
@@ -233,6 +248,14 @@ def _warnings(
                     f"{request.name}: the noise ({wide:,.0f} rows at the median) is larger than "
                     "a bin. Raise the share, or ask for fewer cells or bins."
                 )
+            share = outside(request, event.sigma, n)
+            if share > WIDE_TAIL:
+                most = math.ceil(100 * share)
+                found.append(
+                    f"{request.name}: noise may hide up to about {most}% of the values at either "
+                    "end, and they would be clipped to the learned bound. Raise the share, "
+                    "ask for fewer cells, or declare the bounds."
+                )
     return tuple(found)
 
 
@@ -249,6 +272,6 @@ def _column_dict(column: Column | Request) -> dict[str, Any]:
         "decimals": column.decimals, "nullable": column.nullable, "fill": column.fill,
         "learn": {
             "bins": column.bins, "cells": column.cells, "scale": column.scale,
-            "unit": column.unit,
+            "unit": column.unit, "tail": column.tail,
         },
     }  # fmt: skip

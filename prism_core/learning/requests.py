@@ -37,6 +37,8 @@ class NumericRequest:
         cells: of the public grid that is counted. More cells: finer edges, more noise.
         scale: `equal` cells, or `log` for quantities of many magnitudes.
         unit: where `log` cells turn from equal to growing: the smallest magnitude that matters.
+        tail: share of the values that the learned bounds leave outside at each end by design;
+            they are clipped to the ends. Smaller is wider.
         decimals: of the values; 0 for integers, None for full precision. Dates have 0.
         nullable: whether a cell may be empty; a declared fact, not a learned one.
         fill: what empty cells become when not nullable.
@@ -54,6 +56,7 @@ class NumericRequest:
     cells: int = 256
     scale: Scale = "equal"
     unit: float = 1.0
+    tail: float = 0.005
     decimals: int | None = None
     nullable: bool = False
     fill: float | None = None
@@ -73,6 +76,8 @@ class NumericRequest:
                 )
         if not 0.0 < self.unit < math.inf:
             raise self._error("unit", "unit must be a number above 0")
+        if not 0.0 <= self.tail <= 0.1:
+            raise self._error("tail", "tail must be a share from 0 to 0.1, such as 0.005")
         # Checks names, bounds and decimals; the grid is checked as a column of its own.
         self.column(self.lower, self.upper, ())
         _ = self.grid

@@ -32,13 +32,29 @@ def statement(task: Task, dag: Dag | None) -> str:
                 "causes it: use the graphical regime, or start again from knowledge."
             )
         return _causal(dag, target)
-    return _graphical(dag, target) + _learned(dag)
+    return _learned(dag, target) if dag.learned else _graphical(dag, target)
 
 
-def _learned(dag: Dag) -> str:
-    if dag.prior is not None:
-        return f" Learned with epsilon = {dag.prior.spent.epsilon:.3g}, not causal."
-    return " Learned from public rows, not causal." if dag.learned else ""
+def _learned(dag: Dag, target: str) -> str:
+    """Without parents and children: the direction of a learned edge means nothing."""
+    cost = "from public rows" if dag.prior is None else (
+        f"with epsilon = {dag.prior.spent.epsilon:.3g}"
+    )  # fmt: skip
+    blanket = dag.markov_blanket(target)
+    if not blanket:
+        return (
+            f"Learned {cost}, not causal: no column that predicts {target} stood out of the noise "
+            "at this budget. There may be some all the same."
+        )
+    one = len(blanket) == 1
+    rest = len(dag.nodes) - 1 - len(blanket)
+    others = "" if not rest else f" {rest} {'column is' if rest == 1 else 'columns are'} left out."
+    return (
+        f"S = {_set(blanket)}: {'this column was' if one else 'these columns were'} learned "
+        f"{cost}, not causal, as {'the one that predicts' if one else 'those that predict'} "
+        f"{target}. No other was found above the noise at this budget, which does not mean that no "
+        f"other helps.{others}"
+    )
 
 
 def _causal(dag: Dag, target: str) -> str:

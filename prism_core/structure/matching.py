@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -35,21 +36,116 @@ def strangers(dag: Dag, columns: Iterable[str]) -> tuple[str, ...]:
 def suggest(dag: Dag, columns: Iterable[str], *, most: int = 3) -> dict[str, tuple[str, ...]]:
     """Columns that each stranger may mean, best first; only columns that no node has yet.
 
-    Equal but for case, spaces, punctuation and accents first, then similarly spelt.
+    Equal but for case, spaces, punctuation and accents first; then initials (LOS for
+    length_of_stay), shared words in any form (Readmission 30d for readmitted_30d), and similar
+    spelling.
     """
     odd, taken = strangers(dag, columns), set(dag.nodes)
     free = [column for column in columns if column not in taken]
     by_key: dict[str, list[str]] = {}
     for column in free:
         by_key.setdefault(key(column), []).append(column)
-    compare = len(odd) * len(by_key) <= MAX_COMPARED
+    compare = len(odd) * len(free) <= MAX_COMPARED
+    words_of = {column: words(column) for column in free} if compare else {}
+    index: dict[str, set[str]] = {}
+    for column, parts in words_of.items():
+        for sign in _signs(parts):
+            index.setdefault(sign, set()).add(column)
+    # A word that many columns have is no evidence, and would make each pair be compared.
+    index = {sign: held for sign, held in index.items() if len(held) <= _COMMON}
     found = {}
     for node in odd:
         same = by_key.get(key(node), [])
         close = difflib.get_close_matches(key(node), by_key, n=most, cutoff=0.75) if compare else []
-        similar = [column for near in close for column in by_key[near] if column not in same]
+        spelt = {column for found_key in close for column in by_key[found_key]}
+        mine = words(node)
+        near = spelt.union(*(index.get(sign, ()) for sign in _signs(mine))) - {*same}
+        ranks = {
+            column: _likeness(mine, words_of[column], spelt=column in spelt)
+            for column in free
+            if column in near
+        }
+        similar = [column for column in ranks if ranks[column] >= _ALIKE]
+        similar.sort(key=ranks.__getitem__, reverse=True)
         found[node] = tuple([*same, *similar][:most])
     return found
+
+
+_ALIKE = 0.5
+_BREAK = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_COMMON = 12
+"""Columns that may share a word for it to say anything."""
+_STEM = 4
+"""Letters that two forms of a word share at least."""
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case: parted by punctuation, spaces and inner capitals.
+
+    Example:
+        >>> words("NumberOfDrugs"), words("readmitted_30d")
+        (('number', 'of', 'drugs'), ('readmitted', '30d'))
+    """
+    parts = (key(part) for part in _BREAK.split(unicodedata.normalize("NFKC", name)))
+    return tuple(part for part in parts if part)
+
+
+def _signs(parts: tuple[str, ...]) -> set[str]:
+    """What two names have in common at least when they are alike but for spelling."""
+    initials = "".join(part[0] for part in parts)
+    return {initials if len(parts) > 1 else parts[0] if parts else "", *(p[:_STEM] for p in parts)}
+
+
+def _likeness(one: tuple[str, ...], other: tuple[str, ...], *, spelt: bool) -> float:
+    """How likely two names mean the same, 0 to 1; from 0.5 on it is worth a suggestion."""
+    if _initials(one, other) or _initials(other, one):
+        return 0.9
+    least = 0.75 if spelt else 0.0
+    longer, shorter = sorted((_content(one), _content(other)), key=len, reverse=True)
+    left = list(longer)
+    whole = half = 0
+    for word in shorter:
+        near = next((w for w in left if _same_word(word, w)), None)
+        if near is not None:
+            left.remove(near)
+            whole += 1
+            continue
+        near = next((w for w in left if _short_for(word, w) or _short_for(w, word)), None)
+        if near is not None:
+            left.remove(near)
+            half += 1
+    # A single letter, such as the n of n_drugs, is no evidence by itself.
+    shared = (whole + half) / len(longer) if whole else 0.0
+    return max(least, shared)
+
+
+def _content(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part for part in parts if part not in _FILLERS) or parts
+
+
+_FILLERS = frozenset({"of", "the", "in", "at", "a", "an", "for", "to", "and"})
+
+
+def _initials(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    letters = "".join(part[0] for part in long)
+    return len(short) == 1 and len(long) > 1 and short[0] == letters
+
+
+def _same_word(one: str, other: str) -> bool:
+    """Equal, or two forms of one word: the first letters are most of both."""
+    if one == other:
+        return True
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return shared >= _STEM and shared >= 0.6 * min(len(one), len(other)) and shared >= 0.5 * max(
+        len(one), len(other)
+    )  # fmt: skip
+
+
+def _short_for(short: str, word: str) -> bool:
+    """An abbreviation: the first letter alone, or a beginning of three letters or more."""
+    return word.startswith(short) and short.isalpha() and len(short) in {1, *range(3, len(word))}
 
 
 def automatic(dag: Dag, columns: Iterable[str]) -> dict[str, str]:

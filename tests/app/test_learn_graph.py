@@ -117,3 +117,22 @@ def test_a_learned_graph_keeps_its_cost_and_undo_does_not_bring_it_back_without(
     project.graph.load(Dag(nodes=("a", "b", "y"), edges=(("b", "y"),)))
     assert project.graph.past == []
     assert project.dag.prior is None
+
+
+@pytest.mark.privacy
+def test_the_graph_drawn_before_can_be_brought_back_and_learned_edges_cannot(project):
+    drawn, learned = (("b", "y"), ("b", "a")), (("a", "y"),)
+    project.graph.replace(drawn)
+    project.graph.replace(())  # cleared, so that learning is offered
+    prior = project.graph_plan().prior(1)
+    project.graph.load(Dag(nodes=("a", "b", "y"), edges=learned, provenance="dp", prior=prior))
+    test = page(project)
+    assert "(2 edges)" in test.button(key="graph_bring_back").label
+    said = texts(test)
+    assert "No other was found above the noise at this budget" in said
+    assert "1 parent" not in said
+    assert "no other column helps" not in said.split("No other was found")[1]
+    test.button(key="graph_bring_back").click().run()
+    assert (project.graph.edges, project.graph.provenance) == (drawn, "declared")
+    assert (project.graph.past, project.graph.future) == ([], [])
+    assert "graph_bring_back" not in [button.key for button in test.button]

@@ -17,7 +17,7 @@ from prism_core.config import AssetConfig
 from prism_core.data import form
 from prism_core.data.tables import read_table
 from prism_core.learning.learn import learn_domain
-from prism_core.learning.outline_io import loads_outline
+from prism_core.learning.outline_io import dumps_outline, loads_outline
 from prism_core.privacy.accountants import Spent
 from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.ledger import Ledger
@@ -198,6 +198,51 @@ def test_nothing_shown_before_learning_depends_on_the_rows(project):
         assert "CANARY" not in shown
         seen.append(shown)
     assert seen[0] == seen[1]
+
+
+def test_what_is_typed_can_be_downloaded_without_paying(project):
+    from dashboard.parts import columns_form
+
+    test = page("data", project)
+    assert not test.get("download_button")[0].proto.disabled
+    project.form[2]["kind"] = None
+    project.form_edited, project.form_rev = None, project.form_rev + 1
+    test.run()
+    assert test.get("download_button")[0].proto.disabled
+    assert "Without a kind: y." in texts(test)
+    assert columns_form.section is not None
+    project.form[2]["kind"] = "boolean"
+    project.form_edited = None
+    outline = project.outline("declared")
+    assert loads_outline(dumps_outline(outline)) == outline
+
+
+def test_what_is_typed_stays_on_screen_while_it_is_learned(project, monkeypatch):
+    test = page("data", project)
+    assert "Read-only" not in texts(test)
+    monkeypatch.setattr(Project, "learns", True)
+    test.run()
+    assert "Read-only while the columns are being learned" in texts(test)
+    frames = [f.value for f in test.dataframe if "kind" in f.value.columns]
+    assert any(list(frame["name"]) == ["age", "ward", "y"] for frame in frames)
+
+
+def test_what_the_bounds_may_leave_outside_is_said_before_and_after(project):
+    test = page("data", project)
+    plan = project.domain_plan("declared")
+    (cost,) = (f.value for f in test.dataframe if "what comes out" in f.value)
+    share = f"{100 * plan.outside['age']:.2g}%"
+    assert (
+        f"at each end up to about {share} of the values may be clipped"
+        in (cost["what comes out"][0])
+    )
+    age, ward = plan.outline.requests
+    learned = (age.column(18, 90, (50,)), ward.column(("north",)))
+    project.schema = plan.schema(learned, plan.prior(1))
+    project.learning.clipped = plan.outside
+    test = page("data", project)
+    assert f"age up to about {share}" in texts(test)
+    assert "They are clipped to the ends. To widen the bounds" in texts(test)
 
 
 # --- learned ------------------------------------------------------------------------------------

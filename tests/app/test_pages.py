@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.entries import BudgetEntries
 from dashboard.state import Graph, Project
+from prism_core.data import form
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
@@ -226,10 +227,12 @@ def test_persons_are_counted_when_a_column_names_them():
     test = page("data", project)
     assert "Say how rows and people relate" in texts(test)
     test.radio(key="people_way").set_value("id").run()
+    assert project.schema.person_id is None
+    test.button(key="people_count").click().run()
     assert project.schema.person_id == "mrn"
     assert project.schema.persons == 70
     assert project.n == 56
-    assert "70 different IDs" in texts(test)
+    assert "70 persons in 200 rows: **70 rows stay**" in texts(test)
 
 
 def test_what_is_typed_in_the_columns_survives_a_page_switch(project):
@@ -383,7 +386,7 @@ def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(pro
     test = AppTest.from_function(app)
     test.session_state["project"] = project
     assert test.run().text[0].value == "private rows"
-    test.session_state["apply_codebook"] = True
+    project.source = "codebook 3.2, page 14"
     assert test.run().text[0].value == "declared"
     assert columns_form.section is not None
 
@@ -411,3 +414,101 @@ def test_a_project_of_odd_names_is_shown_as_it_stands():
     assert not test.exception
     assert project.schema is not None
     assert project.schema.names == ("<b>x</b>", "*y*", "`z` $1$")
+
+
+def test_a_source_is_stated_in_words_and_a_new_check_asks_again(project):
+    project.public, project.checked = False, True
+    test = page("data", project)
+    test.text_input(key=f"apply_source_{project.checks}").set_value("  x ").run()
+    assert project.source == ""
+    assert "No source is named" in texts(test)
+    test.text_input(key=f"apply_source_{project.checks}").set_value("codebook 3.2, page 14").run()
+    assert project.source == "codebook 3.2, page 14"
+    assert "declared from codebook 3.2, page 14, not from what was seen" in texts(test)
+    test.button(key="check_columns").click().run()
+    assert (project.checked, project.source) == (True, "")
+    test.run()
+    assert test.text_input(key=f"apply_source_{project.checks}").value == ""
+
+
+def readmissions() -> Project:
+    rows = "".join(f"{i // 2},{20 + i},{i % 2}\n" for i in range(40))
+    return Project(
+        name="stays.csv", raw=read_table(f"pid,age,y\n{rows}".encode(), name="stays.csv"),
+        form=[dict(row) for row in form.blank_rows(["pid", "age", "y"])],
+    )  # fmt: skip
+
+
+def test_what_is_kept_aside_is_said_as_soon_as_the_table_is_loaded():
+    test = page("data", readmissions())
+    (loaded,) = (s.value for s in test.success if "Loaded" in s.value)
+    assert "20% of them (8) are kept aside" in loaded
+
+
+def test_the_id_column_is_taken_out_of_the_form_and_counted_only_when_asked(monkeypatch):
+    from dashboard.parts import people
+
+    asked = []
+
+    def counted(raw, column):
+        asked.append(column)
+        return 20
+
+    monkeypatch.setattr(people, "people", counted)
+    project = readmissions()
+    test = page("data", project)
+    assert "3 without a kind yet: pid, age, y." in texts(test)
+    test.button(key="apply_columns").click().run()
+    (said,) = (error.value for error in test.error)
+    assert "pid, age, y" in said
+    test.selectbox(key="form_person").set_value("pid").run()
+    test.button(key="form_names_person").click().run()
+    assert [row["name"] for row in project.rows_of_form] == ["age", "y"]
+    project.schema = Schema(columns=(Column(name="age", kind="boolean"),))
+    test.run()
+    assert test.selectbox(key="people_column").value == "pid"
+    assert asked == []
+    assert "counting reads this column once" in texts(test)
+    test.button(key="people_count").click().run()
+    assert asked == ["pid"]
+    assert (project.people.person_id, project.people.persons) == ("pid", 20)
+    assert "20 rows stay" in texts(test)
+    assert "a readmission comes with a further stay" in texts(test)
+
+
+def test_the_number_of_persons_may_be_typed():
+    project = readmissions()
+    project.schema = Schema(columns=(Column(name="age", kind="boolean"),))
+    project.person_hint = "pid"
+    test = page("data", project)
+    test.number_input(key="people_number").set_value(20).run()
+    assert (project.people.person_id, project.people.persons) == ("pid", 20)
+
+
+def test_all_features_means_that_nothing_is_chosen(project):
+    project.regime = "predictive"
+    most = len(project.schema.columns) - 1
+    project.k = 8 if most > 8 else most
+    test = page("structure", project)
+    test.number_input(key="k_choice").set_value(most).run()
+    assert f"All {most} features: nothing is chosen" in texts(test)
+
+
+def test_the_default_of_k_leaves_something_to_choose():
+    columns = tuple(Column(name=name, kind="boolean") for name in "abcdy")
+    raw = read_table(b"a,b,c,d,y\n1,1,1,1,1\n0,0,0,0,0\n")
+    schema = Schema(columns=columns, one_row_per_person=True)
+    project = Project(
+        name="t", raw=raw, public=True, schema=schema, target="y", regime="predictive"
+    )
+    page("structure", project)
+    assert project.k < 4
+
+
+def test_every_word_of_a_page_is_explained():
+    from dashboard.glossary import PAGES, WORDS
+
+    assert {word for page_words in PAGES.values() for word in page_words} <= set(WORDS)
+    for word in ("S", "Marginal", "Pool", "Closed form", "Sigma, σ", "Clique", "l1 error",
+                 "Background pairs"):  # fmt: skip
+        assert word in PAGES["Budget"]

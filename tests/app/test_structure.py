@@ -61,6 +61,10 @@ def upload(test: AppTest, text: str, name: str = "graph.txt") -> AppTest:
     return test
 
 
+def box(test: AppTest, node: str):
+    return next(b for b in test.selectbox if b.label == f"Column for {node}")
+
+
 def press(test: AppTest, key: str) -> AppTest:
     test.button(key=key).click().run()
     assert not test.exception
@@ -101,7 +105,8 @@ def test_positions_and_outcome_come_along():
     )  # fmt: skip
     project = made(target="age")
     test = upload(page(project), formats.write(drawing, "dagitty"))
-    assert test.checkbox(key="use_outcome").value is True
+    (offer,) = (b for b in test.checkbox if "names an outcome" in b.label)
+    assert offer.value is True
     press(test, "use_graph")
     assert project.target == "readmitted"
     assert test.selectbox(key="target_choice").value == "readmitted"
@@ -118,13 +123,12 @@ def test_a_node_that_is_no_column_is_mapped_dropped_or_refused():
     )
     assert "2 are not" in texts(test)
     assert test.button(key="use_graph").disabled
-    box = test.selectbox(key="odd_1")
-    assert box.options[1] == "severity (similar)"
-    box.select_index(1).run()
+    assert box(test, "sevrity").options[1] == "severity (similar)"
+    box(test, "sevrity").select_index(1).run()
     assert "'frailty' is not a column" in texts(test)
-    test.selectbox(key="odd_0").select_index(0).run()
+    box(test, "frailty").select_index(0).run()
     assert "the graph now denies an effect that it stated" in texts(test)
-    test.checkbox(key="join_odd_0").check().run()
+    next(b for b in test.checkbox if b.label.startswith("Join")).check().run()
     assert "now point at its effects" in texts(test)
     assert project.graph.edges == ()
     press(test, "use_graph")
@@ -138,8 +142,8 @@ def test_two_nodes_for_one_column_are_refused():
             "severity.", '"severity!"'
         ),
     )
-    test.selectbox(key="odd_0").select_index(1).run()
-    test.selectbox(key="odd_1").select_index(1).run()
+    box(test, "SEVERITY").select_index(1).run()
+    box(test, "severity!").select_index(1).run()
     assert "are both mapped to the column 'severity'" in texts(test)
     assert test.button(key="use_graph").disabled
 
@@ -154,6 +158,83 @@ def test_many_strangers_are_left_out_at_once_and_what_is_lost_is_said():
     assert "18 more dropped nodes" in texts(test)
     press(test, "use_graph")
     assert project.graph.edges == (("age", "readmitted"),)
+
+
+def paste(test: AppTest, text: str) -> AppTest:
+    test.text_area(key="paste_graph").set_value(text).run()
+    assert not test.exception
+    return test
+
+
+def test_dropping_the_rest_keeps_the_node_mapped_last():
+    project = made()
+    test = paste(page(project), "dag { alter -> stage stage -> outc }")
+    choices = {"alter": "age", "outc": "readmitted"}
+    for node, column in choices.items():
+        position = next(
+            i for i, option in enumerate(box(test, node).options) if option.startswith(column)
+        )
+        box(test, node).select_index(position)
+        if node == "alter":
+            test.run()
+    # The last choice and the press arrive together, as from a quick hand.
+    test.button(key="drop_rest").click().run()
+    assert box(test, "outc").value is not None
+    assert "stage is dropped" in texts(test)
+    next(b for b in test.checkbox if b.label.startswith("Join")).check().run()
+    press(test, "use_graph")
+    assert project.graph.edges == (("age", "readmitted"),)
+
+
+def test_the_count_of_nodes_not_decided_is_that_of_the_boxes():
+    test = paste(page(made()), "dag { alter -> stage stage -> outc }")
+    box(test, "alter").select_index(1).run()
+    assert "Drop the 2 nodes" in test.button(key="drop_rest").label
+
+
+def test_a_second_graph_does_not_inherit_the_choices_of_the_first():
+    project = made()
+    test = paste(page(project), "dag { p1 -> p2 }")
+    for node, position in (("p1", 1), ("p2", 2)):
+        box(test, node).select_index(position).run()
+    first = {b.key for b in test.selectbox if "Column for" in b.label}
+    paste(test, "dag { q1 -> q2 }")
+    assert [box(test, node).value for node in ("q1", "q2")] == [None, None]
+    assert test.button(key="use_graph").disabled
+    assert not first & {b.key for b in test.selectbox}
+
+
+def test_an_outcome_is_offered_and_the_unmeasured_is_dropped_with_its_consequence():
+    project = made(target="age")
+    test = paste(
+        page(project),
+        "dag { u [latent] readmitted [outcome] u -> age u -> readmitted age -> readmitted }",
+    )
+    assert "Marked in the file as unmeasured, and so dropped: u." in texts(test)
+    assert "a common cause of readmitted and age" in texts(test)
+    press(test, "use_graph")
+    assert project.target == "readmitted"
+    assert project.graph.edges == (("age", "readmitted"),)
+
+
+def test_a_pasted_text_survives_a_look_at_another_tab():
+    test = paste(page(made()), "dag { alter -> readmitted }")
+    box(test, "alter").select_index(1).run()
+    open_tab(test, 1)
+    assert "not in use yet" in texts(test)
+    open_tab(test, 0)
+    assert test.text_area(key="paste_graph").value == "dag { alter -> readmitted }"
+    assert box(test, "alter").value == 1
+
+
+def test_a_graph_that_is_brought_but_not_used_is_said_before_going_on():
+    test = page(made())
+    assert "not in use yet" not in texts(test)
+    paste(test, "dag { age -> readmitted }")
+    assert "not in use yet" in texts(test)
+    assert "read_graph" in [button.key for button in test.button]
+    press(test, "use_graph")
+    assert "not in use yet" not in texts(test)
 
 
 @pytest.mark.parametrize(

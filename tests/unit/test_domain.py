@@ -30,7 +30,7 @@ from prism_core.learning import learn as learning
 from prism_core.learning.learn import learn_domain
 from prism_core.learning.outline_io import loads_outline
 from prism_core.learning.plan import design_domain
-from prism_core.learning.quantiles import learned_column
+from prism_core.learning.quantiles import learned_column, outside
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
 from prism_core.pipeline import release
 from prism_core.planning.design import design
@@ -167,7 +167,7 @@ def test_defaults_hash_and_warnings():
     assert plan.hash != design_domain(outline(), 1.0, None, 1_001).hash
     assert design_domain(outline(AGE, Y), 10.0, None, 1_000_000).warnings == ()
     poor = design_domain(outline(AGE, WARD, Y), 0.01, None, 100).warnings
-    assert [warning.split(":")[0] for warning in poor] == ["age", "ward"]
+    assert [warning.split(":")[0] for warning in poor] == ["age", "age", "ward"]
 
 
 def test_people_must_be_declared():
@@ -188,7 +188,8 @@ def test_people_must_be_declared():
 @pytest.mark.parametrize(
     "changes",
     [{"lower": math.nan}, {"upper": math.inf}, {"upper": 0.0}, {"bins": 0}, {"bins": 2.0},
-     {"cells": 1}, {"cells": 5_000}, {"scale": "sqrt"}, {"unit": 0.0}, {"unit": math.nan},
+     {"cells": 1}, {"cells": 5_000}, {"scale": "sqrt"}, {"tail": -0.1},
+     {"tail": 0.2}, {"tail": math.nan}, {"unit": 0.0}, {"unit": math.nan},
      {"decimals": 13}, {"decimals": 0, "lower": 0.5}, {"name": " "}, {"kind": "ordinal"},
      {"kind": "date", "upper": 1e9}],
 )  # fmt: skip
@@ -241,6 +242,40 @@ def test_bounds_and_quantiles_of_exact_counts(counts, bounds, edges):
     column = edges_of(QUARTERS, counts)
     assert column.bounds == bounds
     assert column.edges == edges
+
+
+@pytest.mark.statistical
+def test_learned_bounds_leave_few_values_outside():
+    """False alarm below 1e-9: among 20 seeded runs none may vary, the noise is fixed."""
+    request = NumericRequest(name="x", lower=0.0, upper=30.0, cells=64)
+    values = np.clip(rng().normal(6.2, 1.8, 5_000), 0.1, 29.9)
+    codes = np.searchsorted(np.array(request.grid.edges), values, side="left")
+    counts = np.bincount(codes, minlength=request.grid.size)
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(0.0, 20.0, len(counts))
+        column = learned_column(request, np.rint(counts + noise).astype(np.int64), 20.0, 5_000)
+        low, high = column.bounds
+        assert (values < low).mean() <= outside(request, 20.0, 5_000)
+        assert (values > high).mean() <= outside(request, 20.0, 5_000)
+        assert high < 29.0  # not simply the whole range
+
+
+def test_a_smaller_tail_gives_wider_bounds():
+    counts = [0, 1, 9, 40, 40, 9, 1, 0, 0, 0]
+    bounds = [edges_of(replace(QUARTERS, tail=tail), counts).bounds for tail in (0.0, 0.05, 0.1)]
+    assert bounds == [(0.0, 6.0), (1.0, 5.0), (2.0, 4.0)]
+
+
+def test_what_the_noise_hides_is_forecast_without_rows_and_warned_of():
+    request = NumericRequest(name="hba1c", lower=0.0, upper=30.0)
+    assert outside(request, 1e-9, 1_000) == pytest.approx(0.005)
+    assert outside(request, 40.0, 1_000) > outside(request, 20.0, 1_000) > 0.02
+    assert outside(request, 1e9, 1_000) == 1.0
+    outline_ = Outline(columns=(request,), one_row_per_person=True)
+    few = design_domain(outline_, 1.0, None, 2_000)
+    assert any("hba1c: noise may hide up to about" in text for text in few.warnings)
+    assert few.outside["hba1c"] > 0.02
+    assert design_domain(outline_, 1.0, None, 2_000_000).warnings == ()
 
 
 @given(

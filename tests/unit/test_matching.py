@@ -157,3 +157,19 @@ def test_exact_drops_imply_the_same_independences(dag, data):
         assert before == after
     elif connect and "common cause" not in text:  # joined, one effect: no new claim is made
         assert before or not after
+
+
+@pytest.mark.parametrize(
+    ("node", "column"),
+    [("NumberOfDrugs", "n_drugs"), ("LOS", "length_of_stay"), ("LengthOfStay", "los"),
+     ("Readmission 30d", "readmitted_30d"), ("AGE-years", "age_years")],
+)  # fmt: skip
+def test_other_ways_to_write_a_column_are_suggested(node, column):
+    columns = ("ward", "hba1c", "sex", "n_visits", column)
+    dag = Dag(nodes=(node, "ward"), edges=((node, "ward"),))
+    assert suggest(dag, columns)[node][0] == column
+
+
+def test_what_has_nothing_in_common_is_not_suggested():
+    dag = Dag(nodes=("frailty", "ward"), edges=(("frailty", "ward"),))
+    assert suggest(dag, ("ward", "hba1c", "f", "n_drugs"))["frailty"] == ()
