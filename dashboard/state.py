@@ -59,6 +59,7 @@ class Graph:
         provenance, prior: where a graph that was learned comes from, and what that cost; they
             stay with the edges that are drawn further until another graph is loaded.
         drawn_before: edges drawn from knowledge that a learned graph took the place of.
+        unused: what learning cost whose graph was put away again; it stays spent.
     """
 
     edges: Edges = ()
@@ -71,6 +72,7 @@ class Graph:
     provenance: DagProvenance = "declared"
     prior: Prior | None = None
     drawn_before: Edges = ()
+    unused: list[Prior] = field(default_factory=list)
 
     def load(self, dag: Dag, positions: Mapping[str, tuple[float, float]] | None = None) -> None:
         """Put another graph in place, with how it came about and what that cost.
@@ -85,6 +87,7 @@ class Graph:
             drawn = next((edges for edges in (self.edges, *reversed(self.past)) if edges), ())
             self.drawn_before = drawn if dag.learned else ()
         self.positions, self.foreign = dict(positions or {}), bool(positions)
+        self._put_away(dag.prior)
         self.provenance, self.prior = dag.provenance, dag.prior
         self.replace(dag.edges)
         if learned:  # undo must not bring learned edges back without their cost
@@ -93,10 +96,15 @@ class Graph:
 
     def forget(self) -> None:
         """Start again from knowledge: no edge, and nothing of a learned graph to go back to."""
+        self._put_away(None)
         self.provenance, self.prior = "declared", None
         self.replace(())
         self.past.clear()
         self.future.clear()
+
+    def _put_away(self, other: Prior | None) -> None:
+        if self.prior is not None and self.prior != other:
+            self.unused.append(self.prior)
 
     def bring_back(self, names: Iterable[str]) -> None:
         """The graph drawn from knowledge again, and nothing of the learned one to go back to.

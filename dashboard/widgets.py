@@ -77,6 +77,21 @@ def learned_text(prior: Prior) -> str:
     )
 
 
+def spent_besides() -> None:
+    """What learning cost whose graph was put away again: no part of this release, and spent."""
+    unused = project().graph.unused
+    if not unused:
+        return
+    parts = " and ".join(f"{prior.spent.epsilon:.3g}" for prior in unused)
+    st.warning(
+        f"Besides this plan, epsilon **{parts}** was spent on learning a graph that is no longer "
+        "used. It is in the ledger and in the asset's lifetime, and not in the epsilon of this "
+        "release. Whoever saw that graph has learned from both: the ledger's total holds for the "
+        "two together.",
+        icon=":material/receipt_long:",
+    )
+
+
 def guard(title: str) -> None:
     """Stop the page with a link to the first step that is not done."""
     gap = first_gap(project(), title)

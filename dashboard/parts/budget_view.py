@@ -15,7 +15,7 @@ from dashboard.parts import (
     meaning_panel,
 )
 from dashboard.state import project
-from dashboard.widgets import plain
+from dashboard.widgets import plain, spent_besides
 from prism_core.errors import PrismError
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def glance(entries: Entries) -> Plan | None:
         st.warning(plain(warning), icon=":material/warning:")
     budget_glance.section(plan)
     _deducted(plan)
+    spent_besides()
     return plan
 
 

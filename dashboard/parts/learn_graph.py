@@ -49,7 +49,8 @@ def _learned() -> None:
     text, button = st.columns([4, 1])
     text.success(
         f"Learned {cost}, **not causal**: the direction of its edges means nothing, and the causal "
-        "regime refuses it. It may be edited; what it cost stays and is deducted from the release.",
+        "regime refuses it. It may be edited. As long as it is used, what it cost is deducted from "
+        "the release; if it is put away, that is spent besides.",
         icon=":material/school:",
     )
     if button.button(

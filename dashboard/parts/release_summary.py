@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.parts import asset
-from dashboard.widgets import plain
+from dashboard.widgets import plain, spent_besides
 from prism_core.bundle.protocol import LEAKAGE
 from prism_core.errors import LedgerError
 from prism_core.privacy.events import failure
@@ -23,6 +23,7 @@ def section(state: Project, plan: Plan) -> None:
     st.markdown(_measured(state, plan))
     st.markdown("**What is spent, and what stays**")
     st.markdown(_spent(state, plan))
+    spent_besides()
     st.markdown("**What will be written**")
     st.markdown(_written(plan))
     earlier = _earlier(state, plan)

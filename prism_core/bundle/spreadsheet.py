@@ -47,7 +47,7 @@ def csv_text(table: pd.DataFrame) -> str:
 
 
 def raw_csv_text(raw: RawTable) -> str:
-    """The same from rows as text."""
+    """The same from rows as text: synthetic ones, which were paid for. Spends nothing."""
     frame = raw.frame.copy()
     for name in raw.header:
         frame[name] = _each(raw.column(name), neutral)

@@ -239,6 +239,8 @@ def from_rows(
 ) -> StandIn:
     """Rows of a public file of the same layout, a fifth of them kept aside (5,000 at most).
 
+    Spends nothing: the rows are public; the private table is not among the arguments.
+
     Args:
         schema: the declared domain, in which the file is encoded.
         target: Y.

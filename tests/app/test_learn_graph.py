@@ -117,6 +117,10 @@ def test_a_learned_graph_keeps_its_cost_and_undo_does_not_bring_it_back_without(
     project.graph.load(Dag(nodes=("a", "b", "y"), edges=(("b", "y"),)))
     assert project.graph.past == []
     assert project.dag.prior is None
+    assert project.graph.unused == [prior]
+    epsilon = f"epsilon **{prior.spent.epsilon:.3g}** was spent on learning a graph"
+    for name in ("budget", "release"):
+        assert epsilon in texts(page(project, name))
 
 
 @pytest.mark.privacy
