@@ -145,5 +145,5 @@ PAGES: dict[str, tuple[str, ...]] = {
 
 def words(page: str) -> None:
     """A small window with the words of a page."""
-    with st.popover("Words used here", icon=":material/menu_book:"):
+    with st.popover("Words used here", icon=":material/menu_book:", width="stretch"):
         st.markdown("\n\n".join(f"**{word}** — {WORDS[word]}" for word in PAGES[page]))

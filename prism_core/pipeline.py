@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from numpy.random import default_rng
+import numpy as np
 
 from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -204,7 +203,7 @@ def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.Dat
         model: the fitted model.
         seed: the same seed gives the same rows.
     """
-    rng = default_rng(seed)
+    rng = np.random.default_rng(seed)
     codes = model.sample(plan.rows, rng, plan.synthesis.sampling)
     return codes, decode(plan.schema, codes, rng)
 

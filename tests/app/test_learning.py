@@ -283,7 +283,7 @@ def test_learned_charged_shown_and_deducted(project):
     # The same asset is named on Release, and what is asked for is the rest.
     test = page("release", project)
     assert test.text_input(key="asset_name").value == "stays 2024"
-    assert any(f"Spend epsilon {later.spent.epsilon:.3g}" in box.label for box in test.checkbox)
+    assert f"Epsilon {later.spent.epsilon:.3g} of “stays 2024”" in texts(test)
 
 
 @pytest.mark.slow

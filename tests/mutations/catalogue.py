@@ -337,8 +337,8 @@ CATALOGUE = (
         f"{LEARNED}::test_a_learned_graph_is_refused_where_it_does_not_fit",
     ),
     _one(
-        "cost of a graph lost in its file", "structure/formats/node_link.py",
-        'document["learned"] = drawing.dag.prior.to_dict()', "pass",
+        "cost of a graph lost in its file", "structure/formats/_learned.py",
+        'found["learned"] = dag.prior.to_dict()', "pass",
         f"{LEARNED}::test_the_cost_survives_files_editing_and_matching",
     ),
     _one(

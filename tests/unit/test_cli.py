@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -369,6 +370,12 @@ NEIGHBOURS = {
 
 def described(path: Path) -> object:
     """What a file says but for the seed of the draw and the ledger's digest, which holds times."""
+    if path.name == "report.html":
+        text = path.read_text(encoding="utf-8")
+        text, seeds = re.subn(r"rows, seed \d+ \(", "rows (", text)
+        text, digests = re.subn(r"entry <code>[0-9a-f]{64}</code>", "entry", text)
+        assert (seeds, digests) == (1, 1)
+        return text
     if path.name != "certificate.json":
         return path.read_bytes()
     document = json.loads(path.read_text(encoding="utf-8"))

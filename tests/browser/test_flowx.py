@@ -1,0 +1,423 @@
+"""The whole way of a curator in Chromium: load, declare, draw, budget, release, inspect."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from driver import Editor, Watch, free_port, serving, wait_until
+
+from prism_core.data import schema_io
+from prism_core.data.encoding import rows_outside
+from prism_core.data.tables import read_table
+from prism_core.experiments import adult, samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+RUN = 240_000  # milliseconds a run may take on a busy machine
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("workspace")
+
+
+@pytest.fixture(scope="module")
+def studio(workspace: Path) -> Iterator[str]:
+    """`prism-dashboard` as people start it, with a ledger of its own."""
+    port = free_port()
+    command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
+    with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}) as address:
+        yield address
+
+
+@pytest.fixture
+def page(studio: str, chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(45_000)
+    watch = Watch()
+    watch.on(page)
+    page.goto(studio)
+    yield page
+    context.close()
+    watch.check()
+
+
+def button(page: Page, name: str):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def upload(page: Page, key: str, path: Path) -> None:
+    page.locator(f".st-key-{key} input[type=file]").set_input_files(path)
+
+
+def load_own(page: Page, table: Path, schema: Path, *, public: bool = False) -> None:
+    page.get_by_role("tab", name="Your own file").click()
+    upload(page, "upload_table", table)
+    if public:
+        page.get_by_text("These rows are public").click()
+    button(page, "Load this file").click()
+    upload(page, "upload_schema", schema)
+    button(page, "Use this schema").click()
+    page.get_by_text("These columns are in use").wait_for()
+
+
+def one_row_per_person(page: Page) -> None:
+    page.get_by_text("Every person has exactly one row").click()
+
+
+def pick(page: Page, regime: str) -> None:
+    page.locator(".st-key-regime_choice").get_by_text(regime, exact=True).click()
+
+
+def spend(page: Page, label: str) -> None:
+    if label == "Run the release":  # the asset's name is typed once more
+        asset = page.locator(".st-key-asset_name input").input_value()
+        page.get_by_text("Spend epsilon").filter(has_text=asset).first.wait_for()
+        field = page.locator(".st-key-release_confirm input")
+        field.fill(asset)
+        field.press("Enter")
+    button(page, label).click()
+    page.wait_for_timeout(6000)
+    page.screenshot(path="/tmp/m/flow.png", full_page=True)
+    button(page, "Cancel the run").wait_for(timeout=8000)
+
+
+def choose(page: Page, key: str, option: str) -> None:
+    box = page.locator(f".st-key-{key} input")
+    box.click()
+    box.fill(option)
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def download(page: Page, name: str, folder: Path) -> Path:
+    with page.expect_download() as found:
+        button(page, name).click()
+    target = folder / found.value.suggested_filename
+    found.value.save_as(target)
+    return target
+
+
+def covers(schema_path: Path, table: Path) -> None:
+    """The synthetic file holds the declared columns, in order, and declared values only."""
+    schema = schema_io.load(schema_path)
+    rows = read_table(table)
+    assert rows.header == schema.names
+    for column in schema.columns:
+        assert rows_outside(column, rows.column(column.name)) == 0, column.name
+
+
+@pytest.fixture
+def readmission(tmp_path: Path) -> Path:
+    folder = tmp_path / "readmission"
+    samples.write("readmission", folder)
+    # The curator says on the page that every person has one row.
+    undeclared = replace(schema_io.load(folder / "schema.yaml"), one_row_per_person=False)
+    schema_io.save(undeclared, folder / "schema.yaml")
+    return folder
+
+
+def draw_undo_delete(page: Page) -> None:
+    """Draw with the mouse, undo by a button, delete by a key."""
+    editor = Editor(page)
+    editor.press("Draw edge")
+    editor.draw("age", "readmitted_30d")
+    page.get_by_text("S = Pa(readmitted_30d) = {age}").wait_for()
+    editor.settle()
+    editor.draw("charlson_index", "readmitted_30d")
+    page.get_by_text("{age, charlson_index}").wait_for()
+    editor.settle()
+    editor.draw("readmitted_30d", "age")
+    editor.says("would be a cycle")
+    assert len(editor.drawn()) == 2
+    editor.press("Draw edge")
+    button(page, "Undo").click()
+    editor.browser_has(["age", "readmitted_30d"])
+    button(page, "Redo").click()
+    editor.browser_has(["age", "readmitted_30d"], ["charlson_index", "readmitted_30d"])
+    editor.settle()
+    editor.select("age", "readmitted_30d")
+    page.keyboard.press("Delete")
+    page.get_by_text("S = Pa(readmitted_30d) = {charlson_index}").wait_for()
+
+
+def section(page: Page, name: str) -> None:
+    page.locator(".st-key-inspect_section").get_by_text(name, exact=True).click()
+
+
+def inspect(page: Page) -> None:
+    button(page, "Continue to Inspect").click()
+    button(page, "Compare with the real rows").click()
+    page.get_by_text("AUC, trained on synthetic").first.wait_for(timeout=RUN)
+    page.get_by_text("outside epsilon", exact=True).first.wait_for()
+    page.locator(".st-key-roc_chart .main-svg").first.wait_for()
+    section(page, "Where the error comes from")
+    page.locator(".st-key-error_split_chart .main-svg").first.wait_for()
+    page.get_by_text("noise explains").first.wait_for()
+    section(page, "Columns and pairs")
+    page.locator(".st-key-column_chart .main-svg").first.wait_for()
+    page.locator(".st-key-pair_chart .main-svg").first.wait_for(timeout=RUN)
+
+
+def buy_private_numbers(page: Page, asset: str, folder: Path) -> None:
+    """By keyboard but for the last click; the certificate's entry says what was spent."""
+    section(page, "Private numbers")
+    page.get_by_text("Computed from the declared columns").wait_for()
+    assert button(page, "Spend and count").is_disabled()
+    entry = page.locator(".st-key-private_confirm_0 input")
+    entry.fill(asset)
+    entry.press("Enter")
+    button(page, "Spend and count").click()
+    page.get_by_text("charge number 2 in the ledger").wait_for(timeout=RUN)
+    found = json.loads(download(page, "Certificate entry (JSON)", folder).read_text())
+    assert found["charge"] == 2
+    assert 0.19 < found["guarantee"]["epsilon"] <= 0.2
+
+
+def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_path: Path):
+    load_own(page, readmission / "train.csv", readmission / "schema.yaml")
+    page.get_by_text("Say how rows and people relate").wait_for()
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted_30d")
+
+    draw_undo_delete(page)
+
+    # The full graph from a file; the regime recolours at once.
+    upload(page, "upload_graph", readmission / "dag.json")
+    button(page, "Use this graph").click()
+    page.get_by_text("length_of_stay, discharge_to}").wait_for()
+    pick(page, "Graphical")
+    page.get_by_text("S = MB(readmitted_30d)").wait_for()
+    pick(page, "Causal")
+    page.get_by_text("S = Pa(readmitted_30d)").wait_for()
+
+    button(page, "Continue to Budget").click()
+    page.get_by_text("Model size").wait_for()
+    button(page, "Continue to Release").click()
+    spend(page, "Run the release")
+    # Another page and back, and a reload of the browser: the run goes on.
+    page.get_by_role("link", name="Budget").click()
+    page.get_by_text("Model size").wait_for()
+    page.get_by_role("link", name="Release").click()
+    page.get_by_text("Running").or_(page.get_by_text("synthetic rows, epsilon 1")).first.wait_for()
+    page.reload()
+    page.get_by_text("synthetic rows, epsilon 1").wait_for(timeout=RUN)
+    page.get_by_text("Charge number 1 in the ledger").wait_for()
+    covers(readmission / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))
+
+    inspect(page)
+    buy_private_numbers(page, "train.csv", tmp_path)
+
+
+OUTLINE = """
+one_row_per_person: true
+columns:
+  - {name: age, kind: numeric, lower: 0, upper: 150, integer: true, learn: {bins: 5, cells: 75}}
+  - {name: ward, kind: categorical, learn: true}
+  - {name: readmitted, kind: boolean}
+"""
+
+
+def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
+    """An uploaded table, two columns nobody knows the domain of, and the ledger afterwards."""
+    lines = [f"{18 + i % 70},{('north', 'south')[i % 2]},{int(i % 70 > 40)}" for i in range(4_000)]
+    (tmp_path / "stays.csv").write_text("age,ward,readmitted\n" + "\n".join(lines) + "\n")
+    (tmp_path / "outline.yaml").write_text(OUTLINE)
+    page.get_by_role("tab", name="Your own file").click()
+    upload(page, "upload_table", tmp_path / "stays.csv")
+    button(page, "Load this file").click()
+    upload(page, "upload_schema", tmp_path / "outline.yaml")
+    button(page, "Use this schema").click()
+    page.get_by_text("To be learned: age, ward").wait_for()
+    name = page.locator(".st-key-asset_name input")
+    name.fill("learned stays")
+    name.press("Enter")
+    page.get_by_text("of “learned stays” on learning 2 columns").click()
+    button(page, "Learn these columns").click()
+    page.get_by_text("Learned with epsilon =").wait_for(timeout=RUN)
+    page.get_by_text("These columns are in use").wait_for()
+    schema = schema_io.load(download(page, "Download the schema (YAML)", tmp_path))
+    assert schema.provenance == "dp"
+    assert schema["ward"].levels == ("north", "south", "other")
+    assert schema.prior is not None
+    assert schema.prior.charge is not None
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted")
+    pick(page, "Predictive")
+    button(page, "Continue to Budget").click()
+    page.get_by_text("learning has spent").wait_for()
+    button(page, "Continue to Release").click()
+    page.get_by_text("of “learned stays”. This cannot be undone").wait_for()
+    page.get_by_text("Ledger: what was spent on whose data").click()
+    page.get_by_text("Charges, newest first").wait_for()
+
+
+def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmission: Path):
+    load_own(page, readmission / "train.csv", readmission / "schema.yaml")
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted_30d")
+    pick(page, "Predictive")
+    button(page, "Continue to Budget").click()
+    page.locator(".st-key-delta input").fill("one in a billion")
+    page.keyboard.press("Enter")
+    page.get_by_text("delta must be a number such as 1e-9").first.wait_for()
+    assert page.locator(".st-key-delta input").input_value() == "one in a billion"
+    page.locator(".st-key-delta input").fill("1e-9")
+    page.keyboard.press("Enter")
+    page.locator(".st-key-epsilon input").fill("0")
+    page.keyboard.press("Enter")
+    page.get_by_text("epsilon must be a number above 0").first.wait_for()
+    page.locator(".st-key-epsilon input").fill("0.5")
+    page.keyboard.press("Enter")
+    button(page, "Continue to Release").click()
+    page.locator(".st-key-asset_name input").fill("another asset")
+    page.keyboard.press("Enter")
+    spend(page, "Run the release")
+    button(page, "Cancel the run").click()
+    page.get_by_text("The run was cancelled").wait_for(timeout=RUN)
+    button(page, "Prepare another run").click()
+    page.get_by_text("Lifetime epsilon 3").or_(
+        page.get_by_text("Lifetime epsilon of")
+    ).first.wait_for()
+
+
+class Child:
+    """The process of the newest run, held and let go by signals, so that a test meets it where it
+    wants to: whatever the machine's speed, a held run does not go on."""
+
+    def __init__(self, workspace: Path, known: set[Path]) -> None:
+        def found() -> list[Path]:
+            return [p for p in workspace.glob("runs/project-*/*/process.json") if p not in known]
+
+        wait_until(lambda: bool(found()), seconds=60)
+        self.folder = found()[0].parent
+        self.pid = json.loads(found()[0].read_text())["pid"]
+
+    @property
+    def stage(self) -> str:
+        path = self.folder / "progress.json"
+        return json.loads(path.read_text())["stage"] if path.exists() else ""
+
+    def hold(self, *stages: str) -> None:
+        """Stop it as soon as it is in one of these stages."""
+        end = time.monotonic() + RUN / 1_000
+        while self.stage not in stages:
+            assert time.monotonic() < end, f"still in {self.stage!r}"
+            time.sleep(0.001)
+        os.kill(self.pid, signal.SIGSTOP)
+        assert self.stage in stages
+
+    def let_go_once_cancelled(self) -> None:
+        wait_until((self.folder / "cancelled").exists)
+        time.sleep(0.3)  # the signal follows the mark
+        os.kill(self.pid, signal.SIGCONT)
+
+
+def runs(workspace: Path) -> set[Path]:
+    return set(workspace.glob("runs/project-*/*/process.json"))
+
+
+def states(workspace: Path, asset: str) -> list[str]:
+    """Newest state of every charge of an asset, from the file itself."""
+    with closing(sqlite3.connect(workspace / "ledger.sqlite")) as db:
+        rows = db.execute(
+            "SELECT (SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) "
+            "FROM charges c JOIN assets a ON a.id = c.asset WHERE a.name = ? ORDER BY c.id",
+            (asset,),
+        ).fetchall()
+    return [state for (state,) in rows]
+
+
+def to_release(page: Page, readmission: Path, asset: str) -> None:
+    load_own(page, readmission / "train.csv", readmission / "schema.yaml")
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", "readmitted_30d")
+    pick(page, "Predictive")
+    button(page, "Continue to Budget").click()
+    button(page, "Continue to Release").click()
+    page.locator(".st-key-asset_name input").fill(asset)
+    page.keyboard.press("Enter")
+
+
+def test_cancel_close_reopen_and_two_tabs(
+    page: Page, chromium: Browser, readmission: Path, workspace: Path
+):
+    to_release(page, readmission, "cancelled stays")
+    known = runs(workspace)
+    spend(page, "Run the release")
+    child = Child(workspace, known)
+    child.hold("")
+
+    # A second tab shows the same run and offers no other one.
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    tab.get_by_role("link", name="Release").click()
+    button(tab, "Cancel the run").wait_for()
+    assert button(tab, "Run the release").count() == 0
+    tab.close()
+
+    # Another browser, later, at the same address: the run is still there. Cancelled now, it has
+    # cost nothing.
+    later = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    again = later.new_page()
+    again.goto(page.url)
+    again.get_by_role("link", name="Release").click()
+    again.get_by_text("cancelled now, nothing is spent").wait_for()
+    button(again, "Cancel the run").click()
+    child.let_go_once_cancelled()
+    again.get_by_text("Nothing is spent:").wait_for(timeout=RUN)
+    assert states(workspace, "cancelled stays") == []
+    later.close()
+
+    # After the first mechanism the charge stands.
+    page.get_by_text("Nothing is spent:").wait_for()
+    button(page, "Prepare another run").click()
+    known = runs(workspace)
+    spend(page, "Run the release")
+    child = Child(workspace, known)
+    child.hold("task", "background", "forest", "fit", "sample")
+    page.get_by_text("cancelled now, the charge stands").wait_for()
+    button(page, "Cancel the run").click()
+    child.let_go_once_cancelled()
+    page.get_by_text("The charge stands:").wait_for(timeout=RUN)
+    assert states(workspace, "cancelled stays") == ["failed"]
+    assert not list(workspace.glob("runs/**/codes.npy"))
+
+
+def test_adult_predictive(page: Page, tmp_path: Path):
+    path = os.environ.get(adult.PATH_VARIABLE)
+    if not path:
+        pytest.skip(f"set {adult.PATH_VARIABLE} to the numeric-encoded Adult file")
+    folder = tmp_path / "adult"
+    adult.write(path, folder)
+    load_own(page, folder / "train.csv", folder / "schema.yaml", public=True)
+    one_row_per_person(page)
+    button(page, "Continue to Structure").click()
+    choose(page, "target_choice", adult.TARGET)
+    pick(page, "Predictive")
+    page.get_by_text("the 8 features most associated").wait_for()
+    button(page, "Continue to Budget").click()
+    page.get_by_text("choosing 8 of 11 features").or_(
+        page.get_by_text("worst case")
+    ).first.wait_for()
+    button(page, "Continue to Release").click()
+    spend(page, "Run the rehearsal")
+    page.get_by_text("synthetic rows, epsilon 1").wait_for(timeout=RUN)
+    covers(folder / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))
+    inspect(page)
