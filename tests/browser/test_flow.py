@@ -83,6 +83,12 @@ def pick(page: Page, regime: str) -> None:
     page.locator(".st-key-regime_choice").get_by_text(regime, exact=True).click()
 
 
+def idle(page: Page) -> None:
+    """Wait for the run of the page that the last entry began; a click within it may be lost."""
+    page.wait_for_timeout(500)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
 def spend(page: Page, label: str) -> None:
     if label == "Run the release":  # the asset's name is typed once more
         asset = page.locator(".st-key-asset_name input").input_value()
@@ -90,6 +96,7 @@ def spend(page: Page, label: str) -> None:
         field = page.locator(".st-key-release_confirm input")
         field.fill(asset)
         field.press("Enter")
+        idle(page)
     button(page, label).click()
     button(page, "Cancel the run").wait_for()
 
