@@ -172,8 +172,10 @@ def test_b_is_changed_compared_and_made_the_plan(open_budget) -> None:
     number.fill("0.25")
     number.press("Enter")
     becomes(page, "Epsilon", "0.25")
+    noise = metric(page, "Noise")
     drag(page, -0.2)
     wait_until(lambda: tenths(page) == [600, 400], lambda: tenths(page))
+    wait_until(lambda: metric(page, "Noise") != noise)  # the page has drawn B with these shares
     design(page, "A, the plan")
     becomes(page, "Epsilon", "1")
     wait_until(lambda: tenths(page) == [800, 200], lambda: tenths(page))
