@@ -37,6 +37,37 @@ settings.load_profile(
 )
 
 
+LONG = (
+    "browser/test_flow.py::test_adult_predictive",
+    "browser/test_flow.py::test_a_cancelled_run_says_so",
+    "browser/test_budget_page.py::test_b_is_changed",
+    "browser/test_dag_editor.py::test_two_hundred_columns",
+    "browser/test_dag_editor.py::test_real_networks_open",
+    "browser/test_dag_editor.py::test_no_two_columns_lie_on_top_of_each_other[empty",
+    "browser/test_dag_editor.py::test_no_two_columns_lie_on_top_of_each_other[wide",
+    "browser/test_share_bar.py::test_a_change_in_python",
+    "browser/test_share_bar.py::test_python_hears_of_a_drag",
+    "browser/test_share_bar.py::test_a_handle_stops_at_the_least",
+    "mutations/test_mutations.py::test_the_bug_is_noticed",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[5]",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[6]",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[7]",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[8]",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[9]",
+    "unit/test_regression.py::test_the_privacy_loss_exceeds_epsilon_with_probability_delta_at_most[0.5",
+    "unit/test_rehearsal.py::test_points_do_not_depend_on_the_number_of_processes",
+    "unit/test_engine_cache.py::test_planning_and_a_fit_of_ours_bring_no_mbi",
+)
+"""Marked `long`: minutes together, and each of them has shorter ones of its kind beside it."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(part in item.nodeid for part in LONG):
+            item.add_marker("long")
+
+
 # --- strategies, found by type: @given(st.from_type(Schema)) --------------------------------
 
 # Any Unicode but surrogates and control characters, and the characters that formats trip over.

@@ -65,7 +65,7 @@ def becomes(page: Page, label: str, value: str) -> None:
 
 
 def tenths(page: Page) -> list[int]:
-    return json.loads(page.get_by_test_id("share-bar").get_attribute("data-tenths") or "[]")
+    return json.loads(page.get_by_test_id("share-bar").last.get_attribute("data-tenths") or "[]")
 
 
 def settled(page: Page, locator: Locator) -> dict[str, float]:
@@ -82,8 +82,8 @@ def settled(page: Page, locator: Locator) -> dict[str, float]:
 
 def drag(page: Page, by: float) -> None:
     """Drag the one handle of the bar by a part of its width."""
-    bar = settled(page, page.get_by_test_id("share-bar"))
-    handle = settled(page, page.get_by_test_id("share-bar").get_by_role("slider"))
+    bar = settled(page, page.get_by_test_id("share-bar").last)
+    handle = settled(page, page.get_by_test_id("share-bar").last.get_by_role("slider"))
     x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
