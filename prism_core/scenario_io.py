@@ -62,8 +62,10 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     found = copy.copy(below)
     for key, value in above.items():
         old = found.get(key)
-        both = isinstance(value, dict) and isinstance(old, dict)
-        found[key] = _merged(old, value) if both else value  # type: ignore[arg-type]
+        if isinstance(value, dict) and isinstance(old, dict):
+            found[key] = _merged(old, value)
+        else:
+            found[key] = value
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard
 
 from prism_core.errors import BudgetError
 from prism_core.planning.words import percent, up
@@ -210,18 +210,18 @@ def rademacher(features: int, rows: int) -> float:
 
 
 def _check(beta: object, p_min: object, residual: object) -> None:
-    if not _number(beta) or not 0.0 < beta < 1.0:  # type: ignore[operator]
+    if not _number(beta) or not 0.0 < beta < 1.0:
         raise BudgetError("beta must lie strictly between 0 and 1, for example 0.05.", field="beta")
-    if p_min is not None and (not _number(p_min) or not 0.0 < p_min <= 0.5):  # type: ignore[operator]
+    if p_min is not None and (not _number(p_min) or not 0.0 < p_min <= 0.5):
         raise BudgetError(
             "p_min must lie above 0 and at 0.5 at most: the smallest share of a level that occurs.",
             field="p_min",
         )
-    if residual is not None and (not _number(residual) or not 0.0 <= residual <= 2.0):  # type: ignore[operator]
+    if residual is not None and (not _number(residual) or not 0.0 <= residual <= 2.0):
         raise BudgetError("residual must lie between 0 and 2.", field="residual")
 
 
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -106,7 +106,8 @@ def candidates(scenario: Scenario, stand_in: StandIn, epsilon: float) -> tuple[S
 
 
 def _tilted(scenario: Scenario, tilt: float) -> Scenario:
-    rule: AllocationRule = {1.0: "closed_form", 0.0: "uniform"}.get(tilt, "tilted")  # type: ignore[assignment]
+    named: dict[float, AllocationRule] = {1.0: "closed_form", 0.0: "uniform"}
+    rule = named.get(tilt, "tilted")
     budget = replace(scenario.budget, allocation=rule, tilt=tilt if rule == "tilted" else 1.0)
     task = replace(scenario.task, three_way="none")
     return replace(scenario, name=TILTS[tilt], budget=budget, task=task)
