@@ -83,6 +83,11 @@ def alive(folder: Path) -> bool:
     return False
 
 
+def under_way(folder: Path) -> bool:
+    """Whether a run has not come to its end: the outcome is its last deed, its exit takes longer."""
+    return alive(folder) and not (folder / OUTCOME).exists()
+
+
 def newest(key: str) -> Path | None:
     """The last folder of a project's runs; the key is the only way to it."""
     found = sorted(_place(key).glob("[0-9]*")) if key else []
@@ -138,7 +143,7 @@ def _of_project(key: str) -> tuple[Path, int]:
     try:
         fcntl.flock(turn, fcntl.LOCK_EX)  # one at a time: another window may start at this moment
         last = newest(key)
-        if last is not None and alive(last):
+        if last is not None and under_way(last):
             raise PrismError(
                 "A run of this project is under way already, in another tab or window. The page "
                 "Release shows it; nothing else was started."

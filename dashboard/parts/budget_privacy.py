@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.keep import keep, showing
+from dashboard.keep import keep, replaced, showing
 from dashboard.parts.budget_entry import choose, entry, key_of
 from dashboard.state import project
 from prism_core.privacy.accountants import CHARGEABLE, available
@@ -86,7 +86,7 @@ def _on_slider(epsilon: float) -> float:
 
 
 def _take(entries: BudgetEntries, key: str) -> None:
-    chosen = st.session_state[key]
+    chosen = None if replaced(key) else st.session_state[key]
     if chosen is not None:
         entries.epsilon = float(chosen)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.components.share_bar import WHOLE, Part, share_bar
-from dashboard.keep import from_percent
+from dashboard.keep import from_percent, replaced
 from dashboard.parts.budget_entry import entry, key_of
 from prism_core.figures import pool_style
 
@@ -90,4 +90,5 @@ def numbers(entries: Entries) -> None:
 
 
 def _typed(entries: Entries, pool: str, key: str) -> None:
-    entries.budget.share_out(**{pool: from_percent(st.session_state[key])})
+    if not replaced(key):
+        entries.budget.share_out(**{pool: from_percent(st.session_state[key])})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.keep import keep
+from dashboard.keep import keep, replaced
 from dashboard.parts import budget_shares
 from dashboard.parts.budget_entry import choose, entry, key_of, whole_number
 from dashboard.state import project
@@ -99,11 +99,13 @@ def weights(entries: Entries) -> None:
         key=key, hide_index=True, num_rows="fixed", disabled=["feature"],
         height=min(250, 38 + 35 * len(names)), width="stretch",
         column_config={"weight": st.column_config.NumberColumn("weight", step=0.1)},
-        on_change=_weighted, args=(entries, names, key),
+        on_change=_weighted, args=(entries, names, key, entries.rev),
     )  # fmt: skip
 
 
-def _weighted(entries: Entries, names: list[str], key: str) -> None:
+def _weighted(entries: Entries, names: list[str], key: str, rev: int) -> None:
+    if rev != entries.rev:  # a late message from a table that was put away
+        return
     for row, changes in st.session_state[key]["edited_rows"].items():
         if changes.get("weight") is not None:
             entries.weights[names[int(row)]] = float(changes["weight"])
@@ -139,6 +141,8 @@ def _synthesis(entries: Entries) -> None:
 
 
 def _keep_synthesis(entries: Entries, attribute: str, key: str) -> None:
+    if replaced(key):
+        return
     value: Any = st.session_state[key]
     if attribute == "rows" and value == project().n:
         value = None  # follows the number of training rows

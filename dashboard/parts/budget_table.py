@@ -56,7 +56,8 @@ def section(entries: Entries, plan: Plan) -> None:
         frame, key=key, hide_index=True, num_rows="fixed", width="stretch", placeholder="–",
         height=min(560, 38 + _ROW * len(frame)), column_config=_COLUMNS,
         disabled=[name for name in frame.columns if name not in _EDITED],
-        column_order=_order(frame), on_change=_typed, args=(entries, rows, key),
+        column_order=_order(frame), on_change=_typed,
+        args=(entries, rows, key, entries.rev),
     )  # fmt: skip
     size = plan.forecast
     st.caption(
@@ -135,8 +136,13 @@ _COLUMNS: dict[str, Any] = {
 }
 
 
-def _typed(entries: Entries, rows: Sequence[Row], key: str) -> None:
-    """Take over locks and shares; what a table cannot show by itself makes it start anew."""
+def _typed(entries: Entries, rows: Sequence[Row], key: str, rev: int) -> None:
+    """Take over locks and shares; what a table cannot show by itself makes it start anew.
+
+    Of an earlier revision nothing is taken: a late message still tells what was typed there.
+    """
+    if rev != entries.rev:
+        return
     for place, changes in st.session_state[key]["edited_rows"].items():
         row = rows[int(place)]
         if not row.columns:

@@ -122,6 +122,21 @@ def test_the_slider_beneath_the_chart_moves_the_same_epsilon(project):
     assert now(test.select_slider, "epsilon_chart").value == 0.7
 
 
+def test_what_a_replaced_widget_still_tells_does_not_count(project):
+    """A slow browser: its message leaves before it has seen that the numbers have moved."""
+    test = page(project)
+    now(test.select_slider, "epsilon_slider").set_value(4.0)
+    late = test._tree.get_widget_states()
+    now(test.select_slider, "epsilon_slider").set_value(2.0).run()
+    drag(test, project, 500, 500)
+    test._run(late)
+    assert not test.exception
+    assert project.budget.epsilon == 4.0
+    assert project.budget.background == 0.5
+    assert now(test.number_input, "epsilon").value == 4.0
+    assert now(test.number_input, "background_share").value == 50.0
+
+
 # ---- shares -----------------------------------------------------------------------------------
 
 
@@ -221,11 +236,11 @@ def test_at_most_so_many_3_ways(project):
     assert "1 3-way marginals, once chosen" in labels
 
 
-def typed(monkeypatch, project, changes, rows):
+def typed(monkeypatch, project, changes, rows, rev=None):
     """What the grid hands over when something was typed into it."""
     with monkeypatch.context() as patch:
         patch.setattr(budget_table.st, "session_state", {"table": {"edited_rows": changes}})
-        budget_table._typed(project, rows, "table")
+        budget_table._typed(project, rows, "table", project.rev if rev is None else rev)
 
 
 ROWS = [
@@ -260,6 +275,13 @@ def test_a_typed_share_locks_and_the_others_share_the_rest(project, monkeypatch)
     test.button(key="locks_clear").click().run()
     assert project.budget.locks == {}
     assert [query.share for query in project.plan().queries] == before
+
+
+def test_a_table_that_was_put_away_locks_nothing_any_more(project, monkeypatch):
+    before = project.rev
+    project.renew()
+    typed(monkeypatch, project, {"0": {"locked": True}}, ROWS, rev=before)
+    assert project.budget.locks == {}
 
 
 def test_unticking_unlocks_and_the_table_starts_anew(project, monkeypatch):

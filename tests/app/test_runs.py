@@ -93,6 +93,14 @@ def test_one_run_at_a_time_and_another_project_is_free(sleeper):
     assert runs.newest("a key") == second.folder
 
 
+def test_a_run_that_told_its_outcome_is_no_obstacle_though_its_process_still_ends(sleeper):
+    first = start()
+    (first.folder / job.OUTCOME).write_text('{"state": "cancelled"}')
+    assert runs.alive(first.folder)
+    assert not runs.under_way(first.folder)
+    assert start().folder.name == "0002"
+
+
 @pytest.mark.privacy
 def test_a_killed_run_is_over_at_once_and_its_codes_are_deleted(sleeper):
     run = start()
