@@ -9,6 +9,7 @@ folder of its table, mode 0600, and is removed with it.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from prism_core.data.delimited import CHUNK, read_delimited
@@ -17,7 +18,7 @@ from prism_core.data.tables import arrow_texts
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -41,6 +42,7 @@ def csv_as_parquet(path: Path, target: Path, *, separator: str, encoding: str) -
 
     def texts() -> Iterable[pa.Table]:
         for cells in read_delimited(file, path.name, separator=separator, encoding=encoding):
+            _check_case(list(cells.columns), path.name)
             kinds = pa.schema([(title, pa.string()) for title in cells.columns])
             yield pa.Table.from_pandas(cells, schema=kinds, preserve_index=False)
 
@@ -71,6 +73,7 @@ def readable_parquet(path: Path, target: Path) -> Path:
 
     def work() -> Path:
         with pq.ParquetFile(path) as file:
+            _check_case(file.schema_arrow.names, path.name)
             exotic = [not _travels(kind) for kind in file.schema_arrow.types]
             if not any(exotic):
                 return path
@@ -89,6 +92,19 @@ def readable_parquet(path: Path, target: Path) -> Path:
         return target
 
     return guarded(work, path.name)
+
+
+def _check_case(header: Sequence[str], name: str) -> None:
+    """Refuse names that differ in case alone: DuckDB would rename the second one in silence."""
+    alike = [title for title, times in Counter(map(str.casefold, header)).items() if times > 1]
+    if alike:
+        found = [title for title in header if title.casefold() == alike[0]]
+        raise TableError(
+            f"The header of {name!r} has {' and '.join(map(repr, found))}, which differ in upper "
+            "and lower case alone. In a table that is not read into memory they are one name: "
+            "rename one of them.",
+            field="header",
+        )
 
 
 def _travels(kind: pa.DataType) -> bool:

@@ -130,11 +130,14 @@ def one_row_per_person(raw: RawTable, person_id: str, rng: np.random.Generator |
 
 
 def encode_column(column: Column, cells: pd.Series) -> NDArray[np.int32]:
-    """The codes of one column of text cells; total, never fails on a cell."""
-    texts = as_texts(cells).str.strip()
-    if column.binned:
-        return _encode_bins(column, texts)
-    return _encode_levels(column, texts)
+    """The codes of one column of text cells; total, never fails on a cell.
+
+    Each different text is looked at once: most columns have few of them.
+    """
+    places, different = pd.factorize(as_texts(cells))
+    texts = pd.Series(different).str.strip()
+    codes = _encode_bins(column, texts) if column.binned else _encode_levels(column, texts)
+    return codes[places]
 
 
 def _encode_bins(column: Column, texts: pd.Series) -> NDArray[np.int32]:

@@ -222,6 +222,15 @@ def _text(value: object) -> str:
 
 def _texts(series: pd.Series) -> pd.Series:
     kept = series.reset_index(drop=True)
+    if kept.dtype == object and pd.api.types.infer_dtype(kept, skipna=False) != "string":
+        return _different_texts(kept)  # 1, 1.0 and True are one value, but not one text
+    # Each different value becomes a text once; a missing one has the place -1.
+    places, different = pd.factorize(kept)
+    texts = _different_texts(pd.Series(different)).to_numpy(dtype=object)
+    return as_texts(pd.Series(np.append(texts, "")[places], dtype=object))
+
+
+def _different_texts(kept: pd.Series) -> pd.Series:
     missing = kept.isna()
     if pd.api.types.is_bool_dtype(kept.dtype):
         texts = kept.astype(object).map({True: "true", False: "false"})

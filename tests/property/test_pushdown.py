@@ -73,9 +73,14 @@ TYPED: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
 }  # fmt: skip
 
 
+def _for_databases(schema: Schema) -> bool:
+    """No person-ID; names that differ in case alone are refused."""
+    return schema.person_id is None and len({*map(str.casefold, schema.names)}) == len(schema.names)
+
+
 @st.composite
 def texts(draw: st.DrawFn) -> tuple[Schema, pd.DataFrame]:
-    schema = draw(st.from_type(Schema).filter(lambda schema: schema.person_id is None))
+    schema = draw(st.from_type(Schema).filter(_for_databases))
     rows = draw(st.integers(1, 12))
     columns = {
         column.name: draw(st.lists(text_cells(column), min_size=rows, max_size=rows))
@@ -86,7 +91,7 @@ def texts(draw: st.DrawFn) -> tuple[Schema, pd.DataFrame]:
 
 @st.composite
 def typed(draw: st.DrawFn) -> tuple[Schema, pa.Table]:
-    schema = draw(st.from_type(Schema).filter(lambda schema: schema.person_id is None))
+    schema = draw(st.from_type(Schema).filter(_for_databases))
     rows = draw(st.integers(1, 12))
     arrays = {}
     for column in schema.columns:

@@ -252,6 +252,15 @@ def test_files_with_different_headers_are_no_table(opened, tmp_path):
 
 
 @pytest.mark.privacy
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_names_that_differ_in_case_alone_are_refused_not_renamed(opened, tmp_path, kind):
+    rows = pd.DataFrame({"on": ["1"], "ON": ["2"], "other": ["3"]})
+    path = tmp_path / f"t.{kind}"
+    rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
+    with pytest.raises(TableError, match="'on' and 'ON', which differ in upper and lower case"):
+        opened(path.name)
+
+
 def test_a_server_that_cannot_be_reached_is_an_error_without_the_password(opened):
     secret = "".join(["s3", "cr3t"])  # the traceback below shows this file's lines, too
     with pytest.raises(TableError, match=r"pip install|could not read 't'") as caught:
