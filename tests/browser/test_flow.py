@@ -91,8 +91,11 @@ def idle(page: Page) -> None:
 
 def spend(page: Page, label: str) -> None:
     if label == "Run the release":  # the asset's name is typed once more
-        asset = page.locator(".st-key-asset_name input").input_value()
+        named = page.locator(".st-key-asset_name input")
+        wait_until(lambda: named.input_value() != "")  # a new field is empty for a moment
+        asset = named.input_value()
         page.get_by_text("Spend epsilon").filter(has_text=asset).first.wait_for()
+        idle(page)
         field = page.locator(".st-key-release_confirm input")
         field.fill(asset)
         field.press("Enter")
