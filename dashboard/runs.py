@@ -84,7 +84,7 @@ def alive(folder: Path) -> bool:
 
 
 def under_way(folder: Path) -> bool:
-    """Whether a run has not come to its end: the outcome is its last deed, its exit takes longer."""
+    """Whether a run has not told its outcome, which is its last deed; to exit takes longer."""
     return alive(folder) and not (folder / OUTCOME).exists()
 
 

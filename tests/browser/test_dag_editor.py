@@ -348,6 +348,30 @@ def test_keys_draw_move_and_stop(open_case) -> None:
     assert editor.nodes()["D"] == before["D"]
 
 
+@browser_test
+def test_what_stands_still_stays_on_screen_while_a_column_is_dragged(open_case) -> None:
+    editor = open_case()
+    page, start = editor.page, editor.at("E")
+    others = {name: editor.colour(name) for name in "ABCD"}
+    before = editor.nodes()
+    page.mouse.move(*start)
+    page.mouse.down()
+    for step in range(1, 9):
+        page.mouse.move(start[0] + 8 * step, start[1] + 5 * step)
+    wait_until(lambda: editor.nodes()["E"] != before["E"])
+    page.wait_for_timeout(300)
+    assert {name: editor.colour(name) for name in "ABCD"} == others
+    held = editor.colour("E")
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    assert {name: editor.colour(name) for name in "ABCD"} == others
+    assert editor.colour("E") == held  # drawn where it is dragged, not where it stood
+    background = editor.canvas.locator("canvas").evaluate(
+        "canvas => [...canvas.getContext('2d').getImageData(2, 2, 1, 1).data]"
+    )
+    assert all(colour != background for colour in [*others.values(), held])
+
+
 # ---- many columns --------------------------------------------------------------------------------
 
 

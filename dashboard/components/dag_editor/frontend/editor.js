@@ -42,9 +42,17 @@ export class Editor {
       onEdge: (from, to) => this.addEdge(from, to),
       onPick: (id) => this.say(`${this.spoken(id)} → ? Now click the effect.`),
       onMiss: () => this.say("There is no column there; the edge was not added.", true),
-      redraw: () => this.network?.redraw(),
+      redraw: () => this.followDrawing(),
     });
     this.listen();
+  }
+
+  followDrawing() {
+    const { network, still } = this.stage;
+    if (!network) return;
+    if (this.drawer.from === null) still.release();
+    else if (!still.held) still.hold([]);
+    network.redraw();
   }
 
   get network() {
@@ -87,10 +95,17 @@ export class Editor {
     fillNames(this.view.names, names);
     if (!this.network) return;
     this.network.on("select", () => this.selectedByMouse());
-    this.network.on("zoom", () => (this.stage.viewTouched = true));
+    this.network.on("zoom", () => {
+      this.stage.viewTouched = true;
+      this.stage.still.release(); // taken at another scale
+    });
+    this.network.on("dragStart", ({ nodes }) => {
+      if (nodes.length) this.stage.still.hold(nodes);
+    });
     this.network.on("dragEnd", ({ nodes }) => {
       this.stage.viewTouched = true;
-      if (nodes.length) this.nodeMoved();
+      this.stage.still.release();
+      if (nodes.length) this.nodeMoved(nodes);
     });
     this.network.on("afterDrawing", (ctx) => this.afterDrawing(ctx));
     this.useLateFonts();
@@ -155,6 +170,7 @@ export class Editor {
 
   restyle(data) {
     this.stage.describe(this.looks);
+    this.stage.still.release(); // columns may look different now
     const signature = JSON.stringify([data.legend, this.theme]);
     if (signature !== this.signature) {
       fillLegend(this.view.legend, data.legend, this.theme);
@@ -192,11 +208,11 @@ export class Editor {
     this.say("The graph was laid out anew.");
   }
 
-  nodeMoved() {
+  nodeMoved(ids) {
     this.autoPlaced = false;
     // Otherwise a resize of the page would shift the drawing under the user's hand.
     this.stage.viewTouched = true;
-    this.stage.bend();
+    this.stage.bend(ids);
     clearTimeout(this.sendTimer);
     this.sendTimer = setTimeout(() => this.sendGraph(), SEND_MOVES_AFTER_MS);
   }
@@ -272,7 +288,7 @@ export class Editor {
     const id = this.here();
     const { x, y } = this.network.getPosition(id);
     this.stage.place(new Map([[id, { x: x + dx, y: y + dy }]]));
-    this.nodeMoved();
+    this.nodeMoved([id]);
   }
 
   drawFromHere() {

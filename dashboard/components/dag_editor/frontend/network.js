@@ -2,13 +2,16 @@
 
 import { drawLabel, drawRing, drawShape } from "./shapes.js";
 
+// vis-network takes every other way of writing a colour apart at each edge of every drawing.
+const asRgba = (colour) => colour.replace(/^rgb\((.*)\)$/, "rgba($1, 1)");
+
 const edgeColours = (theme) => ({
-  color: { color: theme.edge, highlight: theme.accent, hover: theme.text, inherit: false },
+  color: { color: asRgba(theme.edge), highlight: theme.accent, hover: theme.text, inherit: false },
 });
 
 /**
  * An empty network whose nodes will be painted by us.
- * @param painter {look(id) -> {role, inS, lines, ringed}, sizeOf(id) -> {w, h}, theme()}
+ * @param painter {look(id) -> {role, inS, lines, ringed}, sizeOf(id) -> {w, h}, theme(), still}
  */
 export function createNetwork(container, painter) {
   const { DataSet, Network } = globalThis.vis;
@@ -29,6 +32,13 @@ export function createNetwork(container, painter) {
       ...edgeColours(painter.theme()),
     },
   });
+  painter.drawAll = (ctx, moving) => {
+    const selected = new Set(network.getSelectedNodes());
+    for (const [id, place] of Object.entries(network.getPositions())) {
+      if (!moving.has(id)) drawNodeAt(painter, ctx, id, place, selected.has(id));
+    }
+  };
+  network.on("beforeDrawing", () => painter.still.begin());
   return { network, nodeSet: nodes, edgeSet: edges };
 }
 
@@ -36,15 +46,19 @@ export const recolourEdges = (network, theme) =>
   network.setOptions({ edges: edgeColours(theme) });
 
 const paint = (painter) => ({ ctx, id, x, y, state }) => {
-  const [look, size, theme] = [painter.look(id), painter.sizeOf(id), painter.theme()];
-  const box = { x, y, ...size };
-  const drawNode = () => {
-    if (state.selected || look.ringed) drawRing(ctx, box, theme);
-    drawShape(ctx, look, box, theme);
-    drawLabel(ctx, look, box, theme);
-  };
-  return { drawNode, nodeDimensions: { width: size.w, height: size.h } };
+  const { w, h } = painter.sizeOf(id);
+  const draw = (context) => drawNodeAt(painter, context, id, { x, y }, state.selected);
+  const drawNode = () => painter.still.draw(ctx, id, draw, painter.drawAll);
+  return { drawNode, nodeDimensions: { width: w, height: h } };
 };
+
+function drawNodeAt(painter, ctx, id, { x, y }, selected) {
+  const [look, theme] = [painter.look(id), painter.theme()];
+  const box = { x, y, ...painter.sizeOf(id) };
+  if (selected || look.ringed) drawRing(ctx, box, theme);
+  drawShape(ctx, look, box, theme);
+  drawLabel(ctx, look, box, theme);
+}
 
 /** The edge being drawn, from a node to the pointer, in canvas coordinates. */
 export function drawPreview(ctx, from, to, theme) {

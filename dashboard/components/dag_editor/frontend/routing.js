@@ -14,13 +14,8 @@ const WAYS = [0.1, 0.18, 0.28, 0.4, 0.55].flatMap((roundness) =>
  */
 export function route(edges, places, sizeOf) {
   const bends = new Map(edges.map(({ id }) => [id, false]));
-  // Where lines are this many, nobody follows one of them by eye.
-  if (edges.length * places.size > MOST_WORK) return bends;
-  const boxes = [...places].map(([id, { x, y }]) => {
-    const { w, h } = sizeOf(id);
-    const [a, b] = [w / 2 + MARGIN, h / 2 + MARGIN];
-    return { id, left: x - a, right: x + a, top: y - b, bottom: y + b };
-  });
+  if (crowded(edges, places)) return bends;
+  const boxes = [...places].map(([id, place]) => boxAt(id, place, sizeOf));
   for (const { id, from, to } of edges) {
     const [a, b] = [places.get(from), places.get(to)];
     const others = boxes.filter((box) => box.id !== from && box.id !== to);
@@ -29,12 +24,31 @@ export function route(edges, places, sizeOf) {
   return bends;
 }
 
-/** The least bend that runs behind the fewest nodes. */
-function bestWay(a, b, boxes) {
+/** Whether lines are so many that nobody follows one of them by eye. */
+export const crowded = (edges, places) => edges.length * places.size > MOST_WORK;
+
+/** What a node takes up where it stands, with a margin. */
+export function boxAt(id, { x, y }, sizeOf) {
+  const { w, h } = sizeOf(id);
+  const [a, b] = [w / 2 + MARGIN, h / 2 + MARGIN];
+  return { id, left: x - a, right: x + a, top: y - b, bottom: y + b };
+}
+
+/** Those of the edges whose way may depend on what stands in one of these boxes. */
+export const concerned = (edges, places, boxes) => edges.filter(({ from, to }) =>
+  nearby(places.get(from), places.get(to), boxes).length > 0);
+
+/** Boxes that a line from a to b could meet, however it is bent. */
+function nearby(a, b, boxes) {
   const reach = Math.hypot(a.x - b.x, a.y - b.y) / 2;
-  const near = boxes.filter((box) =>
+  return boxes.filter((box) =>
     box.right > Math.min(a.x, b.x) - reach && box.left < Math.max(a.x, b.x) + reach
     && box.bottom > Math.min(a.y, b.y) - reach && box.top < Math.max(a.y, b.y) + reach);
+}
+
+/** The least bend that runs behind the fewest nodes. */
+function bestWay(a, b, boxes) {
+  const near = nearby(a, b, boxes);
   let best = { way: false, hits: near.filter((box) => crosses(a, b, box)).length };
   for (const way of WAYS) {
     const points = curve(a, b, way);

@@ -4,8 +4,9 @@
 import { plain, textWidth, wrap } from "./labels.js";
 import { bounds, rows, spread, tidy } from "./layout.js";
 import { createNetwork, recolourEdges } from "./network.js";
-import { middle, route } from "./routing.js";
+import { boxAt, concerned, crowded, middle, route } from "./routing.js";
 import { nodeSize } from "./shapes.js";
+import { Still } from "./still.js";
 import { buildTooltip } from "./view.js";
 
 const PADDING = 28;
@@ -15,7 +16,7 @@ const READABLE_SCALE = 0.75;
 export class Stage {
   /** @param look id -> {role, inS, ringed}  @param theme () -> theme */
   constructor(canvas, { look, theme }) {
-    Object.assign(this, { canvas, look, theme });
+    Object.assign(this, { canvas, look, theme, still: new Still() });
     this.rebuild([]);
   }
 
@@ -29,6 +30,9 @@ export class Stage {
     this.places = new Map();
     this.shown = new Set();
     this.edges = [];
+    this.ways = new Map(); // of each edge, as `route` gives it
+    this.routed = new Map(); // where nodes stood when the ways were found
+    this.still.release();
     this.viewTouched = false;
     if (!names.length) return;
     this.measure();
@@ -36,6 +40,7 @@ export class Stage {
       look: (id) => ({ ...this.look(id), lines: this.lines.get(id) }),
       sizeOf: this.sizeOf,
       theme: this.theme,
+      still: this.still,
     }));
   }
 
@@ -102,14 +107,27 @@ export class Stage {
     return `${this.idOf.get(from)}>${this.idOf.get(to)}`;
   }
 
-  /** Lead edges around nodes; called whenever nodes or edges have changed. */
-  bend() {
-    const bends = route(this.edges, this.visiblePlaces(), this.sizeOf);
-    this.bends = bends;
-    const changed = this.edgeSet.get({ fields: ["id", "smooth"] })
-      .filter(({ id, smooth }) => JSON.stringify(smooth ?? false) !== JSON.stringify(bends.get(id)))
-      .map(({ id }) => ({ id, smooth: bends.get(id) }));
+  /**
+   * Lead edges around nodes; called whenever nodes or edges have changed.
+   * @param moved ids when nothing else has changed: only edges near them are looked at
+   */
+  bend(moved = null) {
+    const places = this.visiblePlaces();
+    if (moved && crowded(this.edges, places)) return;
+    const found = route(moved ? this.near(moved, places) : this.edges, places, this.sizeOf);
+    const changed = [...found]
+      .filter(([id, way]) => JSON.stringify(this.ways.get(id) ?? false) !== JSON.stringify(way))
+      .map(([id, smooth]) => ({ id, smooth }));
+    this.ways = moved ? new Map([...this.ways, ...found]) : found;
+    this.routed = places;
     if (changed.length) this.edgeSet.update(changed);
+  }
+
+  /** Edges whose way may change where these nodes have left one place and stand at another. */
+  near(moved, places) {
+    const boxes = moved.flatMap((id) => [this.routed, places].filter((known) => known.has(id))
+      .map((known) => boxAt(id, known.get(id), this.sizeOf)));
+    return concerned(this.edges, places, boxes);
   }
 
   /** Where the middle of each drawn edge is. */
@@ -117,7 +135,7 @@ export class Stage {
     const places = this.visiblePlaces();
     return this.edges.map(({ id, from, to }) => ({
       names: [from, to].map((end) => this.nameOf.get(end)),
-      place: middle(places.get(from), places.get(to), this.bends.get(id)),
+      place: middle(places.get(from), places.get(to), this.ways.get(id)),
     }));
   }
 
