@@ -17,10 +17,25 @@ from prism_core.markdown import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import plotly.graph_objects as go
+
     from prism_core.data.schema import Schema
     from prism_core.privacy.prior import Prior
 
-PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+_PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+
+
+def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
+    """A figure; the camera in its corner saves it as an image.
+
+    Args:
+        figure: what is drawn.
+        key: of the widget.
+        alt: what it shows, for those who do not see it.
+        name: of the saved image; by default the key.
+    """
+    image = {"toImageButtonOptions": {"filename": name or key.replace("_", "-"), "scale": 2}}
+    st.plotly_chart(figure, config=_PLOTLY | image, key=key, alt=alt)
 
 
 def heading(title: str, question: str) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.keep import keep
 from dashboard.once import once
 from dashboard.state import project
-from dashboard.widgets import PLOTLY, mistakes, plain
+from dashboard.widgets import chart, mistakes, plain
 from prism_core.figures import bounds_figure, erm_figure
 from prism_core.figures.bounds import MOST
 from prism_core.planning.bounds import KIND_WORDS, Bound, PlanBounds, bounds
@@ -94,7 +94,7 @@ def _risk(found: PlanBounds) -> None:
             icon=":material/info:",
         )
     figure = once("bounds_erm_kept", (found,), lambda: erm_figure(found.erm))
-    st.plotly_chart(figure, config=PLOTLY, key="bounds_erm")
+    chart(figure, key="bounds_erm", alt=f"The terms as one stacked bar. {found.erm.text}")
     st.caption(plain(found.erm.text))
     for column, term in zip(st.columns(3), found.erm.terms, strict=True):
         with column:
@@ -106,8 +106,11 @@ def _marginals(found: PlanBounds) -> None:
     st.markdown("**Error of the marginals with the target: expected and guaranteed**")
     task = sorted(found.task, key=lambda line: -(line.l1.raw or 0.0))
     figure = once("bounds_marginals_kept", (found,), lambda: bounds_figure(task))
-    st.plotly_chart(figure, config=PLOTLY, key="bounds_marginals")
     more = len(task) - MOST
+    chart(
+        figure, key="bounds_marginals", alt="For each marginal with the target, the expected and "
+        f"the guaranteed error; the largest is that of {task[0].label}." if task else "No bar.",
+    )  # fmt: skip
     st.caption(
         f"Each guarantee holds by itself but for a chance of {found.beta:.3g}. "
         + (f"The {MOST} largest of {len(task)} are drawn. " if more > 0 else "")

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.parts import budget_privacy, budget_wish
 from dashboard.parts.budget_entry import key_of
 from dashboard.state import project
-from dashboard.widgets import PLOTLY
+from dashboard.widgets import chart
 from prism_core.errors import PrismError
 from prism_core.figures import BudgetRow, budget_figure, error_curve_figure, error_figure
 from prism_core.planning.compare import against_uniform
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dashboard.entries import Entries
     from prism_core.planning.plan import Plan
 
+_SAID = 5  # bars that the words for those who do not see them name
 MOST_BARS = 40
 """Most marginals in a figure; all are in the table."""
 
@@ -47,9 +48,18 @@ def shares(plan: Plan) -> None:
         )
     st.markdown("**Share of the budget**: as planned, and if all marginals of a pool had the same")
     figure = budget_figure(rows, beside=[line.uniform.share for line in shown])
-    st.plotly_chart(figure, config=PLOTLY, key=key_of("budget_chart"))
+    chart(
+        figure, key=key_of("budget_chart"),
+        alt="Bars of the shares of the budget, each beside the uniform one. The largest: "
+        + ", ".join(f"{row.label} {row.share:.1%}" for row in rows[:_SAID]),
+    )  # fmt: skip
     st.markdown("**Expected error** that comes of it")
-    st.plotly_chart(error_figure(rows), config=PLOTLY, key=key_of("error_chart"))
+    errors = [(row.relative_error, row.label) for row in rows if row.relative_error is not None]
+    chart(
+        error_figure(rows), key=key_of("error_chart"),
+        alt="Bars of the expected errors, relative to the number of rows. The largest: "
+        + ", ".join(f"{label} {size:.1%}" for size, label in sorted(errors, reverse=True)[:_SAID]),
+    )  # fmt: skip
     st.caption(
         "Expected l1 error of each noisy marginal over n: an expectation of the noise, not a "
         "guarantee, and before the model smooths it."
@@ -83,8 +93,10 @@ def curves(plans: Mapping[str, Plan]) -> None:
         plans: by the letters of their designs; the first is the one that is looked at.
     """
     names = {letter: "This design" if len(plans) == 1 else letter for letter in plans}
-    figure = error_curve_figure(
-        {names[k]: error_curve(plan, _EPSILONS) for k, plan in plans.items()},
-        {names[k]: error_curve(plan, [plan.budget.epsilon])[0] for k, plan in plans.items()},
-    )
-    st.plotly_chart(figure, config=PLOTLY, key="curve_chart")
+    lines = {names[k]: error_curve(plan, _EPSILONS) for k, plan in plans.items()}
+    here = {names[k]: error_curve(plan, [plan.budget.epsilon])[0] for k, plan in plans.items()}
+    chart(
+        error_curve_figure(lines, here), key="curve_chart",
+        alt="Curves of the expected error against epsilon, falling. "
+        + "; ".join(f"{n}: {p.mean:.1%} at epsilon {p.epsilon:g}" for n, p in here.items()),
+    )  # fmt: skip

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.widgets import PLOTLY, plain
+from dashboard.widgets import chart, plain
+from prism_core.bundle.spreadsheet import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,8 +32,7 @@ def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, A
         words: says what it shows; read aloud in its place.
         rows: its numbers.
     """
-    image = {"toImageButtonOptions": {"filename": f"outside-epsilon-{key}", "scale": 2}}
-    st.plotly_chart(drawn, config=PLOTLY | image, key=f"{key}_chart")
+    chart(drawn, key=f"{key}_chart", alt=words, name=f"outside-epsilon-{key}")
     st.caption(plain(words))
     with st.expander("The numbers of this figure", icon=":material/table_view:"):
         table(rows, key)
@@ -60,7 +60,7 @@ def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) 
     mark = "inside epsilon" if inside else MARK
     marked = frame.assign(**{"covered by": mark})
     st.download_button(
-        "Download these numbers (CSV)", marked.to_csv(index=False).encode(),
+        "Download these numbers (CSV)", csv_text(marked).encode(),
         f"{mark.replace(' ', '-')}-{key}.csv", "text/csv", key=f"{key}_download",
         icon=":material/download:", on_click="ignore",
     )  # fmt: skip

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.keep import keep
 from dashboard.once import once
 from dashboard.state import project
-from dashboard.widgets import PLOTLY, mistakes
+from dashboard.widgets import chart, mistakes
 from prism_core.figures import odds_figure, trade_off_figure
 from prism_core.planning.deployments import DEPLOYMENTS, NOT_COMPARABLE
 from prism_core.planning.meaning import GUESSES, Meaning, fixed, meaning
@@ -64,7 +64,7 @@ def _guess(found: Meaning) -> None:
     before.metric("Right before", chosen.before_words, border=True)
     after.metric("Right after, at most", chosen.after_words, border=True)
     figure = once("meaning_odds_kept", (chosen,), lambda: odds_figure(chosen))
-    st.plotly_chart(figure, config=PLOTLY, key="meaning_odds")
+    chart(figure, key="meaning_odds", alt=f"People as points. {chosen.sentence}")
     st.caption(chosen.sentence)
 
 
@@ -83,7 +83,10 @@ def _test(found: Meaning, *, sharp: bool) -> None:
         "meaning_curve_kept", (found, log),
         lambda: trade_off_figure(found.curve, found.tests, log=log),
     )  # fmt: skip
-    st.plotly_chart(figure, config=PLOTLY, key="meaning_curve")
+    chart(
+        figure, key="meaning_curve", alt="Curve of true positives against false alarms. "
+        + "; ".join(f"at {percent(t.rate)} at most {percent(t.power)}" for t in found.tests),
+    )  # fmt: skip
     st.caption(
         "The best that any test can do that knows all other rows, under the composition of "
         f"everything this plan spends. {found.tests[1].sentence}"

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.parts.rehearse_start import kept
 from dashboard.rehearsing import adopt
 from dashboard.state import project
-from dashboard.widgets import PLOTLY, mistakes, plain
+from dashboard.widgets import chart, mistakes, plain
 from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
 from prism_core.rehearsal import estimates, verdict
 from prism_core.rehearsal.auto import decide
@@ -111,7 +111,7 @@ def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift]) -> None
         with column:
             st.markdown(f"**{_TITLES[shift]}**")
             figure = rehearsal_figure(own, epsilons=asked.rehearsal.epsilons, names=names, low=low)
-            st.plotly_chart(figure, config=PLOTLY, key=f"rehearse_chart_{shift}")
+            chart(figure, key=f"rehearse_chart_{shift}", alt=rehearsal_text(own))
     st.caption(
         "Mean AUC with 95% intervals over the runs. Dashed: the same learner without noise, from "
         "what the design protects (grey where it is the same for all). Dotted: chance."

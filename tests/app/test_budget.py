@@ -432,6 +432,8 @@ def test_every_view_comes_up_in_every_regime(project, tab, regime):
     test = page(project, tab)
     assert not test.error
     assert not test.exception
+    for chart in test.get("plotly_chart"):
+        assert len(chart.proto.alt.split()) > 5  # what those hear who do not see it
 
 
 def test_entries_with_locks_are_not_carried_to_another_table():

@@ -270,3 +270,17 @@ def test_a_holdout_of_one_class_is_a_sentence_everywhere(make):
         test = page(project, section)
     test = page(project, "Can I trust it?")
     assert "There is no AUC" in texts(test)
+
+
+def test_numbers_that_are_taken_away_hold_nothing_a_spreadsheet_executes(monkeypatch):
+    from dashboard.parts import inspect_figure
+
+    taken = []
+    monkeypatch.setattr(inspect_figure.st, "dataframe", lambda *_, **__: None)
+    monkeypatch.setattr(
+        inspect_figure.st, "download_button", lambda _, data, *__, **___: taken.append(data)
+    )
+    inspect_figure.table([{"level": '=HYPERLINK("http://evil")', "share": -0.25}], "shapes")
+    header, row = taken[0].decode().splitlines()
+    assert header == "level,share,covered by"
+    assert row == '"\'=HYPERLINK(""http://evil"")",-0.25,outside epsilon'

@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import time
+import zipfile
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from driver import Editor, Watch, free_port, serving, wait_until
 
+from prism_core import cli
 from prism_core.data import schema_io
 from prism_core.data.encoding import rows_outside
 from prism_core.data.tables import read_table
@@ -229,6 +231,26 @@ def test_readmission_from_file_to_inspection(page: Page, readmission: Path, tmp_
 
     inspect(page)
     buy_private_numbers(page, "train.csv", tmp_path)
+    take_the_bundle(page, tmp_path)
+
+
+def take_the_bundle(page: Page, folder: Path) -> None:
+    """The report on screen, and the bundle as a committee gets it: it is verified and opened."""
+    page.get_by_role("link", name="Report").click()
+    button(page, "Report (HTML)").wait_for()
+    shown = download(page, "Report (HTML)", folder).read_text(encoding="utf-8")
+    assert "readmitted_30d" in shown
+    bundle = folder / "bundle"
+    with zipfile.ZipFile(download(page, "The bundle (ZIP)", folder)) as archive:
+        archive.extractall(bundle)
+    assert cli.main(["verify", str(bundle)]) == 0
+    rows = bundle / "synthetic.csv"
+    rows.write_bytes(rows.read_bytes() + b"\n")
+    assert cli.main(["verify", str(bundle)]) != 0
+    other = page.context.new_page()
+    other.goto((bundle / "report.html").as_uri())
+    other.get_by_text("readmitted_30d").first.wait_for()
+    other.close()
 
 
 OUTLINE = """

@@ -69,3 +69,12 @@ def test_no_function_is_long():
                 if body and (body[-1].end_lineno or 0) - body[0].lineno + 1 > 60:
                     long.append(f"{path.name}:{node.lineno} {node.name}")
     assert long == []
+
+
+def test_every_figure_has_words():
+    """`widgets.chart` asks for them; nothing else draws one."""
+    drawn = [
+        path.name for path in ROOT.glob("dashboard/**/*.py")
+        if "plotly_chart(" in path.read_text(encoding="utf-8")
+    ]  # fmt: skip
+    assert drawn == ["widgets.py"]
