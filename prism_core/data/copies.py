@@ -9,6 +9,7 @@ folder of its table, mode 0600, and is removed with it.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -95,10 +96,14 @@ def readable_parquet(path: Path, target: Path) -> Path:
 
 
 def _check_case(header: Sequence[str], name: str) -> None:
-    """Refuse names that differ in case alone: DuckDB would rename the second one in silence."""
-    alike = [title for title, times in Counter(map(str.casefold, header)).items() if times > 1]
+    """Refuse names that differ in case alone: DuckDB would rename the second one in silence.
+
+    It takes a and A for one letter, but not letters beyond ASCII.
+    """
+    folded = [re.sub("[A-Z]+", lambda letters: letters[0].lower(), title) for title in header]
+    alike = [title for title, times in Counter(folded).items() if times > 1]
     if alike:
-        found = [title for title in header if title.casefold() == alike[0]]
+        found = [title for title, low in zip(header, folded, strict=True) if low == alike[0]]
         raise TableError(
             f"The header of {name!r} has {' and '.join(map(repr, found))}, which differ in upper "
             "and lower case alone. In a table that is not read into memory they are one name: "

@@ -222,12 +222,23 @@ def _text(value: object) -> str:
 
 def _texts(series: pd.Series) -> pd.Series:
     kept = series.reset_index(drop=True)
-    if kept.dtype == object and pd.api.types.infer_dtype(kept, skipna=False) != "string":
-        return _different_texts(kept)  # 1, 1.0 and True are one value, but not one text
+    if not _equal_means_same(kept.dtype):
+        return _different_texts(kept)
     # Each different value becomes a text once; a missing one has the place -1.
     places, different = pd.factorize(kept)
     texts = _different_texts(pd.Series(different)).to_numpy(dtype=object)
     return as_texts(pd.Series(np.append(texts, "")[places], dtype=object))
+
+
+def _equal_means_same(dtype: object) -> bool:
+    """Whether equal cells of this type have one text whatever stands in the other cells.
+
+    Not so for objects: 1, 1.0 and True are equal, and so are a text and a subclass's that prints
+    as another one. One person's cell would then decide on the texts of all equal ones.
+    """
+    if isinstance(dtype, pd.StringDtype):
+        return dtype.storage == "pyarrow"  # the other storage may hold subclasses
+    return isinstance(dtype, np.dtype) and dtype.kind in "biufM"
 
 
 def _different_texts(kept: pd.Series) -> pd.Series:

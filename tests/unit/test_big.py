@@ -261,6 +261,11 @@ def test_names_that_differ_in_case_alone_are_refused_not_renamed(opened, tmp_pat
         opened(path.name)
 
 
+def test_names_that_differ_beyond_ascii_stay_apart(opened, tmp_path):
+    pd.DataFrame({"Ä": ["1"], "ä": ["2"]}).to_csv(tmp_path / "u.csv", index=False)
+    assert opened("u.csv").header == ("Ä", "ä")
+
+
 def test_a_server_that_cannot_be_reached_is_an_error_without_the_password(opened):
     secret = "".join(["s3", "cr3t"])  # the traceback below shows this file's lines, too
     with pytest.raises(TableError, match=r"pip install|could not read 't'") as caught:

@@ -244,3 +244,38 @@ def test_an_open_file_reads_too(tmp_path):
         assert read_table(file).rows == 1
     assert read_table(tmp_path / "a.csv").name == "a.csv"
     assert read_table(str(tmp_path / "a.csv")).take([0]).rows == 1
+
+
+class Printed(str):  # noqa: SLOT000
+    """A text that is equal to another one and prints as a third."""
+
+    def __str__(self) -> str:
+        return "C"
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("odd", [Printed("yes"), "\ud800", 1, True, 1.0, None], ids=repr)
+@pytest.mark.parametrize("others", ["yes", 1, "'\\ud800'"])
+def test_a_cell_changes_no_other_cells_text(odd, others):
+    """One person's cell must not decide how the cells of others are read."""
+    cells = [others] * 5
+    before = from_frame(pd.DataFrame({"a": pd.Series(cells, dtype=object)})).column("a")
+    after = from_frame(pd.DataFrame({"a": pd.Series([odd, *cells[1:]], dtype=object)})).column("a")
+    assert list(before)[1:] == list(after)[1:]
+
+
+@pytest.mark.parametrize("kind", [
+    "str", "float64", "float32", "Int64", "boolean", "bool", "datetime64[s]", "category",
+])  # fmt: skip
+def test_a_column_reads_as_its_cells_do(kind):
+    values = {
+        "str": ["b", "a", "b", None], "float64": [-0.0, 0.0, 1.5, float("nan")],
+        "float32": [0.1, 2.0, 0.1, float("nan")], "Int64": [3, None, 3, 1],
+        "boolean": [True, None, False, True], "bool": [True, False, True, True],
+        "datetime64[s]": ["2020-01-01T10:00", "2020-01-01T11:00", None, "2021-05-06"],
+        "category": ["x", "y", None, "x"],
+    }[kind]  # fmt: skip
+    column = pd.Series(values).astype(kind)
+    whole = list(from_frame(pd.DataFrame({"a": column})).column("a"))
+    single = [from_frame(pd.DataFrame({"a": column[i : i + 1]})).column("a")[0] for i in range(4)]
+    assert whole == single
