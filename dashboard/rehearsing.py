@@ -27,7 +27,7 @@ class Rehearsing:
         strength: of the edges; `strengths` of single ones.
         world: seed of the drawn rows.
         sample: name of the packaged sample.
-        public: the uploaded public rows.
+        public: the uploaded public rows; `public_sha256` of the file they were read from.
         comparison: what is compared.
         epsilons: text, numbers with commas between.
         seeds: runs of every design and epsilon.
@@ -46,6 +46,7 @@ class Rehearsing:
     world: int = 0
     sample: str = "readmission"
     public: RawTable | None = field(default=None, repr=False)
+    public_sha256: str = ""
     comparison: Comparison = "regime"
     epsilons: str = "0.2, 0.5, 1, 2, 4"
     seeds: int = 10

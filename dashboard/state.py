@@ -227,6 +227,7 @@ class Project(Entries):
     raw: RawTable | BigTable | None = None
     test: RawTable | None = None
     public: bool = False
+    private_sha256: frozenset[str] = frozenset()  # of files that this session loaded as private
     holdout_share: float = 0.2
     schema: Schema | None = None
     form: list[dict[str, Any]] | None = None
@@ -541,6 +542,7 @@ def resume() -> None:
 def replace_project(new: Project) -> None:
     """Start over with another project."""
     new.key = project().key
+    new.private_sha256 |= project().private_sha256
     st.session_state[_KEY] = new
 
 

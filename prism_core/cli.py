@@ -319,7 +319,7 @@ def _release(arguments: argparse.Namespace) -> None:
         "rows": len(made.table),
         "epsilon": made.plan.budget.epsilon,
         "delta": made.plan.delta,
-        "seconds": round(made.seconds, 3),
+        "seconds": round(made.seconds),
         "stamp": made.stamp,
     }
     text = (

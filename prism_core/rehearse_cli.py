@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from prism_core.config import RunConfig
+    from prism_core.config import RunConfig, TableConfig
     from prism_core.planning.scenario import Scenario
     from prism_core.planning.stand_in import Edge, Shift, Strength
     from prism_core.rehearsal import Estimate, Kept, Point, Rehearsal, StandIn
@@ -107,12 +107,27 @@ def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:
     dag = None if config.table.dag is None else formats.read(config.table.dag)
     if place != "dag":
         table = config.table
+        _check_public(Path(place), table)
         raw = read_table(Path(place), separator=table.separator, encoding=table.encoding)
         return from_rows(schema, config.task.target, raw, dag, seed=arguments.world)
     return from_graph(
         schema, config.task.target, _training_rows(arguments.rows, config, schema.persons), dag,
         strength=arguments.strength, strengths=_edges(arguments.edge), seed=arguments.world,
     )  # fmt: skip
+
+
+def _check_public(path: Path, table: TableConfig) -> None:
+    """Refuse the private files of the configuration as rows that stand in for them."""
+    private = [] if table.public else [table.train, table.holdout]
+    if any(
+        isinstance(other, Path) and other.exists() and path.exists() and path.samefile(other)
+        for other in private
+    ):
+        raise ConfigError(
+            "--stand-in names a file that the configuration holds as private. Name rows that "
+            "everybody may see, `dag`, or `sample:NAME`; nothing was read.",
+            field="stand_in",
+        )
 
 
 def _training_rows(asked: int | None, config: RunConfig, persons: int | None) -> int:

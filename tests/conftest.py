@@ -66,8 +66,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(part in item.nodeid for part in LONG):
             item.add_marker("long")
-        if "/browser/" in item.nodeid:  # one at a time: each is a server and a browser already
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 # --- strategies, found by type: @given(st.from_type(Schema)) --------------------------------

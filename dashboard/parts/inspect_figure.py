@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.widgets import chart, plain
@@ -12,8 +13,6 @@ from prism_core.bundle.spreadsheet import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import plotly.graph_objects as go
 
 MARK = "outside epsilon"
 
@@ -32,6 +31,10 @@ def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, A
         words: says what it shows; read aloud in its place.
         rows: its numbers.
     """
+    drawn = go.Figure(drawn).add_annotation(  # on the saved image, too
+        text=MARK, xref="paper", yref="paper", x=1, y=1, yshift=18, xanchor="right",
+        showarrow=False, font={"size": 11, "color": "#b3402a"},
+    )  # fmt: skip
     chart(drawn, key=f"{key}_chart", alt=words, name=f"outside-epsilon-{key}")
     st.caption(plain(words))
     with st.expander("The numbers of this figure", icon=":material/table_view:"):
@@ -52,13 +55,13 @@ def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) 
         return
     if not any(row.get("note") for row in rows) and "note" in frame:
         frame = frame.drop(columns="note")
+    mark = "inside epsilon" if inside else MARK
+    marked = frame.assign(**{"covered by": mark})  # the table on screen has a download of its own
     floats = frame.select_dtypes("float").columns
     st.dataframe(
-        frame, hide_index=True, width="stretch", key=f"{key}_table",
+        marked, hide_index=True, width="stretch", key=f"{key}_table",
         column_config={name: st.column_config.NumberColumn(format="%.4g") for name in floats},
     )  # fmt: skip
-    mark = "inside epsilon" if inside else MARK
-    marked = frame.assign(**{"covered by": mark})
     st.download_button(
         "Download these numbers (CSV)", csv_text(marked).encode(),
         f"{mark.replace(' ', '-')}-{key}.csv", "text/csv", key=f"{key}_download",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -134,12 +135,13 @@ def _upload() -> None:
             st.error(plain(str(error)), icon=":material/error:")
             _offer(error)
             return
-        kept = project()
+        kept, digest = project(), hashlib.sha256(file.getvalue()).hexdigest()
         replace_project(
             Project(
                 name=file.name,
                 raw=raw,
                 public=public,
+                private_sha256=frozenset() if public else frozenset([digest]),
                 asset="" if public else file.name,
                 synthesis=Synthesis(),
                 budget=replace(kept.budget, locks={}),  # of other columns

@@ -163,7 +163,7 @@ def _check() -> None:
                 f"With a single value in the whole file: {plain(', '.join(single))}. Such a "
                 "column carries no information; a target like this cannot be predicted."
             )
-        st.dataframe(table, hide_index=True, width="stretch")
+        st.table(table.set_index("column"))  # unlike a data frame, without a download
 
 
 def _seen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -138,15 +139,31 @@ def _file(entries: Rehearsing) -> None:
     )  # fmt: skip
     if file is not None:
         with mistakes():
-            try:
-                entries.public = read_table(file.getvalue(), name=file.name)
-            except TableError:
-                entries.public = None
-                raise
+            _take(entries, file.name, file.getvalue())
     if entries.public is None:
         st.caption("Upload it only if everybody may see it: it is measured with known noise.")
     else:
         st.caption(f"In use: {plain(entries.public.name)}, {entries.public.rows:,} public rows.")
+
+
+def _take(entries: Rehearsing, name: str, content: bytes) -> None:
+    """Read an upload once; the file that this project holds as private is refused.
+
+    Raises:
+        TableError: for that one, and for what cannot be read; no rows are in use then.
+    """
+    state, digest = project(), hashlib.sha256(content).hexdigest()
+    if digest == entries.public_sha256:
+        return
+    entries.public, entries.public_sha256 = None, ""
+    if digest in state.private_sha256:
+        raise TableError(
+            "This is a file that was loaded as private on the page Data. Upload one that everybody "
+            "may see, or choose other rows.",
+            field="stand_in",
+        )
+    entries.public = read_table(content, name=name)
+    entries.public_sha256 = digest
 
 
 def _designs(entries: Rehearsing) -> None:

@@ -58,7 +58,7 @@ def stand_in() -> StandIn:
         raise TableError("Upload a public file, or choose other rows.", field="stand_in")
     made_from = (
         entries.source, schema, target, state.dag, state.n, entries.world, entries.strength,
-        tuple(sorted(entries.strengths.items())), id(entries.public),
+        tuple(sorted(entries.strengths.items())), entries.public_sha256,
     )  # fmt: skip
     if entries.built is None or entries.built[0] != made_from:
         if entries.source == "file":

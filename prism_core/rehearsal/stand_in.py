@@ -110,6 +110,11 @@ class StandIn:
             "schema": schema_io.to_dict(self.schema),
             "target": self.target,
             "edges": None if self.dag is None else sorted(self.dag.edges),
+            # What learning a graph cost is deducted from the plan: its noise is another one.
+            "graph": None if self.dag is None else self.dag.provenance,
+            "spent": None
+            if self.dag is None or self.dag.prior is None
+            else self.dag.prior.to_dict(),
         }
         digest = hashlib.sha256(json.dumps(document, sort_keys=True, default=list).encode())
         for name, table in (("train", self.train), *sorted(self.holdouts.items())):

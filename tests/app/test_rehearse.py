@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import worker
+from dashboard.parts import rehearse_controls, rehearse_start
 from dashboard.state import Graph, Project
+from prism_core.errors import TableError
 from prism_core.experiments import samples
 from prism_core.planning.task import Synthesis
 from prism_core.privacy.ledger.book import default_workspace
@@ -161,14 +164,42 @@ def test_a_sample_and_a_public_file_stand_in(project, here):
     test.get("button_group")[0].set_value("sample").run()
     test.selectbox(key="rehearse_sample").select("scm_marginal").run()
     click(test, "rehearse_run")
-    assert "Another population, the same mechanisms" in texts(test).replace("“", "") or True
     assert project.rehearsing.asked.shifts == ("none", "parents")
     test.get("button_group")[0].set_value("file").run()
     click(test, "rehearse_run")
     assert "Upload a public file" in texts(test)
     project.rehearsing.public = samples.load("scm_spurious").test
+    project.rehearsing.public_sha256 = "of its file"
     click(page(project), "rehearse_run")
     assert project.rehearsing.asked.shifts == ("none",)
+
+
+@pytest.mark.privacy
+def test_the_file_that_was_loaded_as_private_does_not_stand_in(project, monkeypatch):
+    content = b"a,b\n1,2\n"
+    project.private_sha256 = frozenset([hashlib.sha256(content).hexdigest()])
+    monkeypatch.setattr(rehearse_controls, "project", lambda: project)
+    entries = project.rehearsing
+    rehearse_controls._take(entries, "open.csv", b"a,b\n3,4\n")
+    assert entries.public is not None
+    with pytest.raises(TableError, match="loaded as private"):
+        rehearse_controls._take(entries, "same rows.csv", content)
+    assert (entries.public, entries.public_sha256) == (None, "")
+
+
+def test_another_upload_takes_the_place_of_the_first(project, monkeypatch):
+    monkeypatch.setattr(rehearse_controls, "project", lambda: project)
+    monkeypatch.setattr(rehearse_start, "project", lambda: project)
+    project.rehearsing.source = "file"
+    rows = samples.load("scm_spurious").test.frame
+    titles = []
+    for name, part in (("one.csv", rows[:400]), ("two.csv", rows[400:900])):
+        for _ in range(2):
+            rehearse_controls._take(project.rehearsing, name, part.to_csv(index=False).encode())
+            titles.append(rehearse_start.stand_in())
+    assert titles[0] is titles[1]
+    assert titles[2] is titles[3]
+    assert "'two.csv'" in titles[2].title
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
+
+
+@pytest.fixture(autouse=True)
+def _one_at_a_time(request, tmp_path_factory) -> Iterator[None]:
+    """Tests that drive a browser wait for each other: each is a server and a browser already."""
+    if "chromium" not in request.fixturenames:
+        yield
+        return
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with (shared / "browser.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # let go with the file
+        yield
 
 
 @pytest.fixture(scope="session")

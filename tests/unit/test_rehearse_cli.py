@@ -98,13 +98,23 @@ def test_auto_says_what_and_why(make_run, capsys):
 
 def test_public_rows_and_samples_stand_in(make_run, capsys):
     config = make_run(public=False, synthesis={"rows": 5_000})
-    assert rehearse(config, "--stand-in", str(config.parent / "holdout.csv"), "--json") == 0
-    assert "rows of the public file 'holdout.csv'" in lines(capsys)[-1]["stand_in"]
+    survey = config.parent / "survey.csv"
+    survey.write_bytes((config.parent / "holdout.csv").read_bytes())
+    assert rehearse(config, "--stand-in", str(survey), "--json") == 0
+    assert "rows of the public file 'survey.csv'" in lines(capsys)[-1]["stand_in"]
     causal = ["--stand-in", "sample:scm_spurious", "--shift", "children", "--compare", "regime"]
     assert rehearse(config, *causal, "--epsilon", "4", "--seeds", "1", "--json") == 0
     found = {one["variant"]: one["mean"] for one in lines(capsys)[-1]["estimates"]}
     assert found["causal"] > 0.7
     assert found["graphical"] < 0.56
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("name", ["train.csv", "holdout.csv"])
+def test_private_files_do_not_stand_in(make_run, capsys, name):
+    config = make_run(public=False)
+    assert rehearse(config, "--stand-in", str(config.parent / name)) == 2
+    assert "holds as private" in capsys.readouterr().err
 
 
 def test_edges_have_strengths_of_their_own(make_run, capsys):

@@ -246,7 +246,7 @@ def test_an_open_file_reads_too(tmp_path):
     assert read_table(str(tmp_path / "a.csv")).take([0]).rows == 1
 
 
-class Printed(str):  # noqa: SLOT000
+class Printed(str):
     """A text that is equal to another one and prints as a third."""
 
     def __str__(self) -> str:
