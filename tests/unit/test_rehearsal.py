@@ -16,6 +16,8 @@ from prism_core.errors import BudgetError, ConfigError, EvaluationError
 from prism_core.planning.locks import Lock
 from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.events import GaussianEvent
+from prism_core.privacy.prior import Prior
 from prism_core.rehearsal import Asked, Kept, Point, Rehearsal, from_graph, run
 from prism_core.rehearsal.alternatives import by_allocation, by_regime
 from prism_core.rehearsal.design import MOST_SEEDS, epsilons_of, plan_on
@@ -241,6 +243,13 @@ def test_a_name_or_an_epsilon_of_its_own_changes_no_key_and_everything_else_does
     other_rows = from_graph(SCHEMA, "Y", 400, DAG, strength="strong", holdout=400, seed=1)
     found.add(Asked.of(made, other_rows).keys["causal"])
     assert len(found | {keys["causal"]}) == 6
+
+
+def test_points_of_a_free_graph_do_not_serve_for_one_that_was_paid_for():
+    rows = from_graph(SCHEMA, "Y", 2_000, DAG)
+    prior = Prior(events=(GaussianEvent(sigma=20.0),), delta=1e-9)
+    paid = replace(rows, dag=replace(DAG, provenance="dp", prior=prior))
+    assert len({rows.hash, paid.hash, replace(rows, dag=replace(DAG, provenance="dp")).hash}) == 3
 
 
 def test_stopping_keeps_what_ran(tmp_path):
