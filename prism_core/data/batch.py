@@ -16,20 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Batch:
-    """Rows of which these marginals will be asked for one by one; satisfies `data.source.Rows`.
-
-    Nothing is read before the first is asked for, so checks that come before it still do. The
-    counts are as private as the rows and are forgotten with this object.
+class Over:
+    """What counts the rows of another table in its own way: the same schema, the same n.
 
     Attributes:
         rows: the table.
-        planned: the marginals; public.
     """
 
     rows: Rows = field(repr=False)
-    planned: Sequence[tuple[str, ...]]
-    _known: dict[tuple[str, ...], NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     @property
     def schema(self) -> Schema:
@@ -45,6 +39,21 @@ class Batch:
     def n(self) -> int:
         """Number of rows; a public fact."""
         return self.rows.n
+
+
+@dataclass
+class Batch(Over):
+    """Rows of which these marginals will be asked for one by one; satisfies `data.source.Rows`.
+
+    Nothing is read before the first is asked for, so checks that come before it still do. The
+    counts are as private as the rows and are forgotten with this object.
+
+    Attributes:
+        planned: the marginals; public.
+    """
+
+    planned: Sequence[tuple[str, ...]]
+    _known: dict[tuple[str, ...], NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """See `data.source.Rows`. Spends nothing by itself."""

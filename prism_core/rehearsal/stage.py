@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.data.batch import Over
 from prism_core.data.encoding import EncodedTable
 from prism_core.evaluation.learners import fit, labelled
 from prism_core.evaluation.scoring import macro_auc
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.schema import Schema
     from prism_core.planning.plan import Plan
     from prism_core.planning.stand_in import Shift
     from prism_core.rehearsal.design import Rehearsal, Run
@@ -44,30 +44,10 @@ class Made:
 
 
 @dataclass
-class Counted:
-    """Public rows whose counts are taken once; satisfies `data.source.Rows`.
+class Counted(Over):
+    """Public rows whose counts are taken once; satisfies `data.source.Rows`."""
 
-    Attributes:
-        rows: the table.
-    """
-
-    rows: EncodedTable
     _known: dict[tuple[str, ...], NDArray[np.int64]] = field(default_factory=dict, repr=False)
-
-    @property
-    def schema(self) -> Schema:
-        """The declared domain."""
-        return self.rows.schema
-
-    @property
-    def public(self) -> bool:
-        """Whether the rows are public; in a rehearsal they are."""
-        return self.rows.public
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.rows.n
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """See `data.source.Rows`. Spends nothing: the rows are public."""

@@ -7,10 +7,11 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import CHROMIUM_ARGS, chromium_path
+from driver import CHROMIUM_ARGS, chromium_path, free_port, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -38,3 +39,33 @@ def chromium() -> Iterator[Browser]:
         browser = driver.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("workspace")
+
+
+@pytest.fixture(scope="module")
+def studio(workspace: Path) -> Iterator[str]:
+    """`prism-dashboard` as people start it, with a ledger of its own."""
+    port = free_port()
+    command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
+    with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def server(request) -> Iterator[str]:
+    """The small app of a component's tests, the module's `APP`."""
+    port = free_port()
+    options = {
+        "server.headless": "true",
+        "server.address": "127.0.0.1",
+        "server.port": str(port),
+        "browser.gatherUsageStats": "false",
+        "server.fileWatcherType": "none",
+    }
+    flags = [part for name, value in options.items() for part in (f"--{name}", value)]
+    with serving(["-m", "streamlit", "run", str(request.module.APP), *flags], port) as address:
+        yield address

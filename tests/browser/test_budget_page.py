@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Watch, free_port, serving, wait_until
+from driver import Watch, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory) -> Iterator[str]:
-    port = free_port()
-    command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
-    workspace = {"PRISM_WORKSPACE": str(tmp_path_factory.mktemp("workspace"))}
-    with serving(command, port, workspace) as address:
-        yield address
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from driver import Editor, Watch, free_port, serving, wait_until
+from driver import Editor, Watch, wait_until
 from streamlit.testing.v1 import AppTest
 
 from dashboard.components.dag_editor import Edit, NodeView
@@ -22,21 +22,6 @@ APP = Path(__file__).with_name("dag_editor_app.py")
 START = [["A", "B"], ["B", "C"]]
 
 browser_test = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    port = free_port()
-    options = {
-        "server.headless": "true",
-        "server.address": "127.0.0.1",
-        "server.port": str(port),
-        "browser.gatherUsageStats": "false",
-        "server.fileWatcherType": "none",
-    }
-    flags = [part for name, value in options.items() for part in (f"--{name}", value)]
-    with serving(["-m", "streamlit", "run", str(APP), *flags], port) as address:
-        yield address
 
 
 @pytest.fixture

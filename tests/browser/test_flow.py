@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Editor, Watch, free_port, serving, wait_until
+from driver import Editor, Watch, wait_until
 
 from prism_core import cli
 from prism_core.data import schema_io
@@ -29,20 +29,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = 240_000  # milliseconds a run may take on a busy machine
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("workspace")
-
-
-@pytest.fixture(scope="module")
-def studio(workspace: Path) -> Iterator[str]:
-    """`prism-dashboard` as people start it, with a ledger of its own."""
-    port = free_port()
-    command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
-    with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}) as address:
-        yield address
 
 
 @pytest.fixture

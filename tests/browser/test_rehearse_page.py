@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Watch, free_port, serving
+from driver import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,15 +15,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = 240_000  # milliseconds a rehearsal may take on a busy machine
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory) -> Iterator[str]:
-    port = free_port()
-    command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
-    workspace = {"PRISM_WORKSPACE": str(tmp_path_factory.mktemp("workspace"))}
-    with serving(command, port, workspace) as address:
-        yield address
 
 
 @pytest.fixture
