@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from prism_core.config import RunConfig
     from prism_core.data.schema import Schema
     from prism_core.data.source import Rows
+    from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
 
@@ -126,7 +127,7 @@ def _released(folder: Path, teller: Teller) -> dict[str, Any]:
     _check_plan(folder, plan)
     teller.log(f"Plan {plan.hash}: {len(plan.queries)} marginals known, n = {plan.n}.")
     considered = _considered(folder, plan)  # before anything is charged
-    given = folder / APPROVAL
+    approval = _approval(folder, plan, config.asset.name if config.asset else "")
     rng = _rng(folder)
     public = config.table.public
     ledger, asset = _charged(config, plan.delta, None if public else NotedLedger(teller, folder))
@@ -135,7 +136,7 @@ def _released(folder: Path, teller: Teller) -> dict[str, Any]:
         plan, table, ledger=ledger, asset=asset, rng=rng, progress=teller,
         noise=SeededNoise(rng) if public else SecureNoise(),
         why=config.asset.why if config.asset else "",
-        approval=approved.load(given).approval if given.is_file() else None,
+        approval=approval,
     )  # fmt: skip
     writer.write(made, folder / RESULT, scenarios=considered)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
@@ -146,6 +147,19 @@ def _check_plan(folder: Path, plan: Plan) -> None:
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     if about["plan_sha256"] != plan.hash:
         raise PlanError("The plan is not the one that was confirmed. Nothing was run.")
+
+
+def _approval(folder: Path, plan: Plan, asset: str) -> Approval | None:
+    """The approval that goes with the run, None where nobody was asked.
+
+    Raises:
+        PlanError: when another plan, other settings or another asset were approved.
+    """
+    if not (folder / APPROVAL).is_file():
+        return None
+    found = approved.load(folder / APPROVAL)
+    found.check(plan, asset)
+    return found.approval
 
 
 def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:

@@ -68,7 +68,8 @@ def approval_for(path: Path | None, plan: Plan, asset: str, workspace: Path | No
     """The approval that a release was given, after checking that it is of this plan.
 
     Raises:
-        PlanError: when another plan was approved; what changed is said on standard error.
+        PlanError: when another plan or other settings were approved; what changed is said on
+            standard error.
         PrivacyError: when the workspace asks for one and none was given.
     """
     from prism_core.bundle import approved
@@ -82,9 +83,9 @@ def approval_for(path: Path | None, plan: Plan, asset: str, workspace: Path | No
             )
         return None
     found = approved.load(path)
-    if not found.approval.covers(plan, asset):
+    if not found.covers(plan, asset):
         _say_changes(found, plan)
-    found.approval.check(plan, asset)
+    found.check(plan, asset)
     return found.approval
 
 

@@ -41,7 +41,7 @@ def given(plan: Plan) -> Approved | None:
     """
     state = project()
     if state.approved is not None:
-        state.approved.approval.check(plan, state.asset)
+        state.approved.check(plan, state.asset)
     elif _needed(state):
         raise PrismError("This release needs an approval. Record it under Protocol and approval.")
     return state.approved
@@ -58,9 +58,9 @@ def check(plan: Plan) -> Check | None:
         text = "Have the plan approved: under Protocol and approval, below"
         return Check(done=False, text=text) if needed else None
     approval = state.approved.approval
-    if approval.covers(plan, state.asset):
+    if state.approved.covers(plan, state.asset):
         return Check(done=True, text=f"A{plain(approval.sentence[1:])}, for exactly this plan")
-    what = "plan changed" if approval.plan_sha256 != plan.hash else "asset is another one"
+    what = "asset is another one" if state.approved.covers(plan) else "plan changed"
     return Check(done=False, text=f"The {what} since it was approved: see below what changed")
 
 
@@ -68,7 +68,7 @@ def section(plan: Plan) -> None:
     """Downloads, the record of an approval, and what changed since."""
     state = project()
     label = "Protocol and approval: what a committee decides on before anything is spent"
-    changed = state.approved is not None and not state.approved.approval.covers(plan, state.asset)
+    changed = state.approved is not None and not state.approved.covers(plan, state.asset)
     with st.expander(label, icon=":material/gavel:", expanded=changed), mistakes():
         st.markdown(
             "The protocol follows from the plan, the rehearsals and the ledger; no row is read for "
@@ -112,7 +112,7 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
         rehearsal=estimates(points),
         holdout=state.test.rows if state.test is not None else state.holdout_rows,
         approval=state.approved.approval
-        if state.approved is not None and state.approved.approval.covers(plan, state.asset)
+        if state.approved is not None and state.approved.covers(plan, state.asset)
         else None,
     )  # fmt: skip
     inputs = (plan, made.asset, made.purpose, made.balance, made.rehearsal, made.approval)
@@ -158,7 +158,7 @@ def _text(content: bytes) -> str:
 
 def _recorded(state: Project, found: Approved, plan: Plan) -> None:
     approval = found.approval
-    if approval.covers(plan, state.asset):
+    if found.covers(plan, state.asset):
         st.success(
             f"**A{plain(approval.sentence[1:])}**, for exactly this plan "
             f"({approval.plan_sha256[:12]}…).",
@@ -184,14 +184,14 @@ def _changed(state: Project, found: Approved, plan: Plan) -> None:
             f"“{plain(state.asset)}”.",
             icon=":material/block:",
         )
-    if approval.plan_sha256 == plan.hash:
+    changes = found.changes(plan)
+    if approval.plan_sha256 == plan.hash and not changes:
         return
     st.error(
         f"The plan changed since it was {plain(approval.sentence)}. Go back to the approved one, "
         "or have this one approved.",
         icon=":material/block:",
     )
-    changes = found.changes(plan)
     if not changes:
         st.caption(
             "No entry differs: figures differ in their last digits, as by another version of the "

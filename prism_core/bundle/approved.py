@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.layout import json_text
+from prism_core.bundle.own_settings import check_own
 from prism_core.data import schema_io
-from prism_core.errors import ConfigError
+from prism_core.errors import ConfigError, PlanError
 from prism_core.planning.approval import Approval, approval_from
 from prism_core.planning.scenario import entries
 
@@ -54,6 +55,29 @@ class Approved:
             for name in names
             if self.settings.get(name) != now.get(name)
         )
+
+    def covers(self, plan: Plan, asset: str = "") -> bool:
+        """Whether exactly this plan was approved, by hash and by settings, for this asset."""
+        return self.approval.covers(plan, asset) and not self.changes(plan)
+
+    def check(self, plan: Plan, asset: str = "") -> None:
+        """Refuse another plan, other settings, or another asset. All releases go through here.
+
+        The hash covers what is measured; the settings are what the people read who approved. Both
+        must be of this plan.
+
+        Raises:
+            PlanError: saying which.
+        """
+        self.approval.check(plan, asset)
+        changes = self.changes(plan)
+        if changes:
+            raise PlanError(
+                f"The settings that were {self.approval.sentence} are not those of this plan: "
+                f"{changes[0].what} differs. Go back to the approved ones, or have this plan "
+                "approved. Nothing was run.",
+                field="protocol",
+            )
 
     def dumps(self) -> str:
         """The file's text."""
@@ -119,7 +143,8 @@ def approve(protocol: str, *, by: str, role: str, date: str) -> Approved:
         date: YYYY-MM-DD.
 
     Raises:
-        ConfigError: when that is not a protocol, or an entry is not usable.
+        ConfigError: when that is not a protocol, its settings are not those of its plan, or an
+            entry is not usable.
     """
     document = _document(protocol)
     known = document.get("kind") == PROTOCOL_KIND and isinstance(document.get("settings"), dict)
@@ -128,6 +153,7 @@ def approve(protocol: str, *, by: str, role: str, date: str) -> Approved:
             "This is not a protocol in JSON, as `prism protocol --out FILE.json` writes it.",
             field="protocol",
         )
+    check_own(document)
     approval = Approval(
         by=by, role=role, date=date, plan_sha256=document.get("plan_sha256", ""),
         asset=document.get("asset", ""),

@@ -8,6 +8,7 @@ the noise was what the certificate says.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -20,6 +21,7 @@ from prism_core.bundle.certificate import (
     certificate,
     installed,
     other_versions,
+    versions,
 )
 from prism_core.bundle.compare import difference, same_text
 from prism_core.bundle.composition_check import Opinion, composition_findings, opinions
@@ -27,6 +29,7 @@ from prism_core.bundle.contents import texts
 from prism_core.bundle.layout import CERTIFICATE, PLAN, json_text
 from prism_core.bundle.ledger_check import ledger_findings, made_here
 from prism_core.bundle.measured_check import guard_findings, measured_findings, size_findings
+from prism_core.bundle.quiet_check import quiet_findings
 from prism_core.bundle.reader import Bundle, read_bundle
 from prism_core.bundle.rows_check import redrawn_findings, rows_findings
 from prism_core.errors import PrismError
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 State: TypeAlias = Literal["ok", "wrong", "not checked"]
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
 STEPS = {
     "files": "Every file is in the manifest, and no other is there",
     "checksums": "Checksums",
@@ -50,6 +55,7 @@ STEPS = {
     "plan": "The plan follows from settings, schema and graph",
     "guard": "The regime guard: the target is measured with S only",
     "hashes": "Hashes of the plan",
+    "approval": "The approval, where there is one, is of this plan",
     "composition": "Privacy loss, by accountants that share no code",
     "certificate": "The certificate follows from the plan",
     "measurements": "Noisy counts are those of the plan",
@@ -60,6 +66,10 @@ STEPS = {
     "ledger": "The workspace's ledger and key",
 }
 """The checks, in their order, in words."""
+
+
+class _NotCheckedError(Exception):
+    """A check that cannot be made here, for the reason in its words. It has not passed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +111,7 @@ class Report:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """All that is wrong, one sentence each."""
+        """All that is wrong or could not be checked, one sentence each."""
         return tuple(text for check in self.checks for text in check.findings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,7 +169,8 @@ class _Run:
         ):  # fmt: skip
             self._step(name, check, ready=self.bundle is not None)
         for name, check in (
-            ("hashes", self._hashes), ("composition", self._composition),
+            ("hashes", self._hashes), ("approval", self._approval),
+            ("composition", self._composition),
             ("certificate", self._certificate), ("measurements", self._measured),
             ("sizes", self._sizes), ("rows", self._rows), ("texts", self._texts),
         ):  # fmt: skip
@@ -183,6 +194,9 @@ class _Run:
             return
         try:
             found = check()
+        except _NotCheckedError as reason:
+            self.checks.append(Check(name=name, state="not checked", findings=(str(reason),)))
+            return
         except PrismError as error:
             found = [str(error)]
         except Exception as error:  # noqa: BLE001  (whatever a forged file does, it has not passed)
@@ -213,8 +227,8 @@ class _Run:
         facts, found = self.bundle.facts, []
         if facts.stamp not in STAMPS:
             found.append(f"The stamp must be one of: {', '.join(STAMPS)}.")
-        charged = facts.charge is not None and len(facts.entry) == 64
-        if facts.stamp == "release" and not charged:
+        numbered = facts.charge is not None and facts.charge >= 1
+        if facts.stamp == "release" and not (numbered and _DIGEST.fullmatch(facts.entry)):
             found.append("A release was charged to a ledger, and this one names no charge.")
         if facts.stamp != "release" and (facts.charge is not None or facts.entry):
             found.append(f"A run stamped {facts.stamp!r} has no charge, and this one names one.")
@@ -242,12 +256,33 @@ class _Run:
         graph = None if bundle.dag is None else stages.final.dag
         if plan_digest(bundle.plan, bundle.schema, graph) != bundle.facts.plan_sha256:
             found.append("The hash of the plan in the certificate is not that of plan.json.")
-        if self._to_the_digit and bundle.facts.planned_sha256 != stages.planned.hash:
-            found.append("The certificate's hash of the plan before its choices is another one.")
-        approval = bundle.facts.approval
-        if approval is not None and approval.plan_sha256 != bundle.facts.planned_sha256:
-            found.append("The approval in the certificate is of another plan.")
+        if self._to_the_digit:
+            if bundle.facts.planned_sha256 != stages.planned.hash:
+                found.append(
+                    "The certificate's hash of the plan before its choices is another one."
+                )
+        elif bundle.facts.versions == versions():
+            found.append(
+                f"Some numbers in {PLAN} have other last digits than the same versions compute "
+                "here. Verify it on the kind of machine that wrote it."
+            )
         return found
+
+    def _approval(self) -> list[str]:
+        bundle, _ = self._read_in
+        approval = bundle.facts.approval
+        if approval is None:
+            return []
+        if approval.plan_sha256 != bundle.facts.planned_sha256:
+            return ["The approval in the certificate is of another plan."]
+        if not self._to_the_digit:
+            other = other_versions(bundle.facts)
+            raise _NotCheckedError(
+                "Whether the approval is of this plan could not be checked: this machine computes "
+                "the last digits of some numbers differently, and so another hash of the plan. "
+                f"{other}".strip()
+            )
+        return []
 
     @property
     def _to_the_digit(self) -> bool:
@@ -282,7 +317,8 @@ class _Run:
 
     def _sizes(self) -> list[str]:
         bundle, stages = self._read_in
-        return size_findings(stages.final, bundle.measurements)
+        plan, measurements = stages.final, bundle.measurements
+        return size_findings(plan, measurements) + quiet_findings(plan, measurements)
 
     def _rows(self) -> list[str]:
         return rows_findings(self.folder, self._read_in[1].final)

@@ -15,7 +15,7 @@ from prism_core.privacy.events import event_dict
 from prism_core.privacy.prior import Prior, together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique, Forecast
@@ -356,9 +356,18 @@ class Plan:
 
 def plan_digest(document: Mapping[str, Any], schema: Schema, dag: Dag | None) -> str:
     """SHA-256 of a plan as `Plan.to_dict` writes it, its schema and its graph."""
-    whole: dict[str, Any] = {"plan": document, "schema": schema_io.to_dict(schema)}
-    if dag is not None:
-        whole["edges"] = sorted(dag.edges)
+    return plain_digest(document, schema_io.to_dict(schema), None if dag is None else dag.edges)
+
+
+def plain_digest(
+    document: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    edges: Iterable[tuple[str, str]] | None,
+) -> str:
+    """The same of plain values, as a protocol holds them; None for edges without a graph."""
+    whole: dict[str, Any] = {"plan": document, "schema": schema}
+    if edges is not None:
+        whole["edges"] = sorted(edges)
     text = json.dumps(whole, sort_keys=True, ensure_ascii=False, default=list)
     return hashlib.sha256(text.encode()).hexdigest()
 

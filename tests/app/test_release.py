@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard import job
 from dashboard.parts import release_protocol
 from dashboard.state import Graph, Project
 from prism_core.bundle import approved
@@ -134,6 +135,25 @@ def test_an_approval_holds_for_exactly_this_plan(project):
     assert project.approved is None
     with pytest.raises(PrismError, match="needs an approval"):
         release_protocol_given(project)
+
+
+@pytest.mark.privacy
+def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_path):
+    record = Protocol(plan=project.plan(), asset="stays 2024").approve(
+        by="A", role="b", date="2025-01-01"
+    )
+    project.approved = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
+    assert project.approved.approval.covers(project.plan(), "stays 2024")
+    test = page(project)
+    assert any("plan changed since it was approved" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+    with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
+        release_protocol_given(project)
+    (tmp_path / job.APPROVAL).write_text(project.approved.dumps(), encoding="utf-8")
+    with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
+        job._approval(tmp_path, project.plan(), "stays 2024")
+    (tmp_path / job.APPROVAL).write_text(record.dumps(), encoding="utf-8")
+    assert job._approval(tmp_path, project.plan(), "stays 2024") == record.approval
 
 
 def release_protocol_given(project: Project):

@@ -223,6 +223,59 @@ def test_a_file_that_is_something_else_is_refused(plan, tmp_path):
             estimates_from([good | spoiled])
 
 
+def _sewn(source, /, **changes) -> str:
+    """A protocol with parts of another one."""
+    return layout.json_text(json.loads(Protocol(plan=source).to_json()) | changes)
+
+
+@pytest.mark.privacy
+def test_a_protocol_put_together_from_two_is_not_approved(plan, schema):
+    other = design(schema, plan.task, Budget(epsilon=5.0), 300, dag=bundles.DAG, synthesis=FAST)
+    theirs = json.loads(Protocol(plan=other).to_json())
+    wider = json.loads(Protocol(plan=plan).to_json())["settings"]
+    wider["column.grade"] = wider["column.grade"] | {"levels": [1, 2]}
+    fewer = {k: v for k, v in approved.settings(plan).items() if k != "edge.readmitted → ward"}
+    for changes, what in (
+        ({"plan_sha256": other.hash}, "plan_sha256"),
+        ({"plan_sha256": other.hash, "plan": theirs["plan"]}, "budget.epsilon"),
+        ({"settings": theirs["settings"]}, "budget.epsilon"),
+        ({"settings": wider}, "plan_sha256"),
+        ({"settings": fewer}, "plan_sha256"),
+        ({"plan": None}, "does not hold its plan"),
+    ):
+        with pytest.raises(ConfigError, match=what):
+            approved.approve(_sewn(plan, **changes), **GIVEN)
+    assert approved.approve(_sewn(plan), **GIVEN).covers(plan)
+
+
+@pytest.mark.parametrize("kind", ["no graph", "no edges", "named with an arrow", "tilted"])
+def test_every_honest_protocol_can_be_approved(kind, schema):
+    task, budget, dag = Task(target="readmitted", regime="predictive", k=2), Budget(), None
+    if kind == "no edges":
+        dag = replace(bundles.DAG, edges=())
+    elif kind == "named with an arrow":
+        columns = (Column(name="a → b", kind="boolean"), Column(name="y", kind="boolean"))
+        schema = Schema(columns=columns, one_row_per_person=True)
+        task = Task(target="y")
+        dag = replace(bundles.DAG, nodes=("a → b", "y"), edges=(("a → b", "y"),))
+    elif kind == "tilted":
+        budget = Budget(allocation="tilted", tilt=0.5)
+    plan = design(schema, task, budget, 300, dag=dag)
+    assert approved.approve(_sewn(plan), **GIVEN).covers(plan)
+
+
+@pytest.mark.privacy
+def test_settings_that_contradict_the_hash_are_refused(plan):
+    record = Protocol(plan=plan, asset="ward 7").approve(**GIVEN)
+    record.check(plan, "ward 7")
+    forged = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
+    assert forged.approval.covers(plan, "ward 7")
+    assert not forged.covers(plan, "ward 7")
+    with pytest.raises(PlanError, match=r"budget\.epsilon differs") as caught:
+        forged.check(plan, "ward 7")
+    assert caught.value.field == "protocol"
+
+
 # --- the commands ----------------------------------------------------------------------------
 
 
@@ -248,6 +301,23 @@ def test_a_release_takes_the_approved_plan_and_no_other(make_run, tmp_path, caps
     assert "changed since the approval: budget.epsilon: approved 1.0, now 2.0" in said
     assert "not the one that was approved" in said
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.privacy
+def test_a_release_refuses_an_approval_whose_settings_are_of_another_plan(
+    make_run, tmp_path, capsys
+):
+    config = make_run()
+    record = approve(config, tmp_path)
+    document = layout.read_json(tmp_path / "a.json")
+    document["settings"]["budget.epsilon"] = 0.1
+    (tmp_path / "a.json").write_text(layout.json_text(document))
+    command = ["release", str(config), "--seed", "1", "--protocol", record, "--out"]
+    assert cli.main([*command, str(tmp_path / "refused")]) == 2
+    said = capsys.readouterr().err
+    assert "changed since the approval: budget.epsilon: approved 0.1, now 1.0" in said
+    assert "Nothing was run" in said
+    assert not (tmp_path / "refused").exists()
 
 
 def test_a_workspace_may_ask_for_an_approval(make_run, tmp_path, capsys):

@@ -14,12 +14,16 @@ import pytest
 from unit.bundles import DAG, TASKS, Forger, charged, learned, rehearsed, written
 
 from prism_core import cli
-from prism_core.bundle import layout, manifest, signing, verify, writer
+from prism_core.bundle import contents, layout, manifest, signing, verify, writer
 from prism_core.bundle.certificate import REHEARSAL
+from prism_core.bundle.reader import read_bundle
+from prism_core.data.counts import marginal_counts
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable
 from prism_core.pipeline import design, release
+from prism_core.planning.approval import Approval
 from prism_core.planning.locks import Lock
+from prism_core.planning.plan import plan_digest
 from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.events import ExponentialEvent
@@ -427,6 +431,12 @@ TAMPERED = {
     "rehearsal as release": ("rehearsal", _rehearsal_as_release, "texts"),
     "release as rehearsal": ("causal", _release_as_rehearsal, "stamp"),
     "no charge": ("causal", _no_charge, "stamp"),
+    "a ledger entry that is no digest": (
+        "causal",
+        _certify("", "ledger_entry_sha256", "z" * 64),
+        "stamp",
+    ),
+    "a charge that no ledger counts": ("causal", _certify("", "charge", 0), "stamp"),
     "another stamp": ("causal", _certify("", "stamp", "release, approved"), "stamp"),
     "wrong n": ("causal", _n, "plan"),
     "n in the certificate": ("causal", _certify("guarantee", "n", 299), "certificate"),
@@ -581,6 +591,72 @@ def test_the_workspace_that_was_charged_notices_another_key(home, forger, monkey
 
 
 # --- a forger with the program itself: what the files cannot tell, the ledger does ------------
+
+
+def _other_digits(document):
+    document["queries"][0]["relative_error"] *= 1.0 + 1e-12
+
+
+def _of_another_plan(thief, *, approved: bool, numpy: str | None = None) -> verify.Report:
+    """A plan with other last digits, and the hash and approval of a cheaper one."""
+    bundle = read_bundle(thief.folder)
+    cheaper = replace(bundle.wishes, budget=Budget(epsilon=0.1)).plan().hash
+    given = Approval(by="A. Meyer", role="committee", date="2025-11-20", plan_sha256=cheaper)
+    document = json.loads((thief.folder / layout.PLAN).read_text(encoding="utf-8"))
+    _other_digits(document)
+    stages, facts = bundle.stages(), bundle.facts
+    versions = facts.versions if numpy is None else {**facts.versions, "numpy": numpy}
+    facts = replace(
+        facts, approval=given if approved else None, planned_sha256=cheaper, versions=versions,
+        plan_sha256=plan_digest(document, bundle.schema, stages.final.dag),
+    )  # fmt: skip
+    for name, text in contents.texts(stages, facts, bundle.measurements).items():
+        (thief.folder / name).write_bytes(text.encode("utf-8"))
+    thief.json(layout.PLAN, _other_digits)
+    thief.seal()
+    return verify.verify(thief.folder)
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("approved", [True, False])
+def test_last_digits_do_not_switch_the_hash_off(forger, approved):
+    report = _of_another_plan(forger(), approved=approved)
+    assert "hashes" in wrong(report)
+    assert not report.ok
+
+
+@pytest.mark.privacy
+def test_an_approval_whose_hash_cannot_be_checked_has_not_passed(forger):
+    report = _of_another_plan(forger(), approved=True, numpy="1.0")
+    states = {check.name: check.state for check in report.checks}
+    assert states["approval"] == "not checked"
+    assert not report.ok
+    assert "numpy 1.0" in " ".join(report.findings)
+    assert wrong(report) == set()
+
+
+def test_other_versions_may_compute_other_digits_where_nobody_approved(forger):
+    report = _of_another_plan(forger(), approved=False, numpy="1.0")
+    assert report.ok
+    assert any("was not computed again" in note for note in report.notes)
+
+
+@pytest.mark.privacy
+def test_exact_counts_in_place_of_noisy_ones_have_too_little_noise(forger, frame):
+    thief = forger()
+    bundle = read_bundle(thief.folder)
+    table = encode(bundle.schema, RawTable(frame))
+    exact = [marginal_counts(table, m.clique).ravel().tolist() for m in bundle.measurements]
+
+    def change(entries):
+        for entry, counts in zip(entries, exact, strict=True):
+            entry["counts"] = counts
+
+    thief.measured(change)
+    thief.seal()
+    report = verify.verify(thief.folder)
+    assert "sizes" in wrong(report)
+    assert any("less noise than they claim" in text for text in report.findings)
 
 
 @pytest.mark.privacy
