@@ -242,6 +242,8 @@ def test_private_numbers_of_public_rows_are_a_rehearsal(make):
     test.button(key="private_run").click()
     settled(test, project)
     assert "Rehearsal, not a private evaluation" in texts(test)
+    assert "these numbers are not private" in texts(test)
+    assert ":green-badge[inside epsilon]" not in texts(test)
     assert Ledger().charges() == ()
     test.number_input(key="private_epsilon").set_value(0.0)
     settled(test, project)

@@ -25,6 +25,7 @@ from prism_core.errors import (
 )
 from prism_core.evaluation import LEARNERS, design_private, evaluate_private, fit
 from prism_core.evaluation.private import (
+    INSIDE_EPSILON,
     PrivateNumber,
     _numbers,
     binned_auc,
@@ -196,6 +197,8 @@ def test_the_charge_stands_before_the_first_count_and_holds_the_plan_s_events(tw
     assert [event["sigma"] for event in charge.events] == [e.sigma for e in plan.events]
     assert found.charge == charge.id
     assert found.stamp == "private evaluation"
+    assert found.covered
+    assert found.notice == INSIDE_EPSILON
     assert found.to_dict()["guarantee"] == {
         "epsilon": plan.spent.epsilon, "delta": 1e-6, "rho": plan.spent.rho,
     }  # fmt: skip
@@ -257,6 +260,8 @@ def test_without_noise_the_numbers_are_those_of_the_model(classes, nullable):
     assert found.find("auc").value == pytest.approx(macro_auc(y, proba), abs=0.01)
     assert abs(found.binning) < 0.01
     assert found.stamp == "private evaluation without a ledger"
+    assert not found.covered
+    assert "covered by no charge" in found.to_dict()["notice"]
     assert not any(number.outside_epsilon for number in found.numbers)
     assert json.dumps(found.to_dict(), allow_nan=False)
     assert len([n for n in found.numbers if n.name == "auc"]) == (1 if classes == 2 else 5)
@@ -427,6 +432,15 @@ def test_a_rehearsal_on_public_rows_is_repeatable_and_not_charged(make_run, tmp_
         assert cli.main([*command, "--private", "2", "--seed", "3"]) == 0
         entries.append((tmp_path / "out-private-evaluation.json").read_text())
     assert entries[0] == entries[1]
-    assert json.loads(entries[0])["private_evaluation"] == "rehearsal, not a private evaluation"
-    assert json.loads(entries[0])["charge"] is None
+    entry = json.loads(entries[0])
+    assert entry["private_evaluation"] == "rehearsal, not a private evaluation"
+    assert entry["charge"] is None
+    assert entry["guarantee"] is None
+    assert "not private" in entry["notice"]
+    assert "differentially private" not in entry["notice"]
+    assert all(number["outside_epsilon"] for number in entry["numbers"])
     capsys.readouterr()
+    told = ["report", str(out), "--private", str(tmp_path / "out-private-evaluation.json")]
+    assert cli.main([*told, "--out", str(tmp_path / "report.html")]) == 2
+    assert "its numbers are not private" in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
