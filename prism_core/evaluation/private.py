@@ -39,7 +39,7 @@ INSIDE_EPSILON = (
 )
 
 WITHOUT_A_CHARGE = (
-    "Computed from noisy counts of the holdout rows, but covered by no charge: no ledger was given. "
+    "From noisy counts of the holdout rows, but covered by no charge: there was no ledger. "
     "Nothing bounds what these and other numbers of the same people say together."
 )
 KNOWN_NOISE = (
