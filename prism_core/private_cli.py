@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from prism_core.charge_cli import check_seed, ledger_for
 from prism_core.errors import ConfigError, PrivacyError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    import numpy as np
 
     from prism_core.bundle.writer import Folder
     from prism_core.config import RunConfig
+    from prism_core.data.address import Address
+    from prism_core.data.encoding import EncodedTable
     from prism_core.evaluation.private import PrivateEvaluation
     from prism_core.privacy.ledger import Ledger
 
@@ -35,7 +41,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--seed", type=int, metavar="N",
-        help="with --private: known noise, for tables marked public only; not charged",
+        help="with --private: known noise, for public holdouts only; not charged",
+    )  # fmt: skip
+    parser.add_argument(
+        "--holdout-public", action="store_true", default=None,
+        help="with --private: the holdout's rows are public; nobody is charged for them",
     )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, metavar="FILE",
@@ -49,57 +59,122 @@ def check_unused(arguments: argparse.Namespace) -> None:
     Raises:
         ConfigError: naming the option.
     """
-    for name in ("delta", "asset", "workspace", "seed", "out"):
+    for name in ("delta", "asset", "workspace", "seed", "holdout_public", "out"):
         if getattr(arguments, name) is not None:
-            raise ConfigError(f"--{name} needs --private EPSILON.", field=name)
+            raise ConfigError(f"--{name.replace('_', '-')} needs --private EPSILON.", field=name)
 
 
 def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """Evaluate privately; gives the certificate's entry and a text.
 
-    Spends: what `design_private` plans for --private, charged before the first count.
+    Spends: what `design_private` plans for --private, charged before the first count. Whatever
+    can be refused is refused before.
+
+    Raises:
+        BundleError: when the folder is not as its manifest says, or the place to write to is in it.
+        PrivacyError: when it is not known whom to charge.
     """
     import numpy as np
 
-    from prism_core.bundle import writer
+    from prism_core.bundle import manifest, writer
     from prism_core.evaluation.private import evaluate_private
     from prism_core.evaluation.private_plan import design_private
     from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.workspace import (
-        address,
-        encode_holdout,
-        fresh_rng,
-        open_rows,
-        synthetic_rows,
-    )
+    from prism_core.workspace import fresh_rng, synthetic_rows
 
     folder = writer.read(arguments.dir)
+    manifest.check(folder.path, signed=_charged(folder))
     config = _config(folder)
-    public = config is not None and config.table.public
+    public = _public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
-    # Beside the folder, not in it: the folder is finished, and whoever checks it counts its files.
+    with _written(arguments.out, folder) as out:
+        rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
+        holdout = _holdout(arguments.holdout, folder, rng, public=public)
+        plan = design_private(
+            folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
+            _delta(folder) if arguments.delta is None else arguments.delta,
+            release=str(folder.certificate.get("plan_sha256", "")),
+        )  # fmt: skip
+        ledger, asset = _ledger(arguments, config, plan.delta, public=public)
+        found = evaluate_private(
+            plan, synthetic_rows(folder), holdout,
+            ledger=ledger, asset=asset,
+            noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
+        )  # fmt: skip
+        document = found.to_dict()
+        out.truncate(0)
+        out.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    return document, _text(found, Path(out.name))
+
+
+@contextmanager
+def _written(asked: Path | None, folder: Folder) -> Iterator[TextIO]:
+    """The file of the numbers, opened before anything is charged; what fails leaves it as it was.
+
+    By default it stands beside the folder, not in it: the folder is finished, and whoever checks
+    it counts its files.
+
+    Raises:
+        BundleError, ConfigError: when it may not or cannot be written.
+    """
+    from prism_core.bundle import writer
+    from prism_core.bundle.report_copy import check_place
+
     place = folder.path.resolve()
-    out = arguments.out or place.with_name(f"{place.name}-{writer.PRIVATE_EVALUATION}")
-    writer.check_target(out.parent)
+    out = asked or place.with_name(f"{place.name}-{writer.PRIVATE_EVALUATION}")
+    check_place(out, folder.path)
+    there = out.exists()
+    try:
+        file = out.open("a", encoding="utf-8")  # to append: an earlier document is not lost yet
+    except OSError:
+        raise ConfigError(
+            f"{out.name!r} cannot be written. Name another file, or check your permissions; "
+            "nothing was charged.",
+            field="out",
+        ) from None
+    with file:
+        try:
+            yield file
+        except BaseException:
+            if not there:
+                out.unlink(missing_ok=True)
+            raise
+
+
+def _holdout(
+    place: str, folder: Folder, rng: np.random.Generator, *, public: bool
+) -> EncodedTable:  # fmt: skip
+    from prism_core.workspace import address, encode_holdout, open_rows
+
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
-    rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
-    holdout = encode_holdout(
-        folder.schema, open_rows(address(arguments.holdout), **style), rng=rng, public=public
-    )
-    plan = design_private(
-        folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
-        _delta(folder) if arguments.delta is None else arguments.delta,
-        release=str(folder.certificate.get("plan_sha256", "")),
-    )  # fmt: skip
-    ledger, asset = _ledger(arguments, config, plan.delta)
-    found = evaluate_private(
-        plan, synthetic_rows(folder), holdout,
-        ledger=ledger, asset=asset,
-        noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
-    )  # fmt: skip
-    document = found.to_dict()
-    out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return document, _text(found, out)
+    return encode_holdout(folder.schema, open_rows(address(place), **style), rng=rng, public=public)
+
+
+def _public(arguments: argparse.Namespace, folder: Folder, config: RunConfig | None) -> bool:
+    """Whether the holdout is public: the caller says so, or the configuration says it of this file.
+
+    No manifest covers local.json, which names the configuration. So a configuration makes no
+    other file public than its own holdout, and none where the certificate, which the manifest
+    covers, tells of a charge: that table was private.
+    """
+    if arguments.holdout_public:
+        return True
+    if _charged(folder) or config is None or not config.table.public:
+        return False
+    return _same_place(arguments.holdout, config.table.holdout)
+
+
+def _charged(folder: Folder) -> bool:
+    return folder.certificate.get("stamp") == "release"
+
+
+def _same_place(text: str, known: Path | Address | None) -> bool:
+    from prism_core.workspace import address
+
+    place = address(text)
+    if isinstance(place, Path) and isinstance(known, Path):
+        return place.resolve() == known.resolve()
+    return known is not None and place == known
 
 
 def _config(folder: Folder) -> RunConfig | None:
@@ -114,17 +189,31 @@ def _delta(folder: Folder) -> float | None:
 
 
 def _ledger(
-    arguments: argparse.Namespace, config: RunConfig | None, delta: float
+    arguments: argparse.Namespace, config: RunConfig | None, delta: float, *, public: bool
 ) -> tuple[Ledger | None, str]:
+    """Whom to charge; nobody only where the holdout is public.
+
+    Raises:
+        PrivacyError: when that is not known.
+    """
     from prism_core.privacy.ledger import Ledger
 
     if arguments.asset is not None:
         ledger = Ledger(arguments.workspace)
         return ledger, ledger.balance(arguments.asset).asset.name
+    if public:
+        return None, ""
     if config is None:
         raise PrivacyError(
             "The configuration of this run is not at hand, so it is not known whom to charge. "
             "Name the asset with --asset.",
+            field="asset",
+        )
+    if config.table.public:
+        raise PrivacyError(
+            "The run's table is public, but this holdout is not known to be: it is not the "
+            "[table] holdout of the run's configuration. Name the asset to charge with --asset, "
+            "or say --holdout-public if its rows are public.",
             field="asset",
         )
     return ledger_for(config, delta, arguments.workspace)

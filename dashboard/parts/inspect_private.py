@@ -14,7 +14,7 @@ from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.bundle import writer
 from prism_core.errors import PrismError
-from prism_core.evaluation import INSIDE_EPSILON, design_private, evaluate_private
+from prism_core.evaluation import design_private, evaluate_private
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.workspace import generator
@@ -132,11 +132,14 @@ def _run(plan: PrivatePlan) -> None:
 
 
 def _show(found: PrivateEvaluation, number: int) -> None:
-    st.success(
+    say, icon = (
+        (st.success, ":material/verified:") if found.covered else (st.warning, ":material/warning:")
+    )
+    say(
         f"**{found.stamp.capitalize()}** · epsilon {found.spent.epsilon:.3g}, delta "
         f"{found.spent.delta:.2g}"
         + ("" if found.charge is None else f" · charge number {found.charge} in the ledger"),
-        icon=":material/verified:",
+        icon=icon,
     )
     rows = [
         {"score": item.name, "of": item.subject, "value": item.value,
@@ -145,8 +148,9 @@ def _show(found: PrivateEvaluation, number: int) -> None:
          "95% to": None if item.interval is None else item.interval[1], "note": item.note}
         for item in found.numbers
     ]  # fmt: skip
-    st.markdown(f":green-badge[inside epsilon] {INSIDE_EPSILON}")
-    table(rows, f"private_{number}", inside=True)
+    badge = ":green-badge[inside epsilon]" if found.covered else ":orange-badge[not covered]"
+    st.markdown(f"{badge} {found.notice}")
+    table(rows, f"private_{number}", inside=found.covered)
     st.caption(
         "The interval holds the noise alone; another sample of people would move the numbers, too."
     )

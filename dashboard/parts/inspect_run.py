@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.parts.inspect_work import Inspection
 from dashboard.state import project
 from dashboard.widgets import mistakes
-from prism_core.bundle import writer
+from prism_core.bundle import manifest, writer
 from prism_core.workspace import fresh_rng, in_memory, subject
 
 
@@ -38,6 +38,7 @@ def section() -> None:
     assert state.folder is not None
     with mistakes(), st.spinner("Reading the synthetic and the real rows …"):
         folder, rng = writer.read(state.folder), fresh_rng()
+        manifest.check(folder.path, signed=folder.certificate.get("stamp") == "release")
         found = subject(
             folder,
             in_memory(state.holdout, rng),

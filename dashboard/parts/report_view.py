@@ -44,7 +44,8 @@ def section() -> None:
 def _chosen(state: Project) -> Extras:
     """What the curator puts into this copy."""
     rows, rehearsed = _measured(state), _rehearsed(state)
-    private = [] if state.inspection is None else state.inspection.private
+    bought = [] if state.inspection is None else state.inspection.private
+    private = [found for found in bought if found.covered]  # a rehearsal is not private
     left, middle, right = st.columns(3, gap="large")
     day = left.date_input(
         "Date on the report", value=state.report.date, key="report_date",

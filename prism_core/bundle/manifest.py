@@ -84,6 +84,30 @@ def checksum_findings(folder: Path) -> list[str]:
     ]
 
 
+def check(folder: Path, *, signed: bool) -> None:
+    """Refuse a folder that is not as its manifest says, before its rows are used for anything.
+
+    Less than `verify`: it does not ask whether the files follow from each other, or whose key
+    signed. Reads the folder alone; spends nothing.
+
+    Args:
+        folder: of the run.
+        signed: whether a signature must be there, as on a charged release.
+
+    Raises:
+        BundleError: saying all that does not fit.
+    """
+    found = [*file_findings(folder), *checksum_findings(folder)]
+    if not found and signer(folder) is None and signed:
+        found = ["The bundle is not signed; a release is."]
+    if found:
+        raise BundleError(
+            f"{' '.join(found)} The rows may not be those that were released. Take the folder as "
+            "the run left it; `prism verify` says more.",
+            field="dir",
+        )
+
+
 def signer(folder: Path) -> str | None:
     """The fingerprint of the key that signed the manifest, None when nobody did.
 

@@ -65,8 +65,12 @@ def report(
         facts: what the certificate says beyond it.
         scenarios: what else was considered, each with its plan.
         extras: what a copy says beyond the bundle's report.
+
+    Raises:
+        BundleError: when private numbers among the extras are of another release.
     """
     extras = extras or Extras()
+    extras.check_release(facts.plan_sha256)
     plan = stages.final
     spent = _spent(stages)
     entry = report_registry.registry(plan, facts, extras.date)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BundleError
+from prism_core.evaluation.private import INSIDE_EPSILON, PRIVATE, REHEARSED
 from prism_core.evaluation.records import OUTSIDE_EPSILON
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Extras:
         date: the day that is printed, as YYYY-MM-DD; "" prints none.
         rehearsed: means of rehearsals on stand-in rows; no real row was read for them.
         evaluation: `Evaluation.to_dict()`, only if the curator opted in: outside epsilon.
-        private: entries of private evaluations, inside epsilon.
+        private: entries of private evaluations of this release, each covered by a charge.
     """
 
     date: str = ""
@@ -71,6 +72,25 @@ class Extras:
             _check_outside(self.evaluation)
         for entry in self.private:
             _check_inside(entry)
+
+    def check_release(self, plan_sha256: str) -> None:
+        """Refuse private numbers that were bought for another release.
+
+        Args:
+            plan_sha256: hash of the plan of the bundle that the copy is of.
+
+        Raises:
+            BundleError: when they do not name that plan.
+        """
+        for entry in self.private:
+            plan = entry.get("plan")
+            named = plan.get("release_plan_sha256") if isinstance(plan, dict) else None
+            if not plan_sha256 or named != plan_sha256:
+                raise BundleError(
+                    "The private numbers are of another release than this bundle. Add those that "
+                    "`prism evaluate --private` wrote for this folder.",
+                    field="private",
+                )
 
 
 def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:
@@ -107,25 +127,38 @@ def _check_inside(document: object) -> None:
     """Numbers inside epsilon name their charge and their guarantee.
 
     Raises:
-        BundleError: when it is something else.
+        BundleError: when it is something else, or no charge covers it.
     """
-    fits = False
-    if isinstance(document, dict):
-        numbers, guarantee = document.get("numbers"), document.get("guarantee")
-        fits = (
-            isinstance(document.get("private_evaluation"), str)
-            and isinstance(document.get("notice"), str)
-            and isinstance(guarantee, dict)
-            and all(_finite(guarantee.get(key)) for key in ("epsilon", "delta"))
-            and isinstance(numbers, list)
-            and all(_number(row) and row.get("outside_epsilon") is False for row in numbers)
-        )
-    if not fits:
+    if isinstance(document, dict) and document.get("private_evaluation") == REHEARSED:
         raise BundleError(
-            "A private evaluation must be as this program writes it: numbers inside epsilon with "
-            "their guarantee and charge.",
+            "This is a rehearsal with known noise: its numbers are not private, so no report calls "
+            "them so. Run `prism evaluate --private` without --seed, charged to the asset.",
             field="private",
         )
+    if not _inside(document):
+        raise BundleError(
+            "A private evaluation must be as this program writes it: numbers inside epsilon with "
+            "their guarantee and charge. One without a ledger has no charge; name its asset with "
+            "--asset.",
+            field="private",
+        )
+
+
+def _inside(document: object) -> bool:
+    if not isinstance(document, dict):
+        return False
+    numbers, guarantee = document.get("numbers"), document.get("guarantee")
+    charge = document.get("charge")
+    return (
+        document.get("private_evaluation") == PRIVATE
+        and type(charge) is int
+        and charge >= 1
+        and document.get("notice") == INSIDE_EPSILON
+        and isinstance(guarantee, dict)
+        and all(_finite(guarantee.get(key)) for key in ("epsilon", "delta"))
+        and isinstance(numbers, list)
+        and all(_number(row) and row.get("outside_epsilon") is False for row in numbers)
+    )
 
 
 def _day(text: str) -> bool:

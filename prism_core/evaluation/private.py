@@ -7,7 +7,7 @@ is itself private, so there is no private TRTR here.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,19 @@ INSIDE_EPSILON = (
     "charge that stands beside them."
 )
 
+WITHOUT_A_CHARGE = (
+    "From noisy counts of the holdout rows, but covered by no charge: there was no ledger. "
+    "Nothing bounds what these and other numbers of the same people say together."
+)
+KNOWN_NOISE = (
+    "A rehearsal with known noise, for public rows only: these numbers are not private and no "
+    "charge covers them. Do not pass them on as numbers of a private evaluation."
+)
+
+PRIVATE = "private evaluation"
+"""The stamp of an evaluation that was charged to a ledger."""
+REHEARSED = "rehearsal, not a private evaluation"
+
 _FIRM = 4.0
 """A class is scored when its noisy size is this many standard deviations of its noise."""
 
@@ -52,7 +65,7 @@ class PrivateNumber:
         value: the number; None when the noise is too large for it, and then `note` says so.
         deviation: standard deviation of the noise in it (first order); None like `value`.
         note: a sentence, or "".
-        outside_epsilon: False: differentially private.
+        outside_epsilon: False: differentially private. True in a rehearsal.
     """
 
     name: str
@@ -104,6 +117,23 @@ class PrivateEvaluation:
     charge: int | None
     stamp: str
 
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the noise was known, so that nothing is private."""
+        return self.stamp == REHEARSED
+
+    @property
+    def covered(self) -> bool:
+        """Whether a charge of a ledger covers the numbers: no others go into a report."""
+        return self.stamp == PRIVATE and self.charge is not None
+
+    @property
+    def notice(self) -> str:
+        """What covers the numbers, in a sentence."""
+        if self.rehearsal:
+            return KNOWN_NOISE
+        return INSIDE_EPSILON if self.covered else WITHOUT_A_CHARGE
+
     def find(self, name: str) -> PrivateNumber:
         """The headline number of that name: of several AUCs the mean over classes."""
         return next(number for number in reversed(self.numbers) if number.name == name)
@@ -112,7 +142,7 @@ class PrivateEvaluation:
         """The certificate's entry: numbers, mechanism, events and charge, as plain values."""
         return {
             "private_evaluation": self.stamp,
-            "notice": INSIDE_EPSILON,
+            "notice": self.notice,
             "learner": LEARNER_LABELS[self.plan.learner],
             "trained_on": "the synthetic rows of the release alone",
             "numbers": [number.to_dict() for number in self.numbers],
@@ -121,7 +151,7 @@ class PrivateEvaluation:
             "score, and of right and wrong predictions, with discrete Gaussian noise; l2 "
             "sensitivity sqrt(2) each",
             "neighbours": "replace one person; the number of persons is public",
-            "guarantee": {
+            "guarantee": None if self.rehearsal else {
                 "epsilon": self.spent.epsilon, "delta": self.spent.delta, "rho": self.spent.rho,
             },
             "charge": self.charge,
@@ -178,16 +208,24 @@ def evaluate_private(
             noisy_cells(codes, size, event, source, public=holdout.public)
             for (codes, size), event in zip(cells, plan.events, strict=True)
         ]
-    return PrivateEvaluation(
+    found = PrivateEvaluation(
         plan=plan, numbers=_numbers(plan, noisy), binning=binning, spent=plan.spent,
         charge=charge.number, stamp=_stamp(rehearsal=rehearsal, ledger=ledger),
     )  # fmt: skip
+    return _unprotected(found) if rehearsal else found
+
+
+def _unprotected(found: PrivateEvaluation) -> PrivateEvaluation:
+    """The same with every number marked outside epsilon: known noise can be subtracted."""
+    return replace(
+        found, numbers=tuple(replace(number, outside_epsilon=True) for number in found.numbers)
+    )
 
 
 def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> str:
     if rehearsal:
-        return "rehearsal, not a private evaluation"
-    return "private evaluation" + ("" if ledger is not None else " without a ledger")
+        return REHEARSED
+    return PRIVATE + ("" if ledger is not None else " without a ledger")
 
 
 def _check(

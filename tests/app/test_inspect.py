@@ -115,6 +115,18 @@ def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     assert len(project.earlier) == 1
 
 
+@pytest.mark.privacy
+def test_rows_that_were_put_into_the_folder_are_not_inspected(make, frame):
+    """Private numbers train on the folder's rows: they must be those that were released."""
+    project = make()
+    frame.to_parquet(project.folder / "synthetic.parquet", index=False)
+    test = page(project)
+    test.button(key="inspect_run").click()
+    settled(test, project)
+    assert "synthetic.parquet was changed" in texts(test)
+    assert project.inspection is None
+
+
 def test_a_run_whose_rows_are_gone_says_so(make):
     project = make()
     project.holdout = None
@@ -242,6 +254,8 @@ def test_private_numbers_of_public_rows_are_a_rehearsal(make):
     test.button(key="private_run").click()
     settled(test, project)
     assert "Rehearsal, not a private evaluation" in texts(test)
+    assert "these numbers are not private" in texts(test)
+    assert ":green-badge[inside epsilon]" not in texts(test)
     assert Ledger().charges() == ()
     test.number_input(key="private_epsilon").set_value(0.0)
     settled(test, project)

@@ -112,6 +112,15 @@ def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
     assert not project.report.outside
 
 
+@pytest.mark.privacy
+def test_numbers_of_a_rehearsal_are_not_offered_as_private(project):
+    kinds = (("Rehearsed", False, True), ("Bought", True, False))
+    for name, covered, disabled in kinds:
+        project.inspection = Inspected()  # type: ignore[assignment]
+        project.inspection.private = [type(name, (), {"covered": covered})()]
+        assert page(project).toggle(key="report_private").disabled == disabled
+
+
 def test_a_date_is_printed(project):
     import datetime
 

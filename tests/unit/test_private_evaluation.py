@@ -12,9 +12,12 @@ import pytest
 from statistical.test_audit import GAMES, mu_bound
 
 from prism_core import cli
+from prism_core.bundle.layout import json_text
+from prism_core.bundle.manifest import digests
 from prism_core.data.column import Column
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
+from prism_core.data.tables import read_table
 from prism_core.errors import (
     BudgetError,
     EvaluationError,
@@ -25,6 +28,7 @@ from prism_core.errors import (
 )
 from prism_core.evaluation import LEARNERS, design_private, evaluate_private, fit
 from prism_core.evaluation.private import (
+    INSIDE_EPSILON,
     PrivateNumber,
     _numbers,
     binned_auc,
@@ -196,6 +200,8 @@ def test_the_charge_stands_before_the_first_count_and_holds_the_plan_s_events(tw
     assert [event["sigma"] for event in charge.events] == [e.sigma for e in plan.events]
     assert found.charge == charge.id
     assert found.stamp == "private evaluation"
+    assert found.covered
+    assert found.notice == INSIDE_EPSILON
     assert found.to_dict()["guarantee"] == {
         "epsilon": plan.spent.epsilon, "delta": 1e-6, "rho": plan.spent.rho,
     }  # fmt: skip
@@ -257,6 +263,8 @@ def test_without_noise_the_numbers_are_those_of_the_model(classes, nullable):
     assert found.find("auc").value == pytest.approx(macro_auc(y, proba), abs=0.01)
     assert abs(found.binning) < 0.01
     assert found.stamp == "private evaluation without a ledger"
+    assert not found.covered
+    assert "covered by no charge" in found.to_dict()["notice"]
     assert not any(number.outside_epsilon for number in found.numbers)
     assert json.dumps(found.to_dict(), allow_nan=False)
     assert len([n for n in found.numbers if n.name == "auc"]) == (1 if classes == 2 else 5)
@@ -427,6 +435,122 @@ def test_a_rehearsal_on_public_rows_is_repeatable_and_not_charged(make_run, tmp_
         assert cli.main([*command, "--private", "2", "--seed", "3"]) == 0
         entries.append((tmp_path / "out-private-evaluation.json").read_text())
     assert entries[0] == entries[1]
-    assert json.loads(entries[0])["private_evaluation"] == "rehearsal, not a private evaluation"
-    assert json.loads(entries[0])["charge"] is None
+    entry = json.loads(entries[0])
+    assert entry["private_evaluation"] == "rehearsal, not a private evaluation"
+    assert entry["charge"] is None
+    assert entry["guarantee"] is None
+    assert "not private" in entry["notice"]
+    assert "differentially private" not in entry["notice"]
+    assert all(number["outside_epsilon"] for number in entry["numbers"])
     capsys.readouterr()
+    told = ["report", str(out), "--private", str(tmp_path / "out-private-evaluation.json")]
+    assert cli.main([*told, "--out", str(tmp_path / "report.html")]) == 2
+    assert "its numbers are not private" in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
+
+
+def evaluated(out, *words: object) -> int:
+    return cli.main(["evaluate", str(out), *map(str, words)])
+
+
+def test_a_public_run_makes_no_other_file_public(make_run, tmp_path, capsys):
+    """Another file may be private: no known noise on its rows, and none without a charge."""
+    config, out, work = make_run(), tmp_path / "out", tmp_path / "work"
+    assert cli.main(["release", str(config), "--out", str(out), "--seed", "1"]) == 0
+    other, entry = tmp_path / "private.csv", tmp_path / "out-private-evaluation.json"
+    other.write_bytes((config.parent / "holdout.csv").read_bytes())
+    asked = ("--holdout", other, "--private", "2", "--workspace", work)
+    capsys.readouterr()
+    assert evaluated(out, *asked, "--seed", "7") == 2
+    assert "public only" in capsys.readouterr().err
+    assert evaluated(out, *asked) == 2
+    err = capsys.readouterr().err
+    assert "asset" in err
+    assert "--holdout-public" in err
+    assert not entry.exists()
+    Ledger(work).register("ward", epsilon=9.0, delta=1e-4)
+    assert evaluated(out, *asked, "--asset", "ward", "--delta", "1e-6") == 0
+    assert json.loads(entry.read_text())["charge"] == 1
+    assert evaluated(out, *asked, "--seed", "7", "--holdout-public") == 0
+    assert json.loads(entry.read_text())["charge"] is None
+    around = config.parent / ".." / config.parent.name / "holdout.csv"
+    own = ("--holdout", around, "--private", "2", "--seed", "7")
+    assert evaluated(out, *own) == 0  # the same file by another way
+    assert evaluated(out, "--holdout", other, "--holdout-public") == 2
+    assert "--holdout-public needs --private" in capsys.readouterr().err
+
+
+def test_a_charged_release_is_not_made_public_by_its_local_file(make_run, tmp_path, capsys):
+    config, out, work = make_run(public=False, asset=9.0), tmp_path / "out", tmp_path / "work"
+    assert cli.main(["release", str(config), "--out", str(out), "--workspace", str(work)]) == 0
+    public = config.with_name("public.toml")
+    public.write_text(config.read_text().replace("public = false", "public = true"))
+    local = json.loads((out / "local.json").read_text())
+    (out / "local.json").write_text(json.dumps(local | {"config": str(public)}))
+    asked = ("--holdout", config.parent / "holdout.csv", "--private", "2", "--workspace", work)
+    capsys.readouterr()
+    assert evaluated(out, *asked, "--seed", "7") == 2
+    assert "public only" in capsys.readouterr().err
+    assert evaluated(out, *asked) == 2
+    assert "Name the asset to charge with --asset" in capsys.readouterr().err
+    assert len(Ledger(work).charges()) == 1
+
+
+def test_a_folder_that_is_not_as_it_was_written_is_refused_before_the_charge(
+    make_run, tmp_path, capsys
+):
+    """A model trained on rows that somebody put there is as private as those rows."""
+    config, out, work = make_run(public=False, asset=9.0), tmp_path / "out", tmp_path / "work"
+    assert cli.main(["release", str(config), "--out", str(out), "--workspace", str(work)]) == 0
+    asked = ("--holdout", config.parent / "holdout.csv", "--private", "1", "--workspace", work)
+    parquet = out / "synthetic.parquet"
+    good = parquet.read_bytes()
+    read_table(config.parent / "train.csv").frame.to_parquet(parquet, index=False)
+    capsys.readouterr()
+    assert evaluated(out, *asked) == 2
+    assert "synthetic.parquet was changed" in capsys.readouterr().err
+    listed = (out / "manifest.json").read_text()
+    (out / "manifest.json").write_text(json_text({"algorithm": "sha256", "files": digests(out)}))
+    assert evaluated(out, *asked) == 2  # the signature is over the other manifest
+    assert "signature" in capsys.readouterr().err
+    unsigned = [out / "manifest.sig", out / "signing-key.pem"]
+    kept = [path.read_bytes() for path in unsigned]
+    for path in unsigned:
+        path.unlink()
+    (out / "manifest.json").write_text(json_text({"algorithm": "sha256", "files": digests(out)}))
+    assert evaluated(out, *asked) == 2
+    assert "not signed" in capsys.readouterr().err
+    for path, content in zip(unsigned, kept, strict=True):
+        path.write_bytes(content)
+    (out / "manifest.json").write_text(listed)
+    parquet.unlink()
+    assert evaluated(out, *asked) == 2
+    assert "synthetic.parquet is missing" in capsys.readouterr().err
+    assert len(Ledger(work).charges()) == 1
+    parquet.write_bytes(good)
+    assert evaluated(out, *asked) == 0
+    assert len(Ledger(work).charges()) == 2
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_charge(make_run, tmp_path, capsys):
+    config, out, work = make_run(public=False, asset=9.0), tmp_path / "out", tmp_path / "work"
+    assert cli.main(["release", str(config), "--out", str(out), "--workspace", str(work)]) == 0
+    asked = ("--holdout", config.parent / "holdout.csv", "--workspace", work, "--private")
+    folder, entry = tmp_path / "folder", tmp_path / "entry.json"
+    folder.mkdir()
+    before = {path.name for path in out.iterdir()}
+    capsys.readouterr()
+    for place, words in (
+        (folder, "is a folder"), (out / "private-evaluation.json", "and no other"),
+        (tmp_path / "none" / "entry.json", "nothing was charged"),
+    ):  # fmt: skip
+        assert evaluated(out, *asked, "0.5", "--out", place) == 2
+        assert words in capsys.readouterr().err
+    assert {path.name for path in out.iterdir()} == before
+    assert evaluated(out, *asked, "50", "--out", entry) == 2  # more than there is
+    assert not entry.exists()
+    assert len(Ledger(work).charges()) == 1
+    for epsilon, status in (("0.5", 0), ("50", 2), ("0.7", 0)):
+        assert evaluated(out, *asked, epsilon, "--out", entry) == status
+        told = json.loads(entry.read_text())["guarantee"]["epsilon"]
+        assert told == pytest.approx(0.7 if epsilon == "0.7" else 0.5, abs=1e-6)

@@ -26,6 +26,7 @@ from prism_core.data.encoding import encode
 from prism_core.data.schema import Schema
 from prism_core.data.tables import RawTable
 from prism_core.errors import BundleError
+from prism_core.evaluation.private import INSIDE_EPSILON
 from prism_core.evaluation.records import OUTSIDE_EPSILON, MetricRow
 from prism_core.pipeline import design, release
 from prism_core.planning.approval import Approval
@@ -45,7 +46,7 @@ ROW = MetricRow(
     name="auc", learner="logistic", subject="readmitted", value=0.731, floor=0.5, ceiling=0.745
 )
 INSIDE: dict[str, Any] = {
-    "private_evaluation": "private evaluation", "notice": "From noisy counts.",
+    "private_evaluation": "private evaluation", "notice": INSIDE_EPSILON,
     "guarantee": {"epsilon": 0.2, "delta": 1e-6, "rho": 0.001}, "charge": 4,
     "numbers": [
         {"name": "auc", "subject": "yes", "value": 0.7, "noise_interval_95": [0.66, 0.74],
@@ -386,10 +387,24 @@ def test_numbers_outside_epsilon_come_in_only_when_asked_and_each_is_marked(home
     assert all("outside epsilon" in row for row in rows)
 
 
+def bought(folder: Path) -> dict[str, Any]:
+    """Private numbers of the release in a folder."""
+    known = json.loads((folder / layout.CERTIFICATE).read_text())["plan_sha256"]
+    return INSIDE | {"plan": {"release_plan_sha256": known}}
+
+
 def test_numbers_inside_epsilon_name_their_charge(home):
-    words = Page(copy(home / "causal", Extras(private=(INSIDE,)))).words
+    words = Page(copy(home / "causal", Extras(private=(bought(home / "causal"),)))).words
     assert "0.700 0.660 to 0.740 inside epsilon ε = 0.2, δ = 1e-6, charge 4" in words
     assert "Its epsilon comes on top" in words
+
+
+@pytest.mark.privacy
+def test_private_numbers_of_another_release_are_refused(home):
+    for entry in (bought(home / "learned"), INSIDE, INSIDE | {"plan": {}}, INSIDE | {"plan": 3}):
+        with pytest.raises(BundleError, match="of another release") as caught:
+            copy(home / "causal", Extras(private=(bought(home / "causal"), entry)))
+        assert caught.value.field == "private"
 
 
 def test_rehearsals_and_a_date_are_shown(home):
@@ -422,12 +437,22 @@ def test_an_evaluation_without_its_marks_is_refused(change):
         {"guarantee": {}}, {"guarantee": {"epsilon": float("nan"), "delta": 0.1}},
         {"numbers": [INSIDE["numbers"][0] | {"outside_epsilon": True}]},
         {"numbers": [INSIDE["numbers"][0] | {"noise_interval_95": [0.1]}]},
-        {"notice": 3},
+        {"notice": 3}, {"notice": "Differentially private."},
+        {"private_evaluation": "private evaluation without a ledger"}, {"private_evaluation": ""},
+        {"charge": None}, {"charge": 0}, {"charge": True}, {"charge": "4"}, {"charge": 4.0},
     ],
 )  # fmt: skip
 def test_private_numbers_without_a_guarantee_are_refused(change):
     with pytest.raises(BundleError, match="guarantee and charge"):
         Extras(private=(INSIDE | change,))
+
+
+@pytest.mark.privacy
+def test_numbers_of_a_rehearsal_with_known_noise_are_refused_even_with_a_charge():
+    stamp = "rehearsal, not a private evaluation"
+    for charge in (None, 4):
+        with pytest.raises(BundleError, match="its numbers are not private"):
+            Extras(private=(INSIDE | {"private_evaluation": stamp, "charge": charge},))
 
 
 def test_a_date_must_be_a_day():
