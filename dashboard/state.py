@@ -263,6 +263,7 @@ class Project(Entries):
     checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
     inspection: Inspection | None = None
     report: ReportEntries = field(default_factory=ReportEntries)
+    finished: Job[Plan] | None = None  # put away for another run that has not begun
     earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
 
     @property
@@ -484,13 +485,19 @@ class Project(Entries):
         self.form_rev += 1
 
     def forget_results(self) -> None:
-        """Drop what belongs to an earlier run."""
+        """Drop what belongs to an earlier run; until another one starts it can be shown again."""
+        self.finished = self.job if self.folder is not None else None
         self.job = None
         if self.folder is not None and self.folder not in self.earlier:
             self.earlier.append(self.folder)
         self.folder = None
         self.inspection = None
         self.report = ReportEntries()
+
+    def show_finished(self) -> None:
+        """Show the finished run again that was put away; its rows kept aside are still there."""
+        assert self.finished is not None
+        self.job, self.folder, self.finished = self.finished, self.finished.result, None
 
 
 @st.cache_resource

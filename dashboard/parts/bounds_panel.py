@@ -24,8 +24,10 @@ _COLOURS = {"expectation": "gray", "guarantee": "green", "assumption": "orange"}
 def section(plan: Plan) -> None:
     """Entries, the excess risk in its terms, the error of every marginal. Spends nothing."""
     st.markdown(
-        "What can be said before anything is measured. A **guarantee** holds but for a chance you "
-        "set; an **expectation** is an average. A bound above 1 promises nothing and says so."
+        "This is about **accuracy**: the privacy of a release is guaranteed whatever stands here. "
+        "It is what can be said before anything is measured. A **guarantee** holds but for a "
+        "chance you set; an **expectation** is an average. A bound above 1 promises nothing and "
+        "says so."
     )
     _entries()
     state = project()

@@ -47,12 +47,15 @@ def section(plan: Plan) -> None:
 def _for_whom(plan: Plan) -> str:
     """A sentence about the features that the budget is spent on."""
     target = f"**{plain(plan.task.target)}**"
+    shares = plan.budget.shares
+    given = shares.task + shares.selection + shares.choice
+    lead = "Most" if given > 0.5 else f"{given:.0%}"
     if not plan.s_is_final:
         return (
-            f"Most of the budget goes to what predicts {target}: {plan.task.k} features, chosen "
+            f"{lead} of the budget goes to what predicts {target}: {plan.task.k} features, chosen "
             f"when the release runs. Shown is the worst case, the {plan.task.k} columns with "
             "most levels."
         )
     names = ", ".join(f"**{plain(name)}**" for name in plan.s[:_NAMED])
     more = f" and {len(plan.s) - _NAMED} more" if len(plan.s) > _NAMED else ""
-    return f"Most of the budget goes to what {names}{more} say about {target}."
+    return f"{lead} of the budget goes to what {names}{more} say about {target}."

@@ -32,7 +32,7 @@ def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, A
         rows: its numbers.
     """
     drawn = go.Figure(drawn).add_annotation(  # on the saved image, too
-        text=MARK, xref="paper", yref="paper", x=1, y=1, yshift=18, xanchor="right",
+        text=MARK, xref="paper", yref="paper", x=0, y=1, yshift=18, xanchor="left",
         showarrow=False, font={"size": 11, "color": "#b3402a"},
     )  # fmt: skip
     chart(drawn, key=f"{key}_chart", alt=words, name=f"outside-epsilon-{key}")

@@ -22,6 +22,7 @@ from prism_core.workspace import generator
 if TYPE_CHECKING:
     from prism_core.evaluation import PrivateEvaluation, PrivatePlan
 
+_ROUGH = 0.1  # an AUC with an error beyond this tells nobody anything
 _WORD = "rehearse"
 
 
@@ -75,6 +76,12 @@ def _cost(plan: PrivatePlan) -> None:
     first.metric("Spends, ε", f"{plan.spent.epsilon:.3g}", border=True,
                  help=f"By itself, at delta {plan.delta:.2g}.")  # fmt: skip
     text = "–" if not plan.classes else f"± {1.96 * plan.expected_auc_error():.3f}"
+    if plan.classes and 1.96 * plan.expected_auc_error() > _ROUGH:
+        st.warning(
+            f"At this epsilon the AUC would come with an error of {text}: that says next to "
+            "nothing. Raise epsilon, or keep more rows aside.",
+            icon=":material/blur_on:",
+        )
     second.metric("AUC, noise (95%)", text, border=True,
                   help="If the class has a tenth of the rows kept aside; larger classes have "
                   "less noise. Known before a row is read.")  # fmt: skip

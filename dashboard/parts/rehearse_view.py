@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from prism_core.rehearsal import Asked, Point
     from prism_core.rehearsal.auto import Choice
 
+FEW = 5
+"""Below so many runs of each, the page warns of taking their intervals at their word."""
+
 _TITLES: dict[Shift, str] = {
     "none": "The world stays as it is",
     "children": "Consequences stop following the target",
@@ -97,6 +100,11 @@ def _shown(asked: Asked, points: list[Point], *, done: bool) -> None:
             _choice(decide(choosing, asked.rehearsal, points))
         return
     said = [text for shift in shifts if (text := verdict(points, shift))]
+    if said and asked.rehearsal.seeds < FEW:
+        st.caption(
+            f":orange[Only {asked.rehearsal.seeds} runs of each: intervals from so few are rough. "
+            "Take ten before you decide.]"
+        )
     if said:
         st.markdown("\n".join(f"- {plain(text)}" for text in said))
     _figures(asked, points, shifts)
@@ -114,7 +122,7 @@ def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift]) -> None
             chart(figure, key=f"rehearse_chart_{shift}", alt=rehearsal_text(own))
     st.caption(
         "Mean AUC with 95% intervals over the runs. Dashed: the same learner without noise, from "
-        "what the design protects (grey where it is the same for all). Dotted: chance."
+        "what the design protects (grey where it is the same for all), and chance."
     )
     with st.expander("The figures in words and numbers", icon=":material/table_rows:"):
         for shift in shifts:

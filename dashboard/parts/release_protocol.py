@@ -128,8 +128,9 @@ def _line(text: str) -> str:
 
 def _record(state: Project, plan: Plan) -> None:
     typed, file = st.columns(2, gap="large")
-    with typed, st.form("approval_form", border=True):
+    with typed, st.form("approval_form", border=True, enter_to_submit=False):
         st.markdown("**Record an approval**")
+        st.caption("What is typed here is your word: nobody checks who approved.")
         by = st.text_input("Who approved (names)", key="approval_by")
         role = st.text_input("Role", "privacy committee", key="approval_role")
         day = st.date_input("On", dt.date.today(), max_value=dt.date.today(), key="approval_date")

@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 def section() -> None:
     """Everything before the run."""
     state = project()
+    if state.finished is not None:
+        st.info(
+            "Your finished release is kept: show it again to inspect it, or to read its report. "
+            "What follows prepares **another** one, with a charge and an approval of its own.",
+            icon=":material/inventory_2:",
+        )
+        st.button(
+            "Show the finished release again", key="release_back", icon=":material/undo:",
+            on_click=state.show_finished,
+        )  # fmt: skip
     plan = release_checklist.planned(state)
     left, right = st.columns([1.25, 1], gap="large")
     with right:
@@ -126,6 +136,7 @@ def _launch(state: Project, plan: Plan) -> None:
         key=state.key, name=state.name, approval=release_protocol.given(plan),
     )  # fmt: skip
     state.forget_results()
+    state.finished = None  # its rows kept aside are replaced
     state.notice = notice
     state.train, state.holdout = train, holdout
     state.job = job

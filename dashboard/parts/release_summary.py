@@ -25,7 +25,7 @@ def section(state: Project, plan: Plan) -> None:
     st.markdown(_spent(state, plan))
     spent_besides()
     st.markdown("**What will be written**")
-    st.markdown(_written(plan))
+    st.markdown(_written(state, plan))
     earlier = _earlier(state, plan)
     if earlier:
         st.warning(earlier, icon=":material/history:")
@@ -80,17 +80,25 @@ def _spent(state: Project, plan: Plan) -> str:
         f"Epsilon {plan.spent.epsilon:.3g} of “{name}”, charged before the first measurement. Of "
         f"its lifetime of {balance.asset.epsilon:g}, {after.spent_epsilon:.3g} is then spent "
         f"(now {balance.spent_epsilon:.3g}), and there is room for one more release of "
-        f"{after.left_epsilon:.3g} (now {balance.left_epsilon:.3g})."
+        f"{after.left_epsilon:.3g} (now {balance.left_epsilon:.3g}). Losses of several releases "
+        "add up to less than their sum, so that this is more than the difference."
     )
 
 
-def _written(plan: Plan) -> str:
+def _written(state: Project, plan: Plan) -> str:
     graph = "" if plan.dag is None else "graph, "
+    beside = ", ".join(one.name for one in state.usable(state.scenarios.others))
+    considered = (
+        f" So are your designs beside the plan ({beside}), as what else was considered: remove on "
+        "the page Budget what nobody should read."
+        if beside
+        else ""
+    )
     return (
         f"A folder to hand over: {plan.rows:,} synthetic rows, the noisy counts they come from, "
         f"schema, {graph}plan, certificate, data sheet and checksums. Private rows and exact "
-        "counts are in none of them. A working copy of the encoded rows, for this user only, is "
-        "deleted as soon as the run has read it."
+        f"counts are in none of them.{considered} A working copy of the encoded rows, for this "
+        "user only, is deleted as soon as the run has read it."
     )
 
 

@@ -107,12 +107,13 @@ def _downloads(folder: Path, html: str, extras: Extras) -> None:
     own = " with your additions" if extras.some else ""
     first, second, third = st.columns(3)
     first.download_button(
-        "Report (HTML)", html.encode("utf-8"), "report.html", "text/html", key="report_html",
-        icon=":material/download:", type="primary", width="stretch", on_click="ignore",
+        "Report (HTML)", html.encode("utf-8"), f"{_stem(extras)}.html", "text/html",
+        key="report_html", icon=":material/download:", type="primary", width="stretch",
+        on_click="ignore",
         help=f"One file{own} that opens anywhere and loads nothing from elsewhere.",
     )  # fmt: skip
     with second:
-        _paper(html)
+        _paper(html, _stem(extras))
     third.download_button(
         "The bundle (ZIP)", once("report_zip", (folder,), lambda: zip_bytes(folder)),
         "prism-bundle.zip", "application/zip", key="report_zip_download",
@@ -121,12 +122,17 @@ def _downloads(folder: Path, html: str, extras: Extras) -> None:
     )  # fmt: skip
 
 
-def _paper(html: str) -> None:
+def _stem(extras: Extras) -> str:
+    """The file's name says what must not be handed over by mistake."""
+    return "report" if extras.evaluation is None else "report-with-numbers-outside-epsilon"
+
+
+def _paper(html: str, stem: str) -> None:
     """Two clicks: the browser of the machine prints, then the file is there."""
     kept = st.session_state.get(_PDF)
     if kept is not None and kept[0] == html:
         st.download_button(
-            "Report (PDF)", kept[1], "report.pdf", "application/pdf", key="report_pdf",
+            "Report (PDF)", kept[1], f"{stem}.pdf", "application/pdf", key="report_pdf",
             icon=":material/picture_as_pdf:", width="stretch", on_click="ignore",
         )  # fmt: skip
         return

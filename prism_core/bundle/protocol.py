@@ -38,7 +38,7 @@ TITLE = "Protocol of a release, before anything is spent"
 LEAKAGE = (
     "Making several releases of the same people's data for the same target and keeping the one "
     "with the best score against the private rows is itself a leak, which no epsilon covers. "
-    "Choose by rehearsals on public rows instead, before the release."
+    "Choose by rehearsals on rows that stand in instead, before the release."
 )
 """What has to be said wherever releases could be chosen among."""
 
@@ -259,10 +259,12 @@ class Protocol:
         )  # fmt: skip
         return (
             Section(
-                title="Rehearsed on public rows",
+                title="Rehearsed on rows that stand in",
                 paragraphs=(
-                    "The same steps were run on public rows in place of the private ones. The "
-                    "figures say how designs compare there, not how good the release will be.",
+                    "The same steps were run on rows that stand in for the private ones: made up "
+                    "from the graph and the description of the columns, of a packaged sample, or "
+                    "of a file stated to be public. The figures say how designs compare there, "
+                    "not how good the release will be.",
                 ),
                 header=("world", "design", "epsilon", "AUC (95%)", "without noise", "runs"),
                 rows=rows,

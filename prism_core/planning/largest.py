@@ -111,8 +111,8 @@ def most_bins(
     found = _largest(plan, 2, most, target)
     if found is None:
         raise BudgetError(
-            f"No number of bins keeps the expected error below {target:g}. Raise epsilon, ask for "
-            "less, or use fewer features.",
+            f"No number of bins keeps the expected error below {target:.3%} of n. Raise epsilon, "
+            "accept a larger error, or use fewer features.",
             field="target_error",
         )
     return found

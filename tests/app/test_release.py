@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import job
 from dashboard.parts import release_protocol
 from dashboard.state import Graph, Project
+from dashboard.worker import Job
 from prism_core.bundle import approved
 from prism_core.bundle.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
@@ -230,3 +231,19 @@ def test_a_rehearsal_is_started_without_a_confirmation(project):
     assert missing(test) == []
     assert "release_confirm" not in [entry.key for entry in test.text_input]
     assert not test.button(key="release_run").disabled
+
+
+def test_a_finished_release_that_was_put_away_is_shown_again(project, tmp_path):
+    job = Job(folder=tmp_path, plan=project.plan(), started=0.0)
+    project.job, project.folder, project.approved = job, job.result, None
+    project.forget_results()
+    assert (project.job, project.folder) == (None, None)
+    test = page(project)
+    assert "prepares **another** one" in texts(test)
+    project.show_finished()
+    assert (project.job, project.folder, project.finished) == (job, job.result, None)
+
+
+def test_enter_in_the_names_records_no_approval(project):
+    form = next(block for block in page(project).main if block.type == "form")
+    assert not form.proto.form.enter_to_submit

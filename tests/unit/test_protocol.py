@@ -345,7 +345,7 @@ def test_what_rehearse_printed_goes_along(make_run, tmp_path):
     (tmp_path / "r.jsonl").write_text(f'{{"point": {{}}}}\n{json.dumps(line)}\n')
     command = ["protocol", str(make_run()), "--out", str(tmp_path / "p.md"), "--rehearsal"]
     assert cli.main([*command, str(tmp_path / "r.jsonl")]) == 0
-    assert "Rehearsed on public rows" in (tmp_path / "p.md").read_text()
+    assert "Rehearsed on rows that stand in" in (tmp_path / "p.md").read_text()
     (tmp_path / "r.jsonl").write_text("{}")
     assert cli.main([*command, str(tmp_path / "r.jsonl")]) == 2
 
