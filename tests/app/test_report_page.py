@@ -96,7 +96,7 @@ def test_without_a_run_it_leads_to_the_release(project):
 
 @pytest.mark.privacy
 def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
-    project.inspection = Inspected()  # type: ignore[assignment]
+    project.inspection = Inspected()
     test = page(project)
     assert "0.731" not in shown(test)
     test.toggle(key="report_outside").set_value(True).run()
@@ -116,7 +116,7 @@ def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
 def test_numbers_of_a_rehearsal_are_not_offered_as_private(project):
     kinds = (("Rehearsed", False, True), ("Bought", True, False))
     for name, covered, disabled in kinds:
-        project.inspection = Inspected()  # type: ignore[assignment]
+        project.inspection = Inspected()
         project.inspection.private = [type(name, (), {"covered": covered})()]
         assert page(project).toggle(key="report_private").disabled == disabled
 

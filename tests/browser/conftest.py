@@ -7,13 +7,13 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import CHROMIUM_ARGS, chromium_path, free_port, serving
+from driver import CHROMIUM_ARGS, Watch, chromium_path, free_port, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +53,20 @@ def studio(workspace: Path) -> Iterator[str]:
     command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
     with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}) as address:
         yield address
+
+
+@pytest.fixture
+def page(studio: str, chromium: Browser) -> Iterator[Page]:
+    """The studio's first page; at the end, nothing broke and no other host was asked."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    watch = Watch()
+    watch.on(page)
+    page.goto(studio)
+    yield page
+    context.close()
+    watch.check()
 
 
 @pytest.fixture(scope="module")

@@ -357,6 +357,28 @@ def test_what_stands_still_stays_on_screen_while_a_column_is_dragged(open_case) 
     assert all(colour != background for colour in [*others.values(), held])
 
 
+@browser_test
+def test_the_view_may_be_moved_between_the_two_clicks_of_an_edge(open_case) -> None:
+    editor = open_case()
+    page = editor.page
+    editor.press("Draw edge")
+    page.mouse.click(*editor.at("E"))
+    editor.says("Now click the effect")
+    before = editor.nodes()
+    others = {name: editor.colour(name) for name in "ABCD"}
+    box = editor.canvas.bounding_box()
+    corner = (box["x"] + 8, box["y"] + box["height"] - 8)
+    page.mouse.move(*corner)
+    page.mouse.down()
+    page.mouse.move(corner[0] + 60, corner[1] - 40, steps=8)
+    wait_until(lambda: editor.nodes()["A"] != before["A"])
+    page.wait_for_timeout(300)
+    assert {name: editor.colour(name) for name in "ABCD"} == others
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    assert {name: editor.colour(name) for name in "ABCD"} == others
+
+
 # ---- many columns --------------------------------------------------------------------------------
 
 

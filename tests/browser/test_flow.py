@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Editor, Watch, wait_until
+from driver import Editor, wait_until
 
 from prism_core import cli
 from prism_core.data import schema_io
@@ -22,26 +22,12 @@ from prism_core.data.tables import read_table
 from prism_core.experiments import adult, samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = 240_000  # milliseconds a run may take on a busy machine
-
-
-@pytest.fixture
-def page(studio: str, chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
-    page = context.new_page()
-    page.set_default_timeout(45_000)
-    watch = Watch()
-    watch.on(page)
-    page.goto(studio)
-    yield page
-    context.close()
-    watch.check()
 
 
 def button(page: Page, name: str):

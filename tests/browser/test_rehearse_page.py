@@ -6,28 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = 240_000  # milliseconds a rehearsal may take on a busy machine
-
-
-@pytest.fixture
-def page(studio: str, chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    watch = Watch()
-    watch.on(page)
-    page.goto(studio)
-    yield page
-    context.close()
-    watch.check()
 
 
 def fill(page: Page, key: str, text: str) -> None:

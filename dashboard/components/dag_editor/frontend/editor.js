@@ -95,10 +95,7 @@ export class Editor {
     fillNames(this.view.names, names);
     if (!this.network) return;
     this.network.on("select", () => this.selectedByMouse());
-    this.network.on("zoom", () => {
-      this.stage.viewTouched = true;
-      this.stage.still.release(); // taken at another scale
-    });
+    this.network.on("zoom", () => (this.stage.viewTouched = true));
     this.network.on("dragStart", ({ nodes }) => {
       if (nodes.length) this.stage.still.hold(nodes);
     });

@@ -8,15 +8,15 @@ export class Still {
   }
 
   /**
-   * From now on, until `release`, the view and all columns but these stand still.
+   * From now on, until `release`, all columns but these stand still.
    * @param moving ids of the columns that are dragged
    */
   hold(moving) {
-    Object.assign(this, { held: true, moving: new Set(moving), picture: null, copied: false });
+    Object.assign(this, { held: true, moving: new Set(moving), picture: null });
   }
 
   release() {
-    Object.assign(this, { held: false, moving: new Set(), picture: null, copied: false });
+    Object.assign(this, { held: false, moving: new Set(), picture: null });
   }
 
   /** To be called at the start of every drawing. */
@@ -35,7 +35,10 @@ export class Still {
     }
     if (this.copied) return;
     this.copied = true;
-    this.picture ??= this.take(ctx, drawAll);
+    // While an edge is drawn by two clicks, the view may be moved in between.
+    const view = `${ctx.getTransform()} ${ctx.canvas.width} ${ctx.canvas.height}`;
+    if (!this.picture || view !== this.view) this.picture = this.take(ctx, drawAll);
+    this.view = view;
     ctx.save();
     ctx.resetTransform();
     ctx.drawImage(this.picture, 0, 0);
