@@ -75,6 +75,12 @@ def wait_until(
         time.sleep(0.05)
 
 
+def idle(page: Page) -> None:
+    """Wait for the run of the page that the last entry began; a click within it may be lost."""
+    page.wait_for_timeout(500)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
 def answers(address: str) -> bool:
     try:
         with urllib.request.urlopen(address, timeout=2) as response:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Watch, wait_until
+from driver import Watch, idle, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,7 +149,10 @@ def test_a_share_is_locked_in_the_table_and_the_others_share_the_rest(open_budge
     type_share(page, 2, "90")
     page.get_by_text("What follows is without the locks").wait_for()
     page.get_by_text("3 shares locked").wait_for()
-    page.get_by_role("button", name="Remove all locks").click()
+    remove = page.get_by_role("button", name="Remove all locks")
+    settled(page, remove)
+    idle(page)
+    remove.click()
     page.get_by_text("shares locked").wait_for(state="detached")
     becomes(page, "Task error", "0.9%")
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Editor, wait_until
+from driver import Editor, idle, wait_until
 
 from prism_core import cli
 from prism_core.data import schema_io
@@ -55,12 +55,6 @@ def one_row_per_person(page: Page) -> None:
 
 def pick(page: Page, regime: str) -> None:
     page.locator(".st-key-regime_choice").get_by_text(regime, exact=True).click()
-
-
-def idle(page: Page) -> None:
-    """Wait for the run of the page that the last entry began; a click within it may be lost."""
-    page.wait_for_timeout(500)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
 def spend(page: Page, label: str) -> None:
