@@ -135,6 +135,13 @@ class Graph:
         if positions:
             self.positions, self.foreign = positions, False
 
+    def go(self, steps: int) -> None:
+        """Undo (below 0) or redo (above 0) so many steps, or as many as there are."""
+        for _ in range(min(-steps, len(self.past))):
+            self.undo()
+        for _ in range(min(steps, len(self.future))):
+            self.redo()
+
     def undo(self) -> None:
         """One step back."""
         self.future.append(self.edges)

@@ -59,17 +59,15 @@ def _drawn(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[s
 
 
 def _take(reply: Reply) -> bool:
-    """Take over an edit, then do what was asked for; True when the edges changed."""
+    """Take over an edit, then do what was asked for; True when the page has to be drawn again."""
     graph, before = project().graph, project().graph.edges
     if reply.edit is not None:
         graph.moved(reply.edit.positions)
         if reply.edit.edges != graph.edges and not _refused(reply.edit.edges):
             graph.drawn(reply.edit.edges)
-    if reply.command == "undo" and graph.past:
-        graph.undo()
-    if reply.command == "redo" and graph.future:
-        graph.redo()
-    return graph.edges != before
+    graph.go(reply.steps)
+    # An edit and its undoing in one run leave the edges as they were; the browser must be told.
+    return graph.edges != before or bool(reply.steps)
 
 
 def _refused(edges: Edges) -> bool:

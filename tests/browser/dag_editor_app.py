@@ -126,11 +126,8 @@ def graph_page() -> None:
     if reply.edit is not None:
         graph.moved(reply.edit.positions)
         graph.drawn(reply.edit.edges)
-    if reply.command == "undo":
-        graph.undo()
-    if reply.command == "redo":
-        graph.redo()
-    if graph.edges != before:
+    graph.go(reply.steps)
+    if graph.edges != before or reply.steps:
         # Roles follow from the edges: draw them again.
         st.rerun()
     with st.container(key="got"):

@@ -11,7 +11,7 @@ from driver import Editor, Watch, wait_until
 from streamlit.testing.v1 import AppTest
 
 from dashboard.components.dag_editor import Edit, NodeView
-from dashboard.components.dag_editor._model import parse_edit
+from dashboard.components.dag_editor._model import Steps, parse_edit, parse_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -304,6 +304,22 @@ def test_an_edge_is_drawn_refused_turned_and_undone_by_keys(open_case) -> None:
 
 
 @browser_test
+def test_a_change_can_be_undone_before_python_has_answered(open_case) -> None:
+    editor = open_case()
+    press = focus(editor)
+    press("e")
+    editor.says("Selected: B → C")
+    press("r", "Control+z")
+    editor.says("The last change was undone.")
+    editor.python_has(*START)
+    press("Control+y", "Control+z")
+    editor.python_has(*START)
+    press("Control+y")
+    editor.python_has(["A", "B"], ["C", "B"])
+    editor.browser_has(["A", "B"], ["C", "B"])
+
+
+@browser_test
 def test_keys_draw_move_and_stop(open_case) -> None:
     editor = open_case()
     press = focus(editor)
@@ -502,6 +518,22 @@ def test_app_test_refuses_another_revision() -> None:
 )
 def test_a_malformed_graph_is_no_edit(graph: object) -> None:
     assert parse_edit(graph, names=frozenset("AB"), rev=0) is None
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, {}, {"mount": 1, "total": 2}, {"mount": "a"}, {"mount": "a", "total": True}]
+)
+def test_malformed_steps_are_none(value: object) -> None:
+    assert parse_steps(value) is None
+
+
+def test_steps_count_once_in_each_drawing_of_the_editor() -> None:
+    steps = parse_steps({"mount": "a", "total": -3})
+    assert steps is not None
+    assert steps.since(None) == -3
+    assert steps.since(Steps(mount="a", total=-1)) == -2
+    assert steps.since(steps) == 0
+    assert steps.since(Steps(mount="b", total=-3)) == -3
 
 
 def test_useless_positions_are_dropped_and_the_edges_kept() -> None:

@@ -5,8 +5,10 @@ positions of that ``rev`` and sends each change back as one state update ``graph
 positions}``. Python takes an update only if it carries the current ``rev`` and bumps ``rev``
 whenever it changes the graph itself (upload, undo, reset): a change made in Python can then never
 be undone by a late message from the browser. As long as ``rev`` and the column names stay, a rerun
-recolours the drawing in place and moves nothing. Undo and redo belong to Python: their keys arrive
-as a trigger ``command``.
+recolours the drawing in place and moves nothing. Undo and redo belong to Python: their keys
+arrive as a second state ``steps = {mount, total}``, all the steps asked for since the editor was
+drawn. A state, because Streamlit loses a trigger that comes while it runs the page for a state; a
+total, because a key may be faster than the answer to the one before.
 
 Columns may be hidden. Their edges stay part of the graph; a column that was shown once stays until
 ``focus`` changes, so that nothing vanishes under the user's hand.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import streamlit as st
+
 from dashboard.components.dag_editor._assets import renderer
 from dashboard.components.dag_editor._model import (
     ROLES,
     NodeView,
     Reply,
     Role,
-    parse_command,
     parse_edit,
+    parse_steps,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def dag_editor(
     """Draw the graph and return what the user did on this revision, if anything.
 
     Args:
-        key: Widget key; ``st.session_state[key]`` holds ``{"graph": {...}}``.
+        key: Widget key; ``st.session_state[key]`` holds ``{"graph": {...}, "steps": {...}}``.
         nodes: The columns, in table order. Names must be unique.
         in_s: Names drawn with a thick border: the set S.
         edges: Cause and effect. Read by the browser only when it first draws and when ``rev`` or
@@ -64,8 +66,8 @@ def dag_editor(
 
     Returns:
         The edit, absent when the user has made none on this revision or what arrived is not
-        well-formed, and the command. Cycles are refused in the browser but not here: check them
-        again.
+        well-formed, and the steps to undo or redo, each told once. Cycles are refused in the
+        browser but not here: check them again.
 
     Raises:
         ValueError: If two nodes have the same name.
@@ -84,14 +86,25 @@ def dag_editor(
             "history": {"undo": can_undo, "redo": can_redo},
         },
         height="content",
-        # Streamlit keeps only those states and triggers that have a callback.
+        # Streamlit keeps only those states that have a callback.
         on_graph_change=_ignore,
-        on_command_change=_ignore,
+        on_steps_change=_ignore,
     )
     return Reply(
         edit=parse_edit(result.get("graph"), names=names, rev=rev),
-        command=parse_command(result.get("command")),
+        steps=_fresh_steps(key, result.get("steps")),
     )
+
+
+def _fresh_steps(key: str, value: object) -> int:
+    """The steps asked for since the last run of this session."""
+    steps = parse_steps(value)
+    if steps is None:
+        return 0
+    done = f"{key} steps done"
+    fresh = steps.since(st.session_state.get(done))
+    st.session_state[done] = steps
+    return fresh
 
 
 def _ignore() -> None:

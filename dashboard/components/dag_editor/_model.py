@@ -9,8 +9,6 @@ from typing import Final, Literal, cast, get_args
 
 Role = Literal["target", "parent", "child", "co_parent", "ancestor", "selected", "other"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
-Command = Literal["undo", "redo"]
-COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,16 +55,42 @@ class Reply:
 
     Attributes:
         edit: The graph as the user last left it, None when it is Python's own.
-        command: What the user asked for by a key; to be done after the edit is taken.
+        steps: How far the user asked to go by keys: below 0 to undo, above 0 to redo; to be done
+            after the edit is taken.
     """
 
     edit: Edit | None = None
-    command: Command | None = None
+    steps: int = 0
 
 
-def parse_command(value: object) -> Command | None:
-    """Read a command sent by the browser; anything else is no command."""
-    return next((command for command in COMMANDS if command == value), None)
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """All steps back (below 0) and forward that were asked for in one drawing of the editor.
+
+    Attributes:
+        mount: Names the drawing.
+        total: Their sum.
+    """
+
+    mount: str
+    total: int
+
+    def since(self, before: Steps | None) -> int:
+        """The steps that came after those."""
+        if before is None or before.mount != self.mount:
+            return self.total
+        return self.total - before.total
+
+
+def parse_steps(value: object) -> Steps | None:
+    """Read the ``steps`` state sent by the browser; None when it is not well-formed."""
+    if not isinstance(value, Mapping):
+        return None
+    fields = cast("Mapping[str, object]", value)
+    mount, total = fields.get("mount"), fields.get("total")
+    if not isinstance(mount, str) or not isinstance(total, int) or isinstance(total, bool):
+        return None
+    return Steps(mount=mount, total=total)
 
 
 def parse_edit(graph: object, *, names: frozenset[str], rev: int) -> Edit | None:

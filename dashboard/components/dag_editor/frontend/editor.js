@@ -22,6 +22,8 @@ export class Editor {
     this.root = root;
     this.rev = null;
     this.edges = [];
+    this.mount = `${Date.now()} ${Math.random()}`;
+    this.steps = 0;
     this.revealed = new Set();
     this.view = buildView(root, {
       draw: () => this.setDrawing(!this.drawer.active),
@@ -59,9 +61,9 @@ export class Editor {
     return this.stage.network;
   }
 
-  /** Take what Python sent. `send` hands a graph to Python, `request` asks it for a command. */
-  update(data, { send, request }) {
-    Object.assign(this, { send, request });
+  /** Take what Python sent. `send` hands a graph to Python, `go` asks it to undo or redo. */
+  update(data, { send, go }) {
+    Object.assign(this, { send, go });
     this.theme = readTheme(this.root);
     const names = data.nodes.map((node) => node.name);
     const newNames = names.length !== this.stage.names.length
@@ -235,6 +237,7 @@ export class Editor {
   apply({ edges, words, refused = false }) {
     if (edges) {
       this.edges = edges;
+      this.history = { undo: true, redo: false }; // as Python will say: the next key may be faster
       this.stage.setEdges(edges);
       this.sendGraph();
       this.refreshTools();
@@ -331,7 +334,9 @@ export class Editor {
       return;
     }
     this.asked = name === "undo" ? "The last change was undone." : "The change was made again.";
-    this.request(name);
+    this.history = { ...this.history, [name === "undo" ? "redo" : "undo"]: true };
+    this.steps += name === "undo" ? -1 : 1;
+    this.go({ mount: this.mount, total: this.steps });
   }
 
   find(text) {

@@ -6,7 +6,7 @@ import { Editor } from "./editor.js";
 
 const editors = new WeakMap();
 
-export default function dagEditor({ data, parentElement, setStateValue, setTriggerValue }) {
+export default function dagEditor({ data, parentElement, setStateValue }) {
   let held = editors.get(parentElement);
   if (!held) {
     held = { editor: new Editor(parentElement), call: null };
@@ -17,7 +17,7 @@ export default function dagEditor({ data, parentElement, setStateValue, setTrigg
   held.call = call;
   held.editor.update(data, {
     send: (graph) => setStateValue("graph", graph),
-    request: (name) => setTriggerValue("command", name),
+    go: (steps) => setStateValue("steps", steps),
   });
   return () => {
     if (held.call !== call || editors.get(parentElement) !== held) return;
