@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import CHROMIUM_ARGS, Watch, chromium_path, free_port, serving
+from driver import CHROMIUM_ARGS, Watch, chromium_path, free_port, opened, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,9 +58,8 @@ def studio(workspace: Path) -> Iterator[str]:
 @pytest.fixture
 def page(studio: str, chromium: Browser) -> Iterator[Page]:
     """The studio's first page; at the end, nothing broke and no other host was asked."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+    context = opened(chromium, viewport={"width": 1280, "height": 1000}, accept_downloads=True)
     page = context.new_page()
-    page.set_default_timeout(60_000)
     watch = Watch()
     watch.on(page)
     page.goto(studio)

@@ -13,15 +13,16 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 90.0  # seconds; a test that fails takes longer, one that passes does not
 CHROMIUM_ARGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -59,15 +60,22 @@ def serving(
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        wait_until(lambda: answers(f"{address}/_stcore/health"), seconds=90)
+        wait_until(lambda: answers(f"{address}/_stcore/health"))
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
+
+
+def opened(browser: Browser, **options: Any) -> BrowserContext:
+    """A new profile whose pages are as patient as the tests: a busy machine is no failure."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE * 1_000)
+    return context
 
 
 def wait_until(
-    condition: Callable[[], bool], report: Callable[[], object] = str, seconds: float = 20
+    condition: Callable[[], bool], report: Callable[[], object] = str, seconds: float = PATIENCE
 ) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -122,7 +130,9 @@ class Editor:
         self.settle()
 
     def settle(self) -> None:
-        self.page.wait_for_selector("[data-testid=dag-canvas][data-nodes]", timeout=60_000)
+        self.page.wait_for_selector(
+            "[data-testid=dag-canvas][data-nodes]", timeout=PATIENCE * 1_000
+        )
         self.canvas.scroll_into_view_if_needed()
         # The first drawing may still be fitted to the final width of the page.
         wait_until(lambda: self.nodes() == (self.page.wait_for_timeout(400), self.nodes())[1])

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Watch, idle, wait_until
+from driver import Watch, idle, opened, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,10 +23,9 @@ def open_budget(studio: str, chromium: Browser) -> Iterator[Callable[[], Page]]:
     watch = Watch()
 
     def open_it() -> Page:
-        context = chromium.new_context(viewport={"width": 1280, "height": 1300})
+        context = opened(chromium, viewport={"width": 1280, "height": 1300})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
         watch.on(page)
         page.goto(studio)
         page.locator(".st-key-sample_readmission button").click()

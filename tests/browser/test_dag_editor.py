@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from driver import Editor, Watch, wait_until
+from driver import Editor, Watch, opened, wait_until
 from streamlit.testing.v1 import AppTest
 
 from dashboard.components.dag_editor import Edit, NodeView
@@ -32,7 +32,7 @@ def open_case(server: str, chromium: Browser) -> Iterator[Callable[..., EditorPa
 
     def open_it(case: str = "small", scheme: str = "light", **viewport: int) -> EditorPage:
         size = {"width": 1280, "height": 1000} | viewport
-        context = chromium.new_context(viewport=size, color_scheme=scheme)
+        context = opened(chromium, viewport=size, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         watch.on(page)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Editor, idle, wait_until
+from driver import Editor, idle, opened, wait_until
 
 from prism_core import cli
 from prism_core.data import schema_io
@@ -300,7 +300,7 @@ class Child:
         def found() -> list[Path]:
             return [p for p in workspace.glob("runs/project-*/*/process.json") if p not in known]
 
-        wait_until(lambda: bool(found()), seconds=60)
+        wait_until(lambda: bool(found()))
         self.folder = found()[0].parent
         self.pid = json.loads(found()[0].read_text())["pid"]
 
@@ -370,7 +370,7 @@ def test_cancel_close_reopen_and_two_tabs(
 
     # Another browser, later, at the same address: the run is still there. Cancelled now, it has
     # cost nothing.
-    later = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    later = opened(chromium, viewport={"width": 1280, "height": 1000})
     again = later.new_page()
     again.goto(page.url)
     again.get_by_role("link", name="Release").click()

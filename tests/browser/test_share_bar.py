@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from driver import Watch, wait_until
+from driver import Watch, opened, wait_until
 from streamlit.testing.v1 import AppTest
 
 from dashboard.components.share_bar import WHOLE, Part
@@ -30,7 +30,7 @@ def open_bar(server: str, chromium: Browser) -> Iterator[Callable[..., Bar]]:
     watch = Watch()
 
     def open_it(case: str = "plain", width: int = 1280) -> Bar:
-        context = chromium.new_context(viewport={"width": width, "height": 700})
+        context = opened(chromium, viewport={"width": width, "height": 700})
         contexts.append(context)
         page = context.new_page()
         watch.on(page)
@@ -51,7 +51,7 @@ class Bar:
         self.page = page
         self.bar = page.get_by_test_id("share-bar")
         self.handles = page.get_by_role("slider")
-        page.wait_for_selector("[data-testid=share-bar][data-tenths]", timeout=60_000)
+        page.wait_for_selector("[data-testid=share-bar][data-tenths]")
 
     def shown(self) -> list[int]:
         return json.loads(self.bar.get_attribute("data-tenths") or "[]")
