@@ -73,7 +73,7 @@ def report(
     extras.check_release(facts.plan_sha256)
     plan = stages.final
     spent = _spent(stages)
-    entry = report_registry.registry(plan, facts, extras.date)
+    entry = report_registry.registry(plan, facts, extras.date, extras.said)
     return _environment().get_template("report.html").render(
         plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
