@@ -48,7 +48,6 @@ def section(entries: Entries, plan: Plan) -> None:
         Row(columns=() if other is None else other.columns, share=line.share)
         for line, other in zip(found, beside, strict=True)
     ]
-    _locks(entries, rows)
     frame = _frame(entries, found, beside, rows)
     labels = zlib.crc32("\n".join(frame["marginal"]).encode())
     key = f"{key_of('marginals')}_{entries.rev}_{labels:x}"
@@ -65,6 +64,7 @@ def section(entries: Entries, plan: Plan) -> None:
         f"rest. Model size: {size.cells:,} cells, largest clique {size.largest_clique:,}"
         f"{'' if size.exact else ' (at most)'}; about {max(1.0, size.megabytes):,.0f} MiB to fit."
     )
+    _locks(entries, rows)
 
 
 def _frame(
@@ -172,18 +172,23 @@ def _unlock(entries: Entries, columns: tuple[str, ...]) -> None:
 
 
 def _locks(entries: Entries, rows: Sequence[Row]) -> None:
-    """How many shares are locked, and the way to remove all locks."""
-    if not entries.budget.locks:
-        return
+    """How many shares are locked, and the way to remove all locks.
+
+    It stands beneath the table, and always: the first lock moves nothing, and the toolbar that
+    the table shows above itself covers nothing.
+    """
     known = {frozenset(row.columns) for row in rows}
     idle = [columns for columns in entries.budget.locks if frozenset(columns) not in known]
     left, right = st.columns([3, 1], vertical_alignment="center")
     count = len(entries.budget.locks)
-    words = f"**{count} share{'s' * (count > 1)} locked.**"
+    words = f"**{count} share{'s' * (count > 1)} locked.**" if count else "No share is locked."
     if idle:
         words += f" {len(idle)} of them on marginals that are not in this table."
     left.markdown(words)
-    if right.button("Remove all locks", key=key_of("locks_clear"), icon=":material/lock_open:"):
+    if right.button(
+        "Remove all locks", key=key_of("locks_clear"), icon=":material/lock_open:",
+        disabled=not count,
+    ):  # fmt: skip
         entries.budget.locks.clear()
         entries.renew()
         st.rerun()

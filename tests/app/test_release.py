@@ -139,6 +139,33 @@ def test_an_approval_holds_for_exactly_this_plan(project):
 
 
 @pytest.mark.privacy
+def test_an_approval_that_was_used_is_named_with_its_charge(project):
+    plan = project.plan()
+    record = Protocol(plan=plan, asset="stays 2024").approve(by="A", role="b", date="2025-01-01")
+    project.approved = record
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
+    assert missing(page(project)) == []
+    ledger.charge(
+        "stays 2024", spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp",
+        approval=record.approval,
+    )  # fmt: skip
+    test = page(project)
+    assert any("This approval was used for charge 1" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+
+
+def test_the_protocol_can_be_read_before_it_is_approved(project):
+    test = page(project)
+    (window,) = test.get("iframe")
+    assert window.proto.srcdoc == Protocol(
+        plan=project.plan(), asset="stays 2024", purpose=project.why,
+        balance=Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta),
+        holdout=project.test.rows if project.test else project.holdout_rows,
+    ).text(".html")  # fmt: skip
+
+
+@pytest.mark.privacy
 def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_path):
     record = Protocol(plan=project.plan(), asset="stays 2024").approve(
         by="A", role="b", date="2025-01-01"
