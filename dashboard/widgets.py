@@ -13,6 +13,7 @@ from dashboard.steps import STEPS, first_gap
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.errors import PrismError
 from prism_core.markdown import plain
+from prism_core.planning.words import delta_text, eps_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def learned_text(prior: Prior) -> str:
     """What learning columns cost, in a sentence."""
     charge = "" if prior.charge is None else f", charge number {prior.charge} in the ledger"
     return (
-        f"Learned with epsilon = {prior.spent.epsilon:.3g}, delta = {prior.delta:.2g}"
+        f"Learned with epsilon = {eps_text(prior.spent.epsilon)}, delta = {delta_text(prior.delta)}"
         f"{charge}: {', '.join(prior.subjects)}. The release uses what is left of the budget."
     )
 
@@ -97,7 +98,7 @@ def spent_besides() -> None:
     unused = project().graph.unused
     if not unused:
         return
-    parts = " and ".join(f"{prior.spent.epsilon:.3g}" for prior in unused)
+    parts = " and ".join(eps_text(prior.spent.epsilon) for prior in unused)
     st.warning(
         f"Besides this plan, epsilon **{parts}** was spent on learning a graph that is no longer "
         "used. It is in the ledger and in the asset's lifetime, and not in the epsilon of this "

@@ -13,6 +13,7 @@ from dashboard.keep import from_percent
 from dashboard.parts.budget_entry import key_of
 from prism_core.planning.compare import against_uniform
 from prism_core.planning.summary import lines
+from prism_core.planning.words import error_text, up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,13 +88,23 @@ def _frame(
                 round(100.0 * (line.share if share is None else share), 6)
                 for line, share in zip(found, held, strict=True)
             ],
-            "sigma": of("sigma"),
-            "l1": of("l1"),
-            "error": of("relative_error"),
-            "uniform": of("relative_error", "uniform"),
-            "closed form": of("relative_error", "closed_form"),
+            "sigma": rounded(of("sigma"), 3),
+            "l1": rounded(of("l1"), 3),
+            "error": percents(of("relative_error")),
+            "uniform": percents(of("relative_error", "uniform")),
+            "closed form": percents(of("relative_error", "closed_form")),
         }
     )
+
+
+def rounded(values: Sequence[float | None], digits: int) -> list[float | None]:
+    """Numbers as every page writes them, and still numbers, so that the table can sort them."""
+    return [None if value is None else float(up(value, digits)) for value in values]
+
+
+def percents(errors: Sequence[float | None]) -> list[float | None]:
+    """Expected errors in percents, likewise."""
+    return [None if e is None else float(error_text(e).removesuffix("%")) for e in errors]
 
 
 def _order(frame: pd.DataFrame) -> list[str]:
@@ -123,15 +134,15 @@ _COLUMNS: dict[str, Any] = {
     "locked": st.column_config.CheckboxColumn(
         "lock", width=62, help="Hold this share; the others of the pool share the rest"
     ),
-    "share": _number("share, %", 78, "%.3f", "Of the whole budget. Typing a share locks it."),
-    "sigma": _number("noise σ", 60, "%.1f", "Standard deviation of the noise in a cell, in rows"),
-    "l1": _number("error, rows", 72, "%.0f", "Expected l1 error of the noisy marginal, in rows"),
-    "error": _number("error, %", 60, "percent", "The same, relative to the number of rows"),
+    "share": _number("share, %", 78, "%.2f", "Of the whole budget. Typing a share locks it."),
+    "sigma": _number("noise σ", 60, "%g", "Standard deviation of the noise in a cell, in rows"),
+    "l1": _number("error, rows", 72, "%g", "Expected l1 error of the noisy marginal, in rows"),
+    "error": _number("error, %", 60, "%g%%", "The same, relative to the number of rows"),
     "uniform": _number(
-        "uniform", 62, "percent", "Error, % of n, if all marginals of the pool had the same share"
+        "uniform", 62, "%g%%", "Error, % of n, if all marginals of the pool had the same share"
     ),
     "closed form": _number(
-        "closed form", None, "percent", "Error, % of n, under the closed form with nothing locked"
+        "closed form", None, "%g%%", "Error, % of n, under the closed form with nothing locked"
     ),
 }
 

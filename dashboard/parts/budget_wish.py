@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from dashboard.entries import Entries
 
-_ANSWER = "wish_answer"
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Question:
@@ -122,7 +120,8 @@ def _ask(entries: Entries, name: str) -> None:
         words = question.words.format(wish=project().scenarios.wish, value=value)
     except PrismError as error:
         value, words = None, str(error)
-    st.session_state[key_of(_ANSWER)] = (name, _asked(entries, name), value, words)
+    scenarios = project().scenarios
+    scenarios.answers[scenarios.edited] = (name, _asked(entries, name), value, words)
 
 
 def _asked(entries: Entries, name: str) -> tuple[object, ...]:
@@ -140,9 +139,14 @@ def _asked(entries: Entries, name: str) -> tuple[object, ...]:
 
 
 def _answered(entries: Entries) -> None:
-    """The last answer, while what was asked still stands."""
-    name, asked, value, words = st.session_state.get(key_of(_ANSWER), ("", None, None, ""))
-    if not name or asked != _asked(entries, name):
+    """The last answer; without its button, and as an earlier one, once other things are set."""
+    scenarios = project().scenarios
+    if scenarios.edited not in scenarios.answers:
+        return
+    name, asked, value, words = scenarios.answers[scenarios.edited]
+    if asked != _asked(entries, name):
+        if value is not None:
+            st.caption(f"Earlier answer, before something else was set: {plain(words)}")
         return
     if value is None:
         st.warning(plain(words), icon=":material/info:")

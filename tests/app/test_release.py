@@ -16,6 +16,7 @@ from prism_core.bundle import approved
 from prism_core.bundle.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
 from prism_core.experiments import samples
+from prism_core.planning.words import eps_text, left_text
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.book import default_workspace
 from prism_core.structure import formats
@@ -66,8 +67,8 @@ def test_all_green_and_in_words(project):
     after = Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta).after(
         project.plan().total
     )
-    assert f"{after.spent_epsilon:.3g} is then spent" in shown
-    assert f"room for one more release of {after.left_epsilon:.3g}" in shown
+    assert f"{eps_text(after.spent_epsilon)} is then spent" in shown
+    assert f"room for one more release of {left_text(after.left_epsilon)}" in shown
     assert "A folder to hand over" in shown
     assert not test.button(key="release_run").disabled
 
