@@ -12,6 +12,7 @@ from dashboard.state import project
 from dashboard.steps import STEPS, first_gap
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.errors import PrismError
+from prism_core.figures.page import page
 from prism_core.markdown import plain
 from prism_core.planning.words import delta_text, eps_text
 
@@ -23,20 +24,29 @@ if TYPE_CHECKING:
     from prism_core.data.schema import Schema
     from prism_core.privacy.prior import Prior
 
-_PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+_PLOTLY = {
+    "displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"],
+    "displayModeBar": True,  # without it nobody reaches it by touch
+}  # fmt: skip
 
 
 def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
-    """A figure; the camera in its corner saves it as an image.
+    """A figure; the camera in its corner saves it as an image, the button beneath as a page.
 
     Args:
         figure: what is drawn.
         key: of the widget.
         alt: what it shows, for those who do not see it.
-        name: of the saved image; by default the key.
+        name: of the saved files; by default the key.
     """
-    image = {"toImageButtonOptions": {"filename": name or key.replace("_", "-"), "scale": 2}}
+    name = name or key.replace("_", "-")
+    image = {"toImageButtonOptions": {"filename": name, "scale": 2}}
     st.plotly_chart(figure, config=_PLOTLY | image, key=key, alt=alt)
+    st.download_button(  # for the keyboard, which reaches no toolbar of a figure
+        "Save this figure", lambda: page(figure, alt), f"{name}.html", "text/html",
+        key=f"{key}_file", icon=":material/download:", type="tertiary", on_click="ignore",
+        help="One file with the figure and its words; it opens in any browser.",
+    )  # fmt: skip
 
 
 def heading(title: str, question: str) -> None:

@@ -113,7 +113,7 @@ def _table(found: Sequence[Difference], letter: str) -> None:
         }
     )  # fmt: skip
     st.dataframe(
-        _marked(frame, found, letter), hide_index=True, width="stretch",
+        _marked(frame, found, letter), hide_index=True, width="stretch", height="content",
         column_config={"": st.column_config.TextColumn("", width=310, pinned=True)},
     )  # fmt: skip
 

@@ -414,6 +414,15 @@ def test_the_same_numbers_read_as_in_the_report_and_the_protocol(project):
             assert f"{share_text(share / 100)} | {words}" in written, label
 
 
+def test_every_figure_can_be_saved_without_its_toolbar(project):
+    test = page(project, TABS[1])
+    charts = test.get("plotly_chart")
+    assert len(charts) == 2
+    assert all('"displayModeBar": true' in chart.proto.config for chart in charts)
+    saves = [b for b in test.get("download_button") if b.label == "Save this figure"]
+    assert len(saves) == 2
+
+
 # ---- from a wish to a budget -------------------------------------------------------------------
 
 
