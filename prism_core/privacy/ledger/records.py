@@ -107,6 +107,15 @@ class Charge:
         return self.state != "void"
 
     @property
+    def is_release(self) -> bool:
+        """Whether a release that has finished was paid with it: its marginals have two columns.
+
+        Learning and private evaluations have charges, too; theirs are of one column or of scores.
+        """
+        pairs = (" × " in str(event.get("label", "")) for event in self.events)
+        return self.state == "done" and any(pairs)
+
+    @property
     def used_sentence(self) -> str:
         """Why the approval of this charge's run cannot be used for another one."""
         return (
