@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema import Schema
     from prism_core.privacy.prior import Prior
 
-_PLOTLY = {
-    "displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"],
-    "displayModeBar": True,  # without it nobody reaches it by touch
-}  # fmt: skip
+_PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 
 
 def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
@@ -42,7 +39,9 @@ def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
     name = name or key.replace("_", "-")
     image = {"toImageButtonOptions": {"filename": name, "scale": 2}}
     st.plotly_chart(figure, config=_PLOTLY | image, key=key, alt=alt)
-    st.download_button(  # for the keyboard, which reaches no toolbar of a figure
+    # For touch and the keyboard, which reach no toolbar that comes up under the mouse; one that is
+    # always there would cover legends.
+    st.download_button(
         "Save this figure", lambda: page(figure, alt), f"{name}.html", "text/html",
         key=f"{key}_file", icon=":material/download:", type="tertiary", on_click="ignore",
         help="One file with the figure and its words; it opens in any browser.",

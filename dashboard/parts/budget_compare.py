@@ -14,7 +14,7 @@ from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.errors import PrismError
 from prism_core.planning.scenario import differences
-from prism_core.planning.words import delta_text, error_text, share_text, sigma_text
+from prism_core.planning.words import delta_text, eps_text, error_text, share_text, sigma_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +48,7 @@ _WORDS = {
 }
 _FORMATS = {
     "budget.shares.": share_text, "budget.locks.": share_text, "budget.delta": delta_text,
+    "delta": delta_text, "epsilon spent": eps_text,
     "largest sigma": sigma_text, "mean expected": error_text, "largest expected": error_text,
 }  # fmt: skip
 _BETTER = "background-color: rgba(0, 158, 115, 0.22); font-weight: 600"

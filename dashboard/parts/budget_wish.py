@@ -96,18 +96,18 @@ def _take_features(entries: Entries, value: int) -> None:
 _QUESTIONS = {
     "epsilon": _Question(
         button="Find the epsilon", find=_epsilon, free="epsilon",
-        words="An expected error of at most {wish:.3%} of n needs epsilon {value:g}.",
+        words="An expected error of at most {wish}% of n needs epsilon {value:g}.",
         take=_take_epsilon, button_take="Take epsilon {value:g}",
     ),
     "k": _Question(
         button="Find the most features", find=_features,
-        words="At this epsilon, {value} features (k) stay within {wish:.3%} of n.",
+        words="At this epsilon, {value} features (k) stay within {wish}% of n.",
         take=_take_features, button_take="Take k = {value}",
     ),
     "bins": _Question(
         button="Find the most bins", find=_bins,
         words="At this epsilon, {value} equal bins for every column with bounds stay within "
-        "{wish:.3%} of n. Bins are declared on the page Data.",
+        "{wish}% of n. Bins are declared on the page Data.",
     ),
 }  # fmt: skip
 
@@ -117,7 +117,7 @@ def _ask(entries: Entries, name: str) -> None:
     question = _QUESTIONS[name]
     try:
         value = question.find(entries)
-        words = question.words.format(wish=project().scenarios.wish, value=value)
+        words = question.words.format(wish=f"{100.0 * project().scenarios.wish:.4g}", value=value)
     except PrismError as error:
         value, words = None, str(error)
     scenarios = project().scenarios

@@ -268,7 +268,7 @@ def test_another_allocation_is_marked_on_every_bar_and_the_numbers_stand_clear_o
     assert list(mark.x) == beside
     assert mark.name == "if &lt;i&gt;uniform"
     assert list(numbers.x) == [0.4, 0.4, 0.25, 0.1]
-    assert [text.strip() for text in numbers.text] == ["40.0%", "30.0%", "20.0%", "10.0%"]
+    assert [text.strip() for text in numbers.text] == ["40.00%", "30.00%", "20.00%", "10.00%"]
     assert figure.layout.xaxis.range[1] > 0.4
 
 
@@ -300,7 +300,7 @@ def test_error_curves_mark_the_epsilon_that_is_set():
     assert len({(line.line.color, line.line.dash) for line in lines}) == 3
     marks = [trace for trace in figure.data if trace.mode == "markers+text"]
     assert [list(mark.x) for mark in marks] == [[1.0], [10.0]]
-    assert marks[0].text == ("ε = 1: 2.00%",)
+    assert marks[0].text == ("ε = 1: 2%",)
     assert figure.layout.shapes[0].x0 == 1.0
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
 
