@@ -36,6 +36,7 @@ from prism_core.figures import (
     trade_off_figure,
 )
 from prism_core.figures import columns as columns_module
+from prism_core.figures.page import page
 from prism_core.planning.bounds import Bound, ErmBound, MarginalBounds
 from prism_core.planning.meaning import Gain, Guess
 
@@ -441,3 +442,17 @@ def test_guesses_are_people(one_in, after, people, right):
     assert len(good.x) + len(bad.x) == 2 * people
     assert f"<b>{right}</b> of {people:,} after" in figure.layout.annotations[1].text
     assert good.marker.symbol != bad.marker.symbol
+
+
+# --- a figure as a file ----------------------------------------------------------------------
+
+
+def test_a_saved_figure_loads_nothing_and_lets_no_markup_through():
+    import plotly.graph_objects as go
+
+    figure = go.Figure(go.Bar(x=["</script><img src=x>"], y=[1.0]))
+    html = page(figure, '<img src="y"> & words').decode()
+    assert "<img" not in html
+    assert "&lt;img src=&quot;y&quot;&gt; &amp; words</p>" in html
+    assert "<script src" not in html
+    assert "Plotly.newPlot" in html
