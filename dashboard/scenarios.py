@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dashboard.entries import Entries
@@ -29,6 +29,7 @@ class Scenarios:
         shared: whether saved designs stand in a folder that others can use; on purpose only.
         folder: that folder, as typed.
         wish: error of the task marginals that is wished for, over n; as typed.
+        answers: by letter: the last question about a wish, what it was asked of, value, words.
     """
 
     others: dict[str, Entries] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Scenarios:
     shared: bool = False
     folder: str = ""
     wish: float = 0.02
+    answers: dict[str, tuple[str, tuple[object, ...], Any, str]] = field(default_factory=dict)
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -66,6 +68,7 @@ class Scenarios:
     def drop(self, letter: str) -> None:
         """Forget a design."""
         del self.others[letter]
+        self.answers.pop(letter, None)
         self.edited = PLAN
         self.beside = min(self.others, default=LETTERS[0])
 
@@ -74,4 +77,8 @@ class Scenarios:
         before = plan.copy()
         plan.take(self.others[letter])
         self.others[letter] = before
+        self.answers = {
+            {PLAN: letter, letter: PLAN}.get(key, key): answer
+            for key, answer in self.answers.items()
+        }
         self.edited = PLAN

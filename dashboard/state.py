@@ -270,6 +270,7 @@ class Project(Entries):
     checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
     inspection: Inspection | None = None
     report: ReportEntries = field(default_factory=ReportEntries)
+    said: dict[str, str] = field(default_factory=dict)  # about the release, as typed; by entry
     finished: Job[Plan] | None = None  # put away for another run that has not begun
     earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from prism_core.pipeline import Stage
     from prism_core.privacy.accountants import Spent
     from prism_core.privacy.events import Event
+    from prism_core.privacy.ledger.records import Once
 
 PROGRESS = "progress.json"
 CHARGE = "charge.json"
@@ -95,12 +96,13 @@ class NotedLedger(Ledger):
 
     def charge(
         self, asset: str, *, spent: Spent, events: Sequence[Event], plan: str, accountant: str,
-        why: str = "",
+        why: str = "", approval: Once | None = None,
     ) -> int:  # fmt: skip
         """See `Ledger.charge`."""
         number = super().charge(
-            asset, spent=spent, events=events, plan=plan, accountant=accountant, why=why
-        )
+            asset, spent=spent, events=events, plan=plan, accountant=accountant, why=why,
+            approval=approval,
+        )  # fmt: skip
         write_json(self._folder / CHARGE, {"number": number})
         self._teller.log(f"Charge {number} is written; no mechanism has run yet.")
         return number

@@ -12,7 +12,9 @@ from dashboard.state import project
 from dashboard.steps import STEPS, first_gap
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.errors import PrismError
+from prism_core.figures.page import page
 from prism_core.markdown import plain
+from prism_core.planning.words import delta_text, eps_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,16 +28,24 @@ _PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d
 
 
 def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
-    """A figure; the camera in its corner saves it as an image.
+    """A figure; the camera in its corner saves it as an image, the button beneath as a page.
 
     Args:
         figure: what is drawn.
         key: of the widget.
         alt: what it shows, for those who do not see it.
-        name: of the saved image; by default the key.
+        name: of the saved files; by default the key.
     """
-    image = {"toImageButtonOptions": {"filename": name or key.replace("_", "-"), "scale": 2}}
+    name = name or key.replace("_", "-")
+    image = {"toImageButtonOptions": {"filename": name, "scale": 2}}
     st.plotly_chart(figure, config=_PLOTLY | image, key=key, alt=alt)
+    # For touch and the keyboard, which reach no toolbar that comes up under the mouse; one that is
+    # always there would cover legends.
+    st.download_button(
+        "Save this figure", lambda: page(figure, alt), f"{name}.html", "text/html",
+        key=f"{key}_file", icon=":material/download:", type="tertiary", on_click="ignore",
+        help="One file with the figure and its words; it opens in any browser.",
+    )  # fmt: skip
 
 
 def heading(title: str, question: str) -> None:
@@ -87,7 +97,7 @@ def learned_text(prior: Prior) -> str:
     """What learning columns cost, in a sentence."""
     charge = "" if prior.charge is None else f", charge number {prior.charge} in the ledger"
     return (
-        f"Learned with epsilon = {prior.spent.epsilon:.3g}, delta = {prior.delta:.2g}"
+        f"Learned with epsilon = {eps_text(prior.spent.epsilon)}, delta = {delta_text(prior.delta)}"
         f"{charge}: {', '.join(prior.subjects)}. The release uses what is left of the budget."
     )
 
@@ -97,7 +107,7 @@ def spent_besides() -> None:
     unused = project().graph.unused
     if not unused:
         return
-    parts = " and ".join(f"{prior.spent.epsilon:.3g}" for prior in unused)
+    parts = " and ".join(eps_text(prior.spent.epsilon) for prior in unused)
     st.warning(
         f"Besides this plan, epsilon **{parts}** was spent on learning a graph that is no longer "
         "used. It is in the ledger and in the asset's lifetime, and not in the epsilon of this "

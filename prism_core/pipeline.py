@@ -135,6 +135,7 @@ def release(
         PlanError: when the table does not fit the plan, or another plan was approved.
         PrivacyError: for seeded noise on a private table, or undeclared persons.
         OverspentError: when the asset's lifetime budget is too small; nothing was measured.
+        LedgerError: when the approval was used before: it is for one run. Nothing was measured.
     """
     source = noise or SecureNoise()
     progress = progress or _silent
@@ -146,7 +147,7 @@ def release(
     progress("charge", 0.0)
     charge = None
     if ledger is not None and not rehearsal:
-        charge = _charge(ledger, plan, asset, why)
+        charge = _charge(ledger, plan, asset, why, approval)
     state = _Charged(ledger, charge)
     try:
         run = _Run(plan=plan, table=table, noise=source, progress=progress, state=state)
@@ -245,7 +246,7 @@ def _check_spend(plan: Plan) -> None:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
 
-def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
+def _charge(ledger: Ledger, plan: Plan, asset: str, why: str, approval: Approval | None) -> int:
     if not asset:
         raise LedgerError("Name the data asset that is to be charged.", field="asset")
     if plan.budget.accountant not in CHARGEABLE:
@@ -268,7 +269,7 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
         spent = replace(spent, epsilon=plan.guarantee.epsilon, rho=rho)
     return ledger.charge(
         asset, spent=spent, events=(*missing, *plan.events), plan=plan.hash,
-        accountant=plan.budget.accountant, why=why,
+        accountant=plan.budget.accountant, why=why, approval=approval,
     )  # fmt: skip
 
 

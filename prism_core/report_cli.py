@@ -29,6 +29,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="where to write it (default: beside DIR, DIR-report.html or .pdf)",
     )  # fmt: skip
     report.add_argument("--date", default="", metavar="YYYY-MM-DD", help="the day to be printed")
+    _add_said(report)
     report.add_argument(
         "--rehearsal", type=Path, metavar="FILE", help="what `prism rehearse --json` printed"
     )
@@ -42,6 +43,15 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     )  # fmt: skip
     report.add_argument("--json", action="store_true", help="print JSON")
     report.set_defaults(run=_report)
+
+
+def _add_said(report: argparse.ArgumentParser) -> None:
+    """An option for everything that a person has to say: no file of a run knows it."""
+    from prism_core.bundle.report_said import LABELS
+
+    said = report.add_argument_group("what you say about the release (public once handed over)")
+    for name, (label, text) in LABELS.items():
+        said.add_argument(f"--{name}", default="", metavar="TEXT", help=f"{label}: {text}")
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -73,9 +83,11 @@ def _report(arguments: argparse.Namespace) -> None:
 
 def _extras(arguments: argparse.Namespace) -> Extras:
     from prism_core.bundle.report_extras import Extras
+    from prism_core.bundle.report_said import LABELS, Said
     from prism_core.protocol_cli import rehearsal_from
 
     return Extras(
+        said=Said(**{name: getattr(arguments, name).strip() for name in LABELS}),
         date=arguments.date, rehearsed=rehearsal_from(arguments.rehearsal),
         evaluation=None
         if arguments.evaluation is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.parts import ledger_view, release_run, release_start
+from dashboard.parts import ledger_view, release_run, release_start, releases_list
 from dashboard.state import project, resume
 from dashboard.widgets import guard, heading, onward, provenance_notice
 
@@ -18,6 +18,7 @@ resume()
 state = project()
 if state.job is None:
     if state.raw is None or state.schema is None or state.target is None:
+        releases_list.section()  # also after a reload that found no project
         guard("Release")
     assert state.schema is not None
     provenance_notice(state.schema)
@@ -27,5 +28,6 @@ else:
     if state.folder is not None:
         onward("Release")
 if not state.public:
+    releases_list.section()
     with st.expander("Ledger: what was spent on whose data", icon=":material/receipt_long:"):
         ledger_view.section()

@@ -11,6 +11,7 @@ from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.config import AssetConfig
 from prism_core.errors import LedgerError, PrismError
+from prism_core.planning.words import eps_text, left_text
 from prism_core.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -68,9 +69,10 @@ def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
         return False
     if rho <= whole.left_rho:
         return True
+    left = left_text(whole.left_epsilon)
     st.error(
-        f"{what} needs epsilon {spent.epsilon:.3g}, and {whole.left_epsilon:.3g} of the lifetime "
-        f"budget is left. {_pld_hint(spent, whole)}Lower epsilon on the page Budget, or stop here.",
+        f"{what} needs epsilon {eps_text(spent.epsilon)}, and {left} of the lifetime budget is "
+        f"left. {_pld_hint(spent, whole)}Lower epsilon on the page Budget, or stop here.",
         icon=":material/block:",
     )
     return False
@@ -141,9 +143,9 @@ def _new_asset() -> None:
 
 def _left(balance: Balance) -> str:
     return (
-        f"Lifetime epsilon {balance.asset.epsilon:g}: {balance.spent_epsilon:.3g} spent, room for "
-        f"one more release of {balance.left_epsilon:.3g}. Losses of several releases add up to "
-        "less than their sum, so this is more than the difference."
+        f"Lifetime epsilon {balance.asset.epsilon:g}: {eps_text(balance.spent_epsilon)} spent, "
+        f"room for one more release of {left_text(balance.left_epsilon)}. Losses of several "
+        "releases add up to less than their sum, so this is more than the difference."
     )
 
 

@@ -15,6 +15,7 @@ from prism_core.errors import PrismError
 from prism_core.figures import BudgetRow, budget_figure, error_curve_figure, error_figure
 from prism_core.planning.compare import against_uniform
 from prism_core.planning.curve import error_curve
+from prism_core.planning.words import error_text, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,14 +52,15 @@ def shares(plan: Plan) -> None:
     chart(
         figure, key=key_of("budget_chart"),
         alt="Bars of the shares of the budget, each beside the uniform one. The largest: "
-        + ", ".join(f"{row.label} {row.share:.1%}" for row in rows[:_SAID]),
+        + ", ".join(f"{row.label} {share_text(row.share)}" for row in rows[:_SAID]),
     )  # fmt: skip
     st.markdown("**Expected error** that comes of it")
     errors = [(row.relative_error, row.label) for row in rows if row.relative_error is not None]
+    largest = sorted(errors, reverse=True)[:_SAID]
     chart(
         error_figure(rows), key=key_of("error_chart"),
         alt="Bars of the expected errors, relative to the number of rows. The largest: "
-        + ", ".join(f"{label} {size:.1%}" for size, label in sorted(errors, reverse=True)[:_SAID]),
+        + ", ".join(f"{label} {error_text(size)}" for size, label in largest),
     )  # fmt: skip
     st.caption(
         "Expected l1 error of each noisy marginal over n: an expectation of the noise, not a "
@@ -98,5 +100,5 @@ def curves(plans: Mapping[str, Plan]) -> None:
     chart(
         error_curve_figure(lines, here), key="curve_chart",
         alt="Curves of the expected error against epsilon, falling. "
-        + "; ".join(f"{n}: {p.mean:.1%} at epsilon {p.epsilon:g}" for n, p in here.items()),
+        + "; ".join(f"{n}: {error_text(p.mean)} at epsilon {p.epsilon:g}" for n, p in here.items()),
     )  # fmt: skip

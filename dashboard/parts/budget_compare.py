@@ -14,6 +14,7 @@ from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.errors import PrismError
 from prism_core.planning.scenario import differences
+from prism_core.planning.words import delta_text, eps_text, error_text, share_text, sigma_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,11 @@ _WORDS = {
     "synthesis.iterations": "Iterations",
     "synthesis.engine": "Engine",
 }
-_SHARES = ("budget.shares.", "budget.locks.", "mean expected", "largest expected")
+_FORMATS = {
+    "budget.shares.": share_text, "budget.locks.": share_text, "budget.delta": delta_text,
+    "delta": delta_text, "epsilon spent": eps_text,
+    "largest sigma": sigma_text, "mean expected": error_text, "largest expected": error_text,
+}  # fmt: skip
 _BETTER = "background-color: rgba(0, 158, 115, 0.22); font-weight: 600"
 _DIFFERS = "background-color: rgba(230, 159, 0, 0.20)"
 
@@ -109,7 +114,7 @@ def _table(found: Sequence[Difference], letter: str) -> None:
         }
     )  # fmt: skip
     st.dataframe(
-        _marked(frame, found, letter), hide_index=True, width="stretch",
+        _marked(frame, found, letter), hide_index=True, width="stretch", height="content",
         column_config={"": st.column_config.TextColumn("", width=310, pinned=True)},
     )  # fmt: skip
 
@@ -143,8 +148,9 @@ def _shown(row: Difference, side: str) -> str:
         return "–"
     if isinstance(value, str):
         return value.replace("_", " ") if row.kind == "entry" else value
-    if row.what.startswith(_SHARES):
-        return f"{value:.2%}"
+    for what, text in _FORMATS.items():
+        if row.what.startswith(what):
+            return text(float(value))
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.4g}"

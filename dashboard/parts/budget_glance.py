@@ -10,6 +10,7 @@ from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.planning.meaning import meaning
 from prism_core.planning.scenario import figures
+from prism_core.planning.words import delta_text, eps_text, error_text, sigma_text
 
 if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
@@ -23,18 +24,18 @@ def section(plan: Plan) -> None:
     task = [query for query in plan.queries if query.pool == "task"]
     first, second, third, fourth = st.columns(4)
     first.metric(
-        "Epsilon", f"{plan.budget.epsilon:g}", border=True,
-        help=f"With delta = {plan.delta:.2g}.",
+        "Epsilon", eps_text(plan.budget.epsilon), border=True,
+        help=f"With delta = {delta_text(plan.delta)}.",
     )  # fmt: skip
     second.metric(
-        "Noise, σ in rows", f"{max(query.sigma for query in task):,.3g}",
+        "Noise, σ in rows", sigma_text(max(query.sigma for query in task)),
         border=True, help="Largest standard deviation of one cell of a marginal with the target, "
         "in counts of rows.",
     )  # fmt: skip
     third.metric(
-        "Task error", f"{found.mean_error:.1%}", border=True,
+        "Task error", error_text(found.mean_error), border=True,
         help="Mean expected l1 error of the marginals with the target, over n: an expectation of "
-        f"the noise, not a guarantee. The largest is {found.largest_error:.1%}.",
+        f"the noise, not a guarantee. The largest is {error_text(found.largest_error)}.",
     )  # fmt: skip
     guess = meaning(plan).guess(project().guess)
     fourth.metric(

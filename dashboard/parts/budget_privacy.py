@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.keep import keep, replaced, showing
 from dashboard.parts.budget_entry import choose, entry, key_of
 from dashboard.state import project
+from prism_core.planning.words import delta_text
 from prism_core.privacy.accountants import CHARGEABLE, available
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ def section(entries: BudgetEntries) -> None:
         default=preset, on_change=_take, args=(entries, key), label_visibility="collapsed",
     )  # fmt: skip
     key = entry("delta", entries.delta)
+    default = delta_text(1 / project().n ** 2)
     st.text_input(
-        "Delta", value=entries.delta, placeholder=f"1/n² = {1 / project().n ** 2:.2g}", key=key,
+        "Delta", value=entries.delta, placeholder=f"1/n² = {default}", key=key,
         on_change=keep, args=(entries, "delta", key),
         help="Probability that the bound does not hold. Leave empty for 1/n².",
     )  # fmt: skip

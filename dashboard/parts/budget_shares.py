@@ -10,6 +10,7 @@ from dashboard.components.share_bar import WHOLE, Part, share_bar
 from dashboard.keep import from_percent, replaced
 from dashboard.parts.budget_entry import entry, key_of
 from prism_core.figures import pool_style
+from prism_core.planning.words import share_text
 
 if TYPE_CHECKING:
     from dashboard.entries import Entries
@@ -86,7 +87,7 @@ def numbers(entries: Entries) -> None:
             on_change=_typed, args=(entries, pool, key),
         )  # fmt: skip
     rest = 1.0 - sum(getattr(budget, pool) for pool in entries.pools if pool != "task")
-    st.caption(f"The task gets the rest: **{rest:.1%}**.")
+    st.caption(f"The task gets the rest: **{share_text(rest)}**.")
 
 
 def _typed(entries: Entries, pool: str, key: str) -> None:

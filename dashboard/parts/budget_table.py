@@ -13,6 +13,7 @@ from dashboard.keep import from_percent
 from dashboard.parts.budget_entry import key_of
 from prism_core.planning.compare import against_uniform
 from prism_core.planning.summary import lines
+from prism_core.planning.words import error_text, up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,6 @@ def section(entries: Entries, plan: Plan) -> None:
         Row(columns=() if other is None else other.columns, share=line.share)
         for line, other in zip(found, beside, strict=True)
     ]
-    _locks(entries, rows)
     frame = _frame(entries, found, beside, rows)
     labels = zlib.crc32("\n".join(frame["marginal"]).encode())
     key = f"{key_of('marginals')}_{entries.rev}_{labels:x}"
@@ -65,6 +65,7 @@ def section(entries: Entries, plan: Plan) -> None:
         f"rest. Model size: {size.cells:,} cells, largest clique {size.largest_clique:,}"
         f"{'' if size.exact else ' (at most)'}; about {max(1.0, size.megabytes):,.0f} MiB to fit."
     )
+    _locks(entries, rows)
 
 
 def _frame(
@@ -87,13 +88,23 @@ def _frame(
                 round(100.0 * (line.share if share is None else share), 6)
                 for line, share in zip(found, held, strict=True)
             ],
-            "sigma": of("sigma"),
-            "l1": of("l1"),
-            "error": of("relative_error"),
-            "uniform": of("relative_error", "uniform"),
-            "closed form": of("relative_error", "closed_form"),
+            "sigma": rounded(of("sigma"), 3),
+            "l1": rounded(of("l1"), 3),
+            "error": percents(of("relative_error")),
+            "uniform": percents(of("relative_error", "uniform")),
+            "closed form": percents(of("relative_error", "closed_form")),
         }
     )
+
+
+def rounded(values: Sequence[float | None], digits: int) -> list[float | None]:
+    """Numbers as every page writes them, and still numbers, so that the table can sort them."""
+    return [None if value is None else float(up(value, digits)) for value in values]
+
+
+def percents(errors: Sequence[float | None]) -> list[float | None]:
+    """Expected errors in percents, likewise."""
+    return [None if e is None else float(error_text(e).removesuffix("%")) for e in errors]
 
 
 def _order(frame: pd.DataFrame) -> list[str]:
@@ -123,15 +134,15 @@ _COLUMNS: dict[str, Any] = {
     "locked": st.column_config.CheckboxColumn(
         "lock", width=62, help="Hold this share; the others of the pool share the rest"
     ),
-    "share": _number("share, %", 78, "%.3f", "Of the whole budget. Typing a share locks it."),
-    "sigma": _number("noise σ", 60, "%.1f", "Standard deviation of the noise in a cell, in rows"),
-    "l1": _number("error, rows", 72, "%.0f", "Expected l1 error of the noisy marginal, in rows"),
-    "error": _number("error, %", 60, "percent", "The same, relative to the number of rows"),
+    "share": _number("share, %", 78, "%.2f", "Of the whole budget. Typing a share locks it."),
+    "sigma": _number("noise σ", 60, "%g", "Standard deviation of the noise in a cell, in rows"),
+    "l1": _number("error, rows", 72, "%g", "Expected l1 error of the noisy marginal, in rows"),
+    "error": _number("error, %", 60, "%g%%", "The same, relative to the number of rows"),
     "uniform": _number(
-        "uniform", 62, "percent", "Error, % of n, if all marginals of the pool had the same share"
+        "uniform", 62, "%g%%", "Error, % of n, if all marginals of the pool had the same share"
     ),
     "closed form": _number(
-        "closed form", None, "percent", "Error, % of n, under the closed form with nothing locked"
+        "closed form", None, "%g%%", "Error, % of n, under the closed form with nothing locked"
     ),
 }
 
@@ -172,18 +183,23 @@ def _unlock(entries: Entries, columns: tuple[str, ...]) -> None:
 
 
 def _locks(entries: Entries, rows: Sequence[Row]) -> None:
-    """How many shares are locked, and the way to remove all locks."""
-    if not entries.budget.locks:
-        return
+    """How many shares are locked, and the way to remove all locks.
+
+    It stands beneath the table, and always: the first lock moves nothing, and the toolbar that
+    the table shows above itself covers nothing.
+    """
     known = {frozenset(row.columns) for row in rows}
     idle = [columns for columns in entries.budget.locks if frozenset(columns) not in known]
     left, right = st.columns([3, 1], vertical_alignment="center")
     count = len(entries.budget.locks)
-    words = f"**{count} share{'s' * (count > 1)} locked.**"
+    words = f"**{count} share{'s' * (count > 1)} locked.**" if count else "No share is locked."
     if idle:
         words += f" {len(idle)} of them on marginals that are not in this table."
     left.markdown(words)
-    if right.button("Remove all locks", key=key_of("locks_clear"), icon=":material/lock_open:"):
+    if right.button(
+        "Remove all locks", key=key_of("locks_clear"), icon=":material/lock_open:",
+        disabled=not count,
+    ):  # fmt: skip
         entries.budget.locks.clear()
         entries.renew()
         st.rerun()

@@ -17,6 +17,7 @@ from dashboard.parts import (
 from dashboard.state import project
 from dashboard.widgets import plain, spent_besides
 from prism_core.errors import PrismError
+from prism_core.planning.words import eps_text
 
 if TYPE_CHECKING:
     from dashboard.entries import Entries
@@ -85,10 +86,11 @@ def _deducted(plan: Plan) -> None:
     if prior is None:
         return
     st.info(
-        f"Of epsilon {plan.budget.epsilon:g}, learning has spent "
-        f"**{prior.spent.epsilon:.3g}**. This plan has what is left: epsilon "
-        f"**{plan.spent.epsilon:.3g}**. All together stay within {plan.budget.epsilon:g}. (The two "
-        "do not add up to it: noise of several measurements hides a person better than each alone, "
+        f"Of epsilon {eps_text(plan.budget.epsilon)}, learning has spent "
+        f"**{eps_text(prior.spent.epsilon)}**. This plan has what is left: epsilon "
+        f"**{eps_text(plan.spent.epsilon)}**. All together stay within "
+        f"{eps_text(plan.budget.epsilon)}. (The two do not add up to it: noise of "
+        "several measurements hides a person better than each alone, "
         "so what is added up is ρ, which grows with the square of epsilon when that is small.)",
         icon=":material/school:",
     )

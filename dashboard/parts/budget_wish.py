@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from dashboard.entries import Entries
 
-_ANSWER = "wish_answer"
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Question:
@@ -98,18 +96,18 @@ def _take_features(entries: Entries, value: int) -> None:
 _QUESTIONS = {
     "epsilon": _Question(
         button="Find the epsilon", find=_epsilon, free="epsilon",
-        words="An expected error of at most {wish:.3%} of n needs epsilon {value:g}.",
+        words="An expected error of at most {wish}% of n needs epsilon {value:g}.",
         take=_take_epsilon, button_take="Take epsilon {value:g}",
     ),
     "k": _Question(
         button="Find the most features", find=_features,
-        words="At this epsilon, {value} features (k) stay within {wish:.3%} of n.",
+        words="At this epsilon, {value} features (k) stay within {wish}% of n.",
         take=_take_features, button_take="Take k = {value}",
     ),
     "bins": _Question(
         button="Find the most bins", find=_bins,
         words="At this epsilon, {value} equal bins for every column with bounds stay within "
-        "{wish:.3%} of n. Bins are declared on the page Data.",
+        "{wish}% of n. Bins are declared on the page Data.",
     ),
 }  # fmt: skip
 
@@ -119,10 +117,11 @@ def _ask(entries: Entries, name: str) -> None:
     question = _QUESTIONS[name]
     try:
         value = question.find(entries)
-        words = question.words.format(wish=project().scenarios.wish, value=value)
+        words = question.words.format(wish=f"{100.0 * project().scenarios.wish:.4g}", value=value)
     except PrismError as error:
         value, words = None, str(error)
-    st.session_state[key_of(_ANSWER)] = (name, _asked(entries, name), value, words)
+    scenarios = project().scenarios
+    scenarios.answers[scenarios.edited] = (name, _asked(entries, name), value, words)
 
 
 def _asked(entries: Entries, name: str) -> tuple[object, ...]:
@@ -140,9 +139,14 @@ def _asked(entries: Entries, name: str) -> tuple[object, ...]:
 
 
 def _answered(entries: Entries) -> None:
-    """The last answer, while what was asked still stands."""
-    name, asked, value, words = st.session_state.get(key_of(_ANSWER), ("", None, None, ""))
-    if not name or asked != _asked(entries, name):
+    """The last answer; without its button, and as an earlier one, once other things are set."""
+    scenarios = project().scenarios
+    if scenarios.edited not in scenarios.answers:
+        return
+    name, asked, value, words = scenarios.answers[scenarios.edited]
+    if asked != _asked(entries, name):
+        if value is not None:
+            st.caption(f"Earlier answer, before something else was set: {plain(words)}")
         return
     if value is None:
         st.warning(plain(words), icon=":material/info:")

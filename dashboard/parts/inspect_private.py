@@ -15,6 +15,7 @@ from dashboard.widgets import mistakes, plain
 from prism_core.bundle import writer
 from prism_core.errors import PrismError
 from prism_core.evaluation import design_private, evaluate_private
+from prism_core.planning.words import delta_text, eps_text
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.workspace import generator
@@ -73,8 +74,8 @@ def _plan(epsilon: float) -> PrivatePlan:
 
 def _cost(plan: PrivatePlan) -> None:
     first, second, third = st.columns(3)
-    first.metric("Spends, ε", f"{plan.spent.epsilon:.3g}", border=True,
-                 help=f"By itself, at delta {plan.delta:.2g}.")  # fmt: skip
+    first.metric("Spends, ε", eps_text(plan.spent.epsilon), border=True,
+                 help=f"By itself, at delta {delta_text(plan.delta)}.")  # fmt: skip
     text = "–" if not plan.classes else f"± {1.96 * plan.expected_auc_error():.3f}"
     if plan.classes and 1.96 * plan.expected_auc_error() > _ROUGH:
         st.warning(
@@ -102,7 +103,7 @@ def _confirm(plan: PrivatePlan, *, covered: bool) -> None:
     what = (
         "These rows are public: nothing is charged."
         if state.public
-        else f"This spends epsilon {plan.spent.epsilon:.3g} of “{plain(word)}”. It cannot be "
+        else f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}”. It cannot be "
         "undone, even if it fails once counting has begun."
     )
     attempt = len(inspection().private)
@@ -143,8 +144,8 @@ def _show(found: PrivateEvaluation, number: int) -> None:
         (st.success, ":material/verified:") if found.covered else (st.warning, ":material/warning:")
     )
     say(
-        f"**{found.stamp.capitalize()}** · epsilon {found.spent.epsilon:.3g}, delta "
-        f"{found.spent.delta:.2g}"
+        f"**{found.stamp.capitalize()}** · epsilon {eps_text(found.spent.epsilon)}, delta "
+        f"{delta_text(found.spent.delta)}"
         + ("" if found.charge is None else f" · charge number {found.charge} in the ledger"),
         icon=icon,
     )

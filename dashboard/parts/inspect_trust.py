@@ -57,22 +57,24 @@ def section() -> None:
 
 
 def _headline(found: Prediction) -> None:
-    row = found.row("auc")
-    st.markdown(f"#### {plain(sentences.trust(found))}")
+    regime = str(inspection().certificate["task"].get("regime", ""))
+    row = sentences.leading(found, regime)
+    auc = "AUC from S" if row.name == "auc_from_s" else "AUC"
+    st.markdown(f"#### {plain(sentences.trust(found, regime))}")
     first, second, third, fourth = st.columns(4)
-    _number(first, "AUC, trained on synthetic", row.value, "TSTR: train on synthetic, test on "
-            "real rows kept aside; logistic regression, all columns.")  # fmt: skip
-    _number(second, "AUC, trained on real", row.ceiling, "TRTR, the ceiling: the same learner on "
-            "the real training rows.")  # fmt: skip
+    _number(first, f"{auc}, trained on synthetic", row.value, "TSTR: train on synthetic, "
+            "test on real rows kept aside; logistic regression.")  # fmt: skip
+    _number(second, f"{auc}, trained on real", row.ceiling, "TRTR, the ceiling: the same "
+            "learner with the same columns on the real training rows.")  # fmt: skip
     _number(third, "AUC, guessing", row.floor, "The floor: class shares, no column looked at.")
     error = found.row("calibration_error")
     _number(fourth, "Calibration error", error.value, "Mean gap between predicted and observed "
-            "shares; 0 is best.")  # fmt: skip
+            "shares, with all columns; 0 is best.")  # fmt: skip
     if row.note:
         st.caption(plain(row.note))
-    protected = sentences.from_protected(found)
-    if protected:
-        st.markdown(plain(protected))
+    other = sentences.beside(found, regime)
+    if other:
+        st.markdown(plain(other))
 
 
 def _number(place: Any, title: str, value: float | None, text: str) -> None:  # noqa: ANN401

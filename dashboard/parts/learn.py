@@ -19,6 +19,7 @@ from prism_core.data.tables import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning import form
 from prism_core.learning.requests import SCALES, CategoryRequest
+from prism_core.planning.words import delta_text, eps_text, left_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,17 +134,17 @@ def _cost(plan: DomainPlan) -> None:
     first, second, third = st.columns(3)
     first.metric(
         "Learning spends, ε",
-        f"{plan.spent.epsilon:.3g}",
+        eps_text(plan.spent.epsilon),
         border=True,
-        help=f"By itself, at delta {plan.delta:.2g}.",
+        help=f"By itself, at delta {delta_text(plan.delta)}.",
     )
     second.metric(
         "Left for the release, ε",
-        f"{plan.left_epsilon:.3g}",
+        left_text(plan.left_epsilon),
         border=True,
         help="Both together stay within the whole epsilon: losses add up to less than their sum.",
     )
-    third.metric("Whole, ε", f"{plan.epsilon:g}", border=True)
+    third.metric("Whole, ε", eps_text(plan.epsilon), border=True)
     rows = []
     for request, event in zip(plan.outline.requests, plan.events, strict=True):
         if isinstance(request, CategoryRequest):
@@ -236,7 +237,7 @@ def _promise(plan: DomainPlan) -> str:
     if state.public:
         return f"These rows are public: learn {what} with known noise. Nothing is charged."
     return (
-        f"Spend epsilon {plan.spent.epsilon:.3g} of “{plain(state.asset or 'the asset')}” on "
+        f"Spend epsilon {eps_text(plan.spent.epsilon)} of “{plain(state.asset or 'the asset')}” on "
         f"learning {what}. This cannot be undone, even if it fails once counting has begun."
     )
 

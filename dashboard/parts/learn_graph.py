@@ -13,6 +13,7 @@ from dashboard.parts import asset, learning_step
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
+from prism_core.planning.words import delta_text, eps_text, left_text
 from prism_core.structure import formats
 from prism_core.workspace import fresh_rng, ready
 
@@ -44,7 +45,8 @@ def section() -> None:
 def _learned() -> None:
     graph = project().graph
     cost = "from public rows" if graph.prior is None else (
-        f"with epsilon = {graph.prior.spent.epsilon:.3g}, delta = {graph.prior.delta:.2g}"
+        f"with epsilon = {eps_text(graph.prior.spent.epsilon)}, delta = "
+        f"{delta_text(graph.prior.delta)}"
     )  # fmt: skip
     text, button = st.columns([4, 1])
     text.success(
@@ -126,8 +128,8 @@ def _entries() -> None:
 
 def _cost(plan: GraphPlan) -> None:
     first, second, third = st.columns(3)
-    first.metric("Learning spends, ε", f"{plan.spent.epsilon:.3g}", border=True)
-    second.metric("Left for the release, ε", f"{plan.left_epsilon:.3g}", border=True)
+    first.metric("Learning spends, ε", eps_text(plan.spent.epsilon), border=True)
+    second.metric("Left for the release, ε", left_text(plan.left_epsilon), border=True)
     third.metric(
         "Least association found", f"{plan.threshold:.3f}", border=True,
         help="Of 1: weaker columns do not stand out of the noise.",
@@ -163,7 +165,7 @@ def _promise(plan: GraphPlan) -> str:
     if state.public:
         return "These rows are public: learn with known noise. Nothing is charged."
     return (
-        f"Spend epsilon {plan.spent.epsilon:.3g} of “{plain(state.asset or 'the asset')}” on "
+        f"Spend epsilon {eps_text(plan.spent.epsilon)} of “{plain(state.asset or 'the asset')}” on "
         "learning the blanket. This cannot be undone, even if it fails once the search has begun."
     )
 

@@ -18,7 +18,8 @@ from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.bundle import approved
 from prism_core.bundle.protocol import Protocol
-from prism_core.errors import ConfigError, PrismError
+from prism_core.errors import ConfigError, LedgerError, PrismError
+from prism_core.privacy.ledger import Ledger
 from prism_core.rehearsal import estimates
 from prism_core.workspace import approval_required
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from prism_core.bundle.approved import Approved
     from prism_core.planning.plan import Plan
 
+_TALL = 700  # pixels of the window on the protocol
 _FORMATS = (
     ("For reading (HTML)", "html", "text/html"), ("As text (Markdown)", "md", "text/markdown"),
     ("For machines (JSON)", "json", "application/json"),
@@ -59,14 +61,19 @@ def check(plan: Plan) -> Check | None:
         return Check(done=False, text=text) if needed else None
     approval = state.approved.approval
     if state.approved.covers(plan, state.asset):
+        used = _used(state, plan)
+        if used:
+            return Check(done=False, text=plain(used))
         return Check(done=True, text=f"A{plain(approval.sentence[1:])}, for exactly this plan")
     what = "asset is another one" if state.approved.covers(plan) else "plan changed"
     return Check(done=False, text=f"The {what} since it was approved: see below what changed")
 
 
 def section(plan: Plan) -> None:
-    """Downloads, the record of an approval, and what changed since."""
+    """The protocol to read and to take along, the record of an approval, what changed since."""
     state = project()
+    with st.expander("Read the protocol", icon=":material/article:"), mistakes():
+        st.iframe(_protocol(state, plan)["html"], height=_TALL, alt="The protocol, in full")
     label = "Protocol and approval: what a committee decides on before anything is spent"
     changed = state.approved is not None and not state.approved.covers(plan, state.asset)
     with st.expander(label, icon=":material/gavel:", expanded=changed), mistakes():
@@ -86,6 +93,17 @@ def section(plan: Plan) -> None:
             _record(state, plan)
         else:
             _recorded(state, state.approved, plan)
+
+
+def _used(state: Project, plan: Plan) -> str:
+    """Why the recorded approval is used up, "" while it is not; rehearsals use none up."""
+    if state.public or state.approved is None:
+        return ""
+    try:
+        charge = Ledger().used(plan.hash, state.approved.approval)
+    except LedgerError:
+        return ""  # the checklist says that there is no ledger to charge
+    return "" if charge is None else charge.used_sentence
 
 
 def _needed(state: Project) -> bool:

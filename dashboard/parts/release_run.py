@@ -12,6 +12,7 @@ from dashboard.telling import WRITING
 from dashboard.widgets import plain
 from prism_core.bundle import writer
 from prism_core.bundle.archive import zip_bytes
+from prism_core.planning.words import delta_text, eps_text
 from prism_core.privacy.ledger import STATE_WORDS
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _stopped(job: Job[Plan], outcome: Outcome) -> None:
         )
     else:
         st.warning(
-            f"**The charge stands:** number {charge.id}, epsilon {charge.epsilon:.3g} of "
+            f"**The charge stands:** number {charge.id}, epsilon {eps_text(charge.epsilon)} of "
             f"“{plain(charge.asset)}” ({STATE_WORDS[charge.state]}). What was measured cannot be "
             "taken back, and nothing of it was given out.",
             icon=":material/receipt_long:",
@@ -114,7 +115,7 @@ def _done(job: Job[Plan], outcome: Outcome) -> None:
     plan = job.plan
     st.success(
         f"**{stamp.capitalize()}.** {outcome.document['rows']:,} synthetic rows, epsilon "
-        f"{plan.budget.epsilon:g}, delta {plan.delta:.2g}.",
+        f"{eps_text(plan.budget.epsilon)}, delta {delta_text(plan.delta)}.",
         icon=":material/verified:",
     )
     if outcome.document.get("charge"):

@@ -12,6 +12,7 @@ from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
 from prism_core.planning.approval import same_asset
+from prism_core.planning.words import eps_text
 from prism_core.privacy.ledger import Ledger
 from prism_core.workspace import encode_holdout, fresh_rng, ready, recognise, split
 
@@ -87,7 +88,7 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
 def _promise(state: Project, plan: Plan) -> str:
     amount = plan.budget.epsilon if plan.prior is None else plan.spent.epsilon
     return (
-        f"**Spend epsilon {amount:.3g} of “{plain(state.asset or 'the asset')}”.** This "
+        f"**Spend epsilon {eps_text(amount)} of “{plain(state.asset or 'the asset')}”.** This "
         "cannot be undone, even if the run fails after its first measurement."
     )
 

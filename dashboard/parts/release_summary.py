@@ -10,6 +10,7 @@ from dashboard.parts import asset
 from dashboard.widgets import plain, spent_besides
 from prism_core.bundle.protocol import LEAKAGE
 from prism_core.errors import LedgerError
+from prism_core.planning.words import delta_text, eps_text, left_text
 from prism_core.privacy.events import failure
 from prism_core.privacy.ledger import Ledger
 
@@ -54,8 +55,8 @@ def _measured(state: Project, plan: Plan) -> str:
         f"- **{rest}** one-way marginals and **{pairs}** background pairs chosen privately,\n\n"
         f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
         f"these noisy numbers alone, and draw **{plan.rows:,}** synthetic rows.\n\n"
-        f"The whole run{_learned(plan)} is ({plan.budget.epsilon:g}, {plan.delta:.2g})-"
-        "differentially private for the replacement of one person."
+        f"The whole run{_learned(plan)} is ({eps_text(plan.budget.epsilon)}, "
+        f"{delta_text(plan.delta)})-differentially private for the replacement of one person."
     )
 
 
@@ -69,19 +70,20 @@ def _spent(state: Project, plan: Plan) -> str:
     balance = asset.balance(plan.delta)
     if balance is None:
         return (
-            f"Epsilon {plan.spent.epsilon:.3g} of the lifetime budget of an asset that is still to "
-            "be named."
+            f"Epsilon {eps_text(plan.spent.epsilon)} of the lifetime budget of an asset that is "
+            "still to be named."
         )
     after = balance.after(plan.total, failure(plan.events))
     name = plain(balance.asset.name)
     if after.spent_rho > after.total_rho:
-        return f"Epsilon {plan.spent.epsilon:.3g} of “{name}”, which is more than is left."
+        return f"Epsilon {eps_text(plan.spent.epsilon)} of “{name}”, which is more than is left."
     return (
-        f"Epsilon {plan.spent.epsilon:.3g} of “{name}”, charged before the first measurement. Of "
-        f"its lifetime of {balance.asset.epsilon:g}, {after.spent_epsilon:.3g} is then spent "
-        f"(now {balance.spent_epsilon:.3g}), and there is room for one more release of "
-        f"{after.left_epsilon:.3g} (now {balance.left_epsilon:.3g}). Losses of several releases "
-        "add up to less than their sum, so that this is more than the difference."
+        f"Epsilon {eps_text(plan.spent.epsilon)} of “{name}”, charged before the first "
+        f"measurement. Of its lifetime of {balance.asset.epsilon:g}, "
+        f"{eps_text(after.spent_epsilon)} is then spent (now {eps_text(balance.spent_epsilon)}), "
+        f"and there is room for one more release of {left_text(after.left_epsilon)} (now "
+        f"{left_text(balance.left_epsilon)}). Losses of several releases add up to less than their "
+        "sum, so that this is more than the difference."
     )
 
 

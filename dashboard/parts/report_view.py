@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.keep import keep
 from dashboard.once import once
+from dashboard.parts import report_said
 from dashboard.state import project
 from dashboard.widgets import mistakes
 from prism_core.bundle.archive import zip_bytes
@@ -46,6 +47,7 @@ def _chosen(state: Project) -> Extras:
     rows, rehearsed = _measured(state), _rehearsed(state)
     bought = [] if state.inspection is None else state.inspection.private
     private = [found for found in bought if found.covered]  # a rehearsal is not private
+    said = report_said.entries(state)
     left, middle, right = st.columns(3, gap="large")
     day = left.date_input(
         "Date on the report", value=state.report.date, key="report_date",
@@ -68,6 +70,7 @@ def _chosen(state: Project) -> Extras:
             OUTSIDE_EPSILON, "Comparisons with real rows; none yet. They are made on Inspect.",
         )  # fmt: skip
     return Extras(
+        said=said,
         date="" if day is None else day.isoformat(),
         rehearsed=rehearsed if add_rehearsed else (),
         private=tuple(found.to_dict() for found in private) if add_private else (),

@@ -21,7 +21,14 @@ from prism_core.planning.approval import Approval
 from prism_core.planning.meaning import Meaning, meaning
 from prism_core.planning.statement import statement
 from prism_core.planning.summary import lines
-from prism_core.planning.words import percent, small, up
+from prism_core.planning.words import (
+    delta_text,
+    eps_text,
+    error_text,
+    left_text,
+    share_text,
+    sigma_text,
+)
 from prism_core.privacy.events import failure
 from prism_core.rehearsal.summary import SHIFT_TEXT
 
@@ -223,19 +230,19 @@ class Protocol:
         plan = self.plan
         whole = plan.guarantee
         rows = [
-            ("Epsilon of this release", up(plan.spent.epsilon)),
-            ("Delta", small(plan.delta)),
+            ("Epsilon of this release", eps_text(plan.spent.epsilon)),
+            ("Delta", delta_text(plan.delta)),
             ("Losses are added up by", plan.budget.accountant),
         ]
         if plan.prior is not None:
-            rows.insert(1, ("With the learning before it", up(whole.epsilon)))
+            rows.insert(1, ("With the learning before it", eps_text(whole.epsilon)))
         if self.balance is not None:
             after = self.balance.after(plan.total, failure(plan.events))
             rows += [
                 ("Lifetime epsilon of the asset", f"{self.balance.asset.epsilon:g}"),
-                ("Spent before", up(self.balance.spent_epsilon)),
-                ("Spent with this release", up(after.spent_epsilon)),
-                ("Room for one more release of", f"{after.left_epsilon:.3g}"),
+                ("Spent before", eps_text(self.balance.spent_epsilon)),
+                ("Spent with this release", eps_text(after.spent_epsilon)),
+                ("Room for one more release of", left_text(after.left_epsilon)),
             ]
         return Section(
             title="What it spends, and what stays",
@@ -298,8 +305,8 @@ class Protocol:
 def _line(line: PlanLine) -> tuple[str, ...]:
     return (
         plain(line.label), line.pool, "" if line.cells is None else f"{line.cells:,}",
-        percent(line.share), "" if line.sigma is None else up(line.sigma),
-        "" if line.relative_error is None else percent(line.relative_error),
+        share_text(line.share), "" if line.sigma is None else sigma_text(line.sigma),
+        "" if line.relative_error is None else error_text(line.relative_error),
     )  # fmt: skip
 
 

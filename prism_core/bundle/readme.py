@@ -26,7 +26,7 @@ from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.markdown import plain
 from prism_core.planning.meaning import meaning
 from prism_core.planning.statement import statement
-from prism_core.planning.words import small, up
+from prism_core.planning.words import error_text, small, up
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -129,7 +129,7 @@ def _preserved(plan: Plan) -> str:
             worst = max(query.relative_error for query in found)
             lines.append(
                 f"- {len(found)} marginal{'s' if len(found) > 1 else ''} {words}; expected error "
-                f"from noise at most {worst:.2%} of the people"
+                f"from noise at most {error_text(worst)} of the people"
             )
     target = plan.task.target
     outside = [name for name in plan.schema.names if name not in {*plan.s, target}]

@@ -29,7 +29,16 @@ from prism_core.planning.meaning import meaning
 from prism_core.planning.scenario import figures
 from prism_core.planning.statement import statement
 from prism_core.planning.summary import PlanLine, lines
-from prism_core.planning.words import percent, small, up
+from prism_core.planning.words import (
+    delta_text,
+    eps_text,
+    error_text,
+    percent,
+    share_text,
+    sigma_text,
+    small,
+    up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +82,7 @@ def report(
     extras.check_release(facts.plan_sha256)
     plan = stages.final
     spent = _spent(stages)
-    entry = report_registry.registry(plan, facts, extras.date)
+    entry = report_registry.registry(plan, facts, extras.date, extras.said)
     return _environment().get_template("report.html").render(
         plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
@@ -99,7 +108,9 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.filters |= {
-        "up": up, "small": small, "percent": percent, "pieces": pieces, "title_of": metric_title,
+        "up": up, "small": small, "percent": percent, "eps": eps_text, "delta": delta_text,
+        "sigma": sigma_text, "error": error_text, "share": share_text, "pieces": pieces,
+        "title_of": metric_title,
         "number": lambda value: f"{value:,}", "three": lambda value: f"{value:.3f}",
         "width": _width, "shown": _printable,
     }  # fmt: skip

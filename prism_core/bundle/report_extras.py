@@ -1,4 +1,4 @@
-"""What a copy of the report may say beyond its bundle: a date, rehearsals, numbers.
+"""What a copy of the report may say beyond its bundle: names, a date, rehearsals, numbers.
 
 The report in a bundle follows from plan, facts and scenarios alone, so that `prism verify` can
 write it again and compare. Everything here goes into a copy that the curator makes.
@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from prism_core.bundle.report_said import Said
 from prism_core.errors import BundleError
 from prism_core.evaluation.private import INSIDE_EPSILON, PRIVATE, REHEARSED
 from prism_core.evaluation.records import OUTSIDE_EPSILON
@@ -44,12 +45,14 @@ class Extras:
     """What a copy says beyond the bundle's report.
 
     Attributes:
+        said: who released what for which purpose, as the curator types it.
         date: the day that is printed, as YYYY-MM-DD; "" prints none.
         rehearsed: means of rehearsals on stand-in rows; no real row was read for them.
         evaluation: `Evaluation.to_dict()`, only if the curator opted in: outside epsilon.
         private: entries of private evaluations of this release, each covered by a charge.
     """
 
+    said: Said = field(default_factory=Said)
     date: str = ""
     rehearsed: tuple[Estimate, ...] = ()
     evaluation: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -58,7 +61,8 @@ class Extras:
     @property
     def some(self) -> bool:
         """Whether there is anything beyond the bundle's report."""
-        return bool(self.date or self.rehearsed or self.private) or self.evaluation is not None
+        own = self.said.some or self.date or self.rehearsed or self.private
+        return bool(own) or self.evaluation is not None
 
     def __post_init__(self) -> None:
         """Refuse what this program did not write.

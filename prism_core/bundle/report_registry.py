@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, NEIGHBOURS, REHEARSAL
+from prism_core.bundle.report_said import Said
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.planning.words import small, up
 
@@ -27,17 +28,19 @@ _COMPOSITION = {
 }
 
 
-def registry(plan: Plan, facts: Facts, date: str = "") -> dict[str, Any]:
+def registry(plan: Plan, facts: Facts, date: str = "", said: Said | None = None) -> dict[str, Any]:
     """The entry as plain values; None where the curator has to say it. Reads no row.
 
     Args:
         plan: with every private choice filled in.
         facts: what the certificate says beyond it.
         date: of publication, "" where it is not known.
+        said: what the curator fills in.
     """
+    said = said or Said()
     return {
         "deployment": {
-            "basic": _basic(plan, facts, date),
+            "basic": _basic(plan, facts, date, said),
             "dp_variant": {
                 "variant_name": "Approximate DP",
                 "data_domain": f"{len(plan.schema.columns)} columns, "
@@ -71,25 +74,27 @@ def registry(plan: Plan, facts: Facts, date: str = "") -> dict[str, Any]:
                 "preprocessing_and_hyperparameter_tuning": _before(plan),
                 "mechanisms": _mechanisms(plan),
                 "software": f"{NAME} {facts.versions.get(NAME, 'unknown')}",
-                "justification": None,
+                "justification": said.justification or None,
             },
         }
     }  # fmt: skip
 
 
-def _basic(plan: Plan, facts: Facts, date: str) -> dict[str, Any]:
+def _basic(plan: Plan, facts: Facts, date: str, said: Said) -> dict[str, Any]:
     target = plan.task.target
+    use = f"training and comparing models that predict {target}"
+    asset = f" ({said.asset})" if said.asset else ""
     return {
         "name": f"Synthetic rows for predicting {target}, plan {facts.plan_sha256[:12]}",
         "status": "rehearsal: no deployment" if facts.stamp == REHEARSAL else facts.stamp,
-        "data_curators": None,
+        "data_curators": said.curators,
         "description": f"{plan.rows:,} synthetic rows made from noisy counts of {plan.n:,} "
-        "people's rows",
-        "intended_use": f"training and comparing models that predict {target}",
-        "data_subjects": None,
+        f"people's rows{asset}",
+        "intended_use": f"{said.purpose} ({use})" if said.purpose else use,
+        "data_subjects": said.subjects or None,
         "data_product_type": "Synthetic data",
-        "data_product_region": None,
-        "data_product_sector": None,
+        "data_product_region": said.region or None,
+        "data_product_sector": said.sector or None,
         "publication_date": date or None,
     }
 

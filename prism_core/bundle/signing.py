@@ -105,7 +105,7 @@ def _public(pem: bytes) -> Ed25519PublicKey:
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, Ed25519PublicKey):
-        raise BundleError("The signing key is no Ed25519 public key.", field="key")
+        raise BundleError("The bundle's public key is no Ed25519 public key.", field="key")
     return key
 
 

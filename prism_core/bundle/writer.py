@@ -13,6 +13,7 @@ from prism_core.bundle.certificate import certificate as certificate_of
 from prism_core.bundle.contents import texts
 from prism_core.bundle.layout import (
     CERTIFICATE,
+    FORMER,
     GRAPH,
     LOCAL,
     MANIFEST,
@@ -106,7 +107,7 @@ def write(
     """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (*NEEDED, *OPTIONAL, MANIFEST, SIGNATURE):
+    for name in (*NEEDED, *OPTIONAL, *FORMER, MANIFEST, SIGNATURE):
         (folder / name).unlink(missing_ok=True)
     stages = stages_of(release.plan)
     made = texts(stages, Facts.of(release, stages), release.measurements, scenarios)

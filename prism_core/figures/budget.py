@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from prism_core.figures import theme
+from prism_core.planning.words import error_text, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ def budget_figure(
                 "color": style.colour,
                 "pattern": theme.pattern(style.pattern),
             },
-            text=[f"{rows[place].share:.1%}" if not beside else "" for place in places],
+            text=[share_text(rows[place].share) if not beside else "" for place in places],
             textposition="outside",
             textangle=0,
             cliponaxis=False,
@@ -123,7 +124,7 @@ def _numbers(figure: go.Figure, rows: Sequence[BudgetLine], beside: Sequence[flo
         x=[max(row.share, other) for row, other in zip(rows, beside, strict=True)],
         y=list(range(len(rows))),
         mode="text",
-        text=[f"  {row.share:.1%}" for row in rows],
+        text=[f"  {share_text(row.share)}" for row in rows],
         textposition="middle right",
         textfont={"size": 11},
         cliponaxis=False,
@@ -221,10 +222,10 @@ def _facts(row: BudgetLine) -> str:
     lines = [
         f"<b>{theme.safe(row.label)}</b>",
         f"pool: {theme.safe(row.pool)}",
-        f"share of the budget: {row.share:.2%}",
+        f"share of the budget: {share_text(row.share)}",
         *([f"cells: {cells:,}"] if cells is not None else []),
         *([f"noise a cell (sigma): {row.sigma:,.3g} rows"] if row.sigma is not None else []),
         "expected error: "
-        + (f"{error:.1%}" if error is not None and math.isfinite(error) else "no forecast"),
+        + (error_text(error) if error is not None and math.isfinite(error) else "no forecast"),
     ]
     return "<br>".join(lines)

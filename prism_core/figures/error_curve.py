@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Protocol
 
 from prism_core.figures import theme
+from prism_core.planning.words import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,7 +110,7 @@ def _mark(
         y=[point.mean],
         mode="markers+text",
         name=theme.safe(f"{name}: now", 40),
-        text=[f"ε = {point.epsilon:g}: {point.mean:.2%}" if labelled else ""],
+        text=[f"ε = {point.epsilon:g}: {error_text(point.mean)}" if labelled else ""],
         textposition="top right" if point.epsilon < 5 else "bottom left",
         marker={
             "color": style.colour,

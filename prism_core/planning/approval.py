@@ -8,6 +8,8 @@ it, the curator types it in.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import json
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -62,6 +64,17 @@ class Approval:
     def sentence(self) -> str:
         """Who approved, and when."""
         return f"approved by {self.by} ({self.role}) on {self.date}"
+
+    @property
+    def mark(self) -> str:
+        """What tells it from other approvals; the ledger keeps it, as one holds for one run."""
+        text = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
+        return f"approval {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    @property
+    def note(self) -> str:
+        """What the ledger writes beside the charge of its run."""
+        return f"A{self.sentence[1:]} ({self.mark})"
 
     def covers(self, plan: Plan, asset: str = "") -> bool:
         """Whether it is an approval of exactly this plan, for this asset where one is given."""

@@ -1,4 +1,8 @@
-"""Numbers as people read them, rounded to the safe side: what could be worse is not understated."""
+"""Numbers as people read them, rounded to the safe side: what could be worse is not understated.
+
+The functions that end in `_text` say how one kind of number is written on every page and in every
+document, so that the same number reads the same wherever it stands.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,71 @@ def up(value: float, digits: int = 3) -> str:
         >>> up(0.07341, 2), up(1234.2), up(0.1), up(0.0)
         ('0.074', '1240', '0.1', '0')
     """
+    if math.isinf(value):
+        return "∞"
     return _plain(_significant(Decimal(value), digits, ROUND_CEILING))
+
+
+def down(value: float, digits: int = 3) -> str:
+    """A number at most as large, with so many significant digits: for what is left.
+
+    Example:
+        >>> down(0.07349, 2), down(1239.9), down(0.1), down(0.0)
+        ('0.073', '1230', '0.1', '0')
+    """
+    return _plain(_significant(Decimal(value), digits, ROUND_FLOOR))
+
+
+def eps_text(epsilon: float) -> str:
+    """An epsilon that is spent: three digits, up.
+
+    Example:
+        >>> eps_text(0.99912), eps_text(1.0)
+        ('1', '1')
+    """
+    return up(epsilon)
+
+
+def left_text(epsilon: float) -> str:
+    """An epsilon that may still be spent: three digits, down."""
+    return down(epsilon)
+
+
+def delta_text(delta: float) -> str:
+    """A delta: two digits, up.
+
+    Example:
+        >>> delta_text(2.5e-9)
+        '2.5e-9'
+    """
+    return small(delta)
+
+
+def sigma_text(sigma: float) -> str:
+    """A standard deviation of noise, in people: three digits, up."""
+    return up(sigma)
+
+
+def error_text(error: float) -> str:
+    """An expected error, relative to the number of people: two digits of percents, up.
+
+    Above 100% it is said in full: an error may be that large.
+
+    Example:
+        >>> error_text(0.00973), error_text(1.234)
+        ('0.98%', '130%')
+    """
+    return f"{up(100.0 * error, 2)}%"
+
+
+def share_text(share: float) -> str:
+    """A share of the budget: hundredths of a percent, to the nearest, so that shares add up.
+
+    Example:
+        >>> share_text(0.65), share_text(0.15159)
+        ('65.00%', '15.16%')
+    """
+    return f"{share:.2%}"
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -17,10 +17,13 @@ from dashboard.parts import budget_table
 from dashboard.parts.budget_privacy import GRID, PRESETS
 from dashboard.parts.budget_table import Row
 from dashboard.state import Graph, Project
+from prism_core.bundle.protocol import Protocol
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
 from prism_core.planning.inverse import task_error
+from prism_core.planning.scenario import figures
+from prism_core.planning.words import error_text, share_text, sigma_text
 
 pytestmark = pytest.mark.app
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
@@ -394,6 +397,31 @@ def test_a_design_without_a_plan_says_so_and_the_other_is_still_shown(project):
     assert {metric.label for metric in test.metric} >= {"Epsilon", "Task error"}
 
 
+def test_the_same_numbers_read_as_in_the_report_and_the_protocol(project):
+    test = page(project)
+    plan = project.plan()
+    found = figures(plan)
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["Task error"] == error_text(found.mean_error)
+    assert shown["Noise, σ in rows"] == sigma_text(max(q.sigma for q in plan.queries[:3]))
+    (frame,) = (f.value for f in test.dataframe if "sigma" in f.value.columns)
+    written = Protocol(plan=plan).text(".md").replace("\\", "")
+    for label, sigma, error, share in zip(
+        *(frame[name] for name in ("marginal", "sigma", "error", "share")), strict=True
+    ):
+        if sigma == sigma and error == error:  # a choice at run time has neither
+            words = f"{sigma:g} | {error:g}%"
+            assert f"{share_text(share / 100)} | {words}" in written, label
+
+
+def test_every_figure_can_be_saved_without_its_toolbar(project):
+    test = page(project, TABS[1])
+    charts = test.get("plotly_chart")
+    assert len(charts) == 2
+    saves = [b for b in test.get("download_button") if b.label == "Save this figure"]
+    assert len(saves) == 2
+
+
 # ---- from a wish to a budget -------------------------------------------------------------------
 
 
@@ -402,13 +430,24 @@ def test_a_wished_error_gives_an_epsilon_to_take(project):
     now(test.number_input, "wish").set_value(5.0).run()
     test.button(key="wish_epsilon").click().run()
     assert not test.exception
-    assert "An expected error of at most 5.000% of n needs epsilon" in texts(test)
+    assert "An expected error of at most 5% of n needs epsilon" in texts(test)
     test.button(key="wish_take").click().run()
     assert task_error(project.plan()) <= 0.05
     project.budget.epsilon *= 0.99
     assert task_error(project.plan()) > 0.05
     project.budget.background = 0.5  # the answer was for other shares
-    assert "An expected error of" not in texts(test.run())
+    assert "Earlier answer, before something else was set" in texts(test.run())
+    assert "wish_take" not in [button.key for button in test.button]
+
+
+def test_an_answer_is_there_after_another_page_and_after_a_reload(project):
+    test = page(project, TABS[2])
+    now(test.number_input, "wish").set_value(5.0).run()
+    test.button(key="wish_epsilon").click().run()
+    words = "An expected error of at most 5% of n needs epsilon"
+    test.switch_page("pages/data.py").run()
+    assert words in texts(page(project, TABS[2]))  # in another session, as after a reload
+    assert "Earlier answer" not in texts(page(project, TABS[2]))
 
 
 @pytest.mark.parametrize("wish", [0.0, -1.0, 1e-9])
@@ -453,7 +492,7 @@ def test_at_this_epsilon_the_most_features_and_bins(project):
     test = page(project, TABS[2])
     now(test.number_input, "wish").set_value(50.0).run()
     test.button(key="wish_k").click().run()
-    assert "features (k) stay within 50.000% of n" in texts(test)
+    assert "features (k) stay within 50% of n" in texts(test)
     test.button(key="wish_take").click().run()
     assert project.k == 4
     assert not test.exception

@@ -105,9 +105,10 @@ def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     test.button(key="inspect_run").click()
     settled(test, project)
     shown = texts(test)
-    assert "A model trained on the synthetic rows reaches an AUC of" in shown
+    assert "a model trained on the synthetic rows reaches an AUC of" in shown
     assert "outside epsilon" in shown
-    assert {m.label for m in test.metric} >= {"AUC, trained on synthetic", "AUC, trained on real"}
+    sides = {"AUC from S, trained on synthetic", "AUC from S, trained on real"}
+    assert {m.label for m in test.metric} >= sides
     assert "From the protected features S alone" in shown
     assert "Rank correlation of the coefficients" in shown
     project.forget_results()
@@ -284,6 +285,17 @@ def test_a_holdout_of_one_class_is_a_sentence_everywhere(make):
         test = page(project, section)
     test = page(project, "Can I trust it?")
     assert "There is no AUC" in texts(test)
+
+
+def test_the_headline_of_a_causal_release_is_about_s(make):
+    project = opened(make())
+    assert project.inspection.certificate["task"]["regime"] == "causal"
+    test = page(project, "Can I trust it?")
+    found = project.inspection.done("predict:")["predict:logistic_onehot"]
+    (inner,) = [row for row in found.rows if row.name == "auc_from_s"]
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["AUC from S, trained on real"] == f"{inner.ceiling:.3f}"
+    assert "no ceiling for this release" in texts(test)
 
 
 def test_numbers_that_are_taken_away_hold_nothing_a_spreadsheet_executes(monkeypatch):

@@ -14,6 +14,7 @@ from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
 from prism_core.errors import TaskError
+from prism_core.planning.words import eps_text
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure.dag import Dag
 
@@ -64,7 +65,7 @@ def test_learned_charged_shown_and_deducted(project):
     assert not test.exception
     plan = project.graph_plan()
     assert test.button(key="blanket_run").disabled
-    assert f"{plan.spent.epsilon:.3g}" in [metric.value for metric in test.metric]
+    assert eps_text(plan.spent.epsilon) in [metric.value for metric in test.metric]
     test.checkbox(key="blanket_confirm_0").check().run()
     test.button(key="blanket_run").click().run()
     job = project.blanket.job
@@ -118,7 +119,7 @@ def test_a_learned_graph_keeps_its_cost_and_undo_does_not_bring_it_back_without(
     assert project.graph.past == []
     assert project.dag.prior is None
     assert project.graph.unused == [prior]
-    epsilon = f"epsilon **{prior.spent.epsilon:.3g}** was spent on learning a graph"
+    epsilon = f"epsilon **{eps_text(prior.spent.epsilon)}** was spent on learning a graph"
     for name in ("budget", "release"):
         assert epsilon in texts(page(project, name))
 

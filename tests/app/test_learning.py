@@ -18,6 +18,7 @@ from prism_core.data import form
 from prism_core.data.tables import read_table
 from prism_core.learning.learn import learn_domain
 from prism_core.learning.outline_io import dumps_outline, loads_outline
+from prism_core.planning.words import eps_text, left_text
 from prism_core.privacy.accountants import Spent
 from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.ledger import Ledger
@@ -97,8 +98,8 @@ def test_what_it_costs_is_shown_before(project):
     test = page("data", project)
     plan = project.domain_plan("declared")
     shown = metrics(test)
-    assert shown["Learning spends, ε"] == f"{plan.spent.epsilon:.3g}"
-    assert shown["Left for the release, ε"] == f"{plan.left_epsilon:.3g}"
+    assert shown["Learning spends, ε"] == eps_text(plan.spent.epsilon)
+    assert shown["Left for the release, ε"] == left_text(plan.left_epsilon)
     assert "Learn the columns that are ticked" in texts(test)  # to go on
     assert test.button(key="learn_run").disabled
     assert test.button(key="apply_columns").disabled
@@ -183,7 +184,7 @@ def test_a_second_step_takes_its_share_of_what_is_left(project):
     test = page("data", project)  # the ticks are still there: learn both again
     second = project.domain_plan("dp")
     assert second.prior().events == (*plan.events, *second.events)
-    assert metrics(test)["Left for the release, ε"] == f"{second.left_epsilon:.3g}"
+    assert metrics(test)["Left for the release, ε"] == left_text(second.left_epsilon)
     assert second.left_epsilon < plan.left_epsilon
 
 
@@ -268,22 +269,22 @@ def test_learned_charged_shown_and_deducted(project):
     assert project.to_learn == ()
     assert "schema: learned with budget" in texts(test)
     assert "These columns are in use" in texts(test)
-    assert f"Learned with epsilon = {plan.spent.epsilon:.3g}" in texts(test)
+    assert f"Learned with epsilon = {eps_text(plan.spent.epsilon)}" in texts(test)
     assert "learn_run" not in [button.key for button in test.button]
     assert "CANARY" not in texts(test) + str(project.form)
     # Budget says what is gone and what is left; the plan does with the rest.
     project.target, project.regime, project.k = "y", "predictive", 2
     test = page("budget", project)
     later = project.plan()
-    assert f"has spent **{plan.spent.epsilon:.3g}**" in texts(test)
-    assert f"epsilon **{later.spent.epsilon:.3g}**" in texts(test)
+    assert f"has spent **{eps_text(plan.spent.epsilon)}**" in texts(test)
+    assert f"epsilon **{eps_text(later.spent.epsilon)}**" in texts(test)
     assert later.spent.epsilon < 0.99
     assert later.guarantee.epsilon <= 1.0
     assert "accountant" not in [box.key for box in test.selectbox]  # deducted as zCDP
     # The same asset is named on Release, and what is asked for is the rest.
     test = page("release", project)
     assert test.text_input(key="asset_name").value == "stays 2024"
-    assert f"Epsilon {later.spent.epsilon:.3g} of “stays 2024”" in texts(test)
+    assert f"Epsilon {eps_text(later.spent.epsilon)} of “stays 2024”" in texts(test)
 
 
 @pytest.mark.slow

@@ -16,6 +16,9 @@ from prism_core.bundle import approved
 from prism_core.bundle.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
 from prism_core.experiments import samples
+from prism_core.planning.words import eps_text, left_text
+from prism_core.privacy.accountants import Spent
+from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.book import default_workspace
 from prism_core.structure import formats
@@ -66,8 +69,8 @@ def test_all_green_and_in_words(project):
     after = Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta).after(
         project.plan().total
     )
-    assert f"{after.spent_epsilon:.3g} is then spent" in shown
-    assert f"room for one more release of {after.left_epsilon:.3g}" in shown
+    assert f"{eps_text(after.spent_epsilon)} is then spent" in shown
+    assert f"room for one more release of {left_text(after.left_epsilon)}" in shown
     assert "A folder to hand over" in shown
     assert not test.button(key="release_run").disabled
 
@@ -136,6 +139,55 @@ def test_an_approval_holds_for_exactly_this_plan(project):
     assert project.approved is None
     with pytest.raises(PrismError, match="needs an approval"):
         release_protocol_given(project)
+
+
+@pytest.mark.privacy
+def test_an_approval_that_was_used_is_named_with_its_charge(project):
+    plan = project.plan()
+    record = Protocol(plan=plan, asset="stays 2024").approve(by="A", role="b", date="2025-01-01")
+    project.approved = record
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
+    assert missing(page(project)) == []
+    ledger.charge(
+        "stays 2024", spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp",
+        approval=record.approval,
+    )  # fmt: skip
+    test = page(project)
+    assert any("This approval was used for charge 1" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+
+
+@pytest.mark.privacy
+def test_finished_releases_are_listed_also_without_a_project(project):
+    plan = project.plan()
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=9.0, delta=plan.delta)
+    asked = {"plan": plan.hash, "accountant": "zcdp"}
+    for state in ("done", "void", "failed", "reserved"):
+        number = ledger.charge("stays 2024", spent=plan.spent, events=plan.events, **asked)
+        if state != "reserved":
+            ledger.mark(number, state)
+    learned = GaussianEvent(sigma=40.0, label="learning age")
+    spent = Spent(epsilon=1.0, delta=1e-6, rho=learned.rho)
+    ledger.mark(ledger.charge("stays 2024", spent=spent, events=(learned,), **asked), "done")
+    for shown in (page(project), page(Project())):
+        (found,) = (f.value for f in shown.dataframe if "plan" in f.value.columns)
+        assert found[["charge", "data asset", "plan"]].values.tolist() == [
+            [1, "stays 2024", plan.hash[:12]]
+        ]
+        assert found["epsilon"].tolist() == [eps_text(plan.spent.epsilon)]
+    assert "Not yet:" in texts(shown)
+
+
+def test_the_protocol_can_be_read_before_it_is_approved(project):
+    test = page(project)
+    (window,) = test.get("iframe")
+    assert window.proto.srcdoc == Protocol(
+        plan=project.plan(), asset="stays 2024", purpose=project.why,
+        balance=Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta),
+        holdout=project.test.rows if project.test else project.holdout_rows,
+    ).text(".html")  # fmt: skip
 
 
 @pytest.mark.privacy

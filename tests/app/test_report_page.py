@@ -112,6 +112,23 @@ def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
     assert not project.report.outside
 
 
+def test_what_the_curator_says_stands_on_top_and_stays(project):
+    project.asset, project.why = "stays of clinic A", "benchmark"
+    test = page(project)
+    assert test.text_input(key="said_asset").value == "stays of clinic A"
+    assert "<dd>benchmark</dd>" in shown(test)
+    test.text_input(key="said_organisation").set_value("<i>St. Mary</i>").run()
+    test.text_input(key="said_asset").set_value("").run()
+    assert not test.exception
+    assert "<dd>&lt;i&gt;St. Mary&lt;/i&gt;</dd>" in shown(test)
+    assert "stays of clinic A" not in shown(test)
+    # Another page and back; and the next run is of the same house.
+    project.forget_results()
+    project.show_finished() if project.finished else setattr(project, "folder", project.earlier[0])
+    assert "St. Mary" in shown(page(project))
+    assert "St. Mary" not in (project.folder / layout.REPORT).read_text()
+
+
 @pytest.mark.privacy
 def test_numbers_of_a_rehearsal_are_not_offered_as_private(project):
     kinds = (("Rehearsed", False, True), ("Bought", True, False))

@@ -137,7 +137,7 @@ def section(page: Page, name: str) -> None:
 def inspect(page: Page) -> None:
     button(page, "Continue to Inspect").click()
     button(page, "Compare with the real rows").click()
-    page.get_by_text("AUC, trained on synthetic").first.wait_for(timeout=RUN)
+    page.get_by_text("trained on synthetic").first.wait_for(timeout=RUN)
     page.get_by_text("outside epsilon", exact=True).first.wait_for()
     page.locator(".st-key-roc_chart .main-svg").first.wait_for()
     section(page, "Where the error comes from")

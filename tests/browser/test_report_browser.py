@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from driver import Watch, chromium_path
 
+from prism_core.bundle import report as report_room
 from prism_core.bundle.certificate import REHEARSAL, Facts, stages_of
 from prism_core.bundle.report import report
 from prism_core.bundle.report_pdf import pdf
@@ -17,8 +21,6 @@ from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
@@ -80,3 +82,35 @@ def test_it_prints(html):
     paper = pdf(html)
     assert paper.startswith(b"%PDF-")
     assert paper.count(b"/Type /Page\n") >= 5
+
+
+def test_no_page_ends_with_a_heading_and_no_row_stands_alone(tmp_path: Path):
+    """A table after fillers of every height, so that the page's end falls on each of its parts."""
+    if chromium_path() is None or shutil.which("pdftotext") is None:
+        pytest.skip("needs chromium and pdftotext (poppler-utils) on this machine")
+    css = (Path(report_room.__file__).parent / "templates" / "report.css").read_text("utf-8")
+    tables = {"short": 5, "long": 40}
+    parts = [
+        f'<section style="break-before:page"><div style="height:{high}mm">filler</div>'
+        f"<h3>heading-{kind}</h3><table><caption>caption</caption><thead><tr><th>thead</th>"
+        "<th>of</th></tr></thead><tbody>"
+        + "".join(f"<tr><th>row-{i}-of-{rows}</th><td>a<br>cut-{i}</td></tr>" for i in range(rows))
+        + "</tbody></table><p>above-1<br>above-2<br>above-3<br>above-4</p></section>"
+        for kind, rows in tables.items() for high in range(150, 245, 6)
+    ]  # fmt: skip
+    source = tmp_path / "report.pdf"
+    source.write_bytes(pdf(f"<!doctype html><style>{css}</style>{''.join(parts)}"))
+    text = subprocess.run(
+        ["pdftotext", "-layout", str(source), "-"], capture_output=True, text=True, check=True
+    ).stdout
+    pages = [page.split() for page in text.split("\f") if page.strip()]
+    assert len(pages) > 40
+    for words in pages:
+        body = words[: words.index("Privacy")]  # the rest is the margin
+        assert body[-1].split("-")[0] in {"filler", "cut", "above"}, body[-6:]
+        rows = [word for word in body if word.startswith("row-")]
+        assert len(rows) != 1, body
+        assert sum(word.startswith("cut-") for word in body) == len(rows)
+        short = [word for word in rows if word.endswith("-of-5")]
+        assert len(short) in (0, 5)
+        assert sum(word.startswith("above-") for word in body) in (0, 4)

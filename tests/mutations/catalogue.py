@@ -116,11 +116,11 @@ CATALOGUE = (
     Mutation(
         name="charged after the measurement", file="pipeline.py",
         edits=(
-            ("        charge = _charge(ledger, plan, asset, why)\n", "        pass\n"),
+            ("        charge = _charge(ledger, plan, asset, why, approval)\n", "        pass\n"),
             ("        run.measure_all()\n",
              "        run.measure_all()\n"
              "        if ledger is not None and not rehearsal:\n"
-             "            charge = state.charge = _charge(ledger, plan, asset, why)\n"),
+             "            charge = state.charge = _charge(ledger, plan, asset, why, approval)\n"),
         ),
         killers=(f"{PIPELINE}::test_the_charge_is_on_disk_before_the_first_mechanism",),
     ),

@@ -283,9 +283,16 @@ def test_an_earlier_run_leaves_nothing_behind(made, folder, schema, frame):
     table = encode(schema, RawTable(frame))
     plan = design(schema, task, Budget(), 300, synthesis=FAST)
     other = release(plan, table, ledger=None, rng=np.random.default_rng())
+    (folder / "signing-key.pem").write_text("as an earlier version wrote it")
     writer.write(other, folder)
     names = {path.name for path in folder.iterdir()}
-    assert not names & {layout.GRAPH, layout.DOT, layout.SIGNATURE, layout.PUBLIC_KEY}
+    assert not names & {
+        layout.GRAPH,
+        layout.DOT,
+        layout.SIGNATURE,
+        layout.PUBLIC_KEY,
+        *layout.FORMER,
+    }
 
 
 @pytest.mark.privacy
@@ -293,6 +300,7 @@ def test_the_signing_key_is_private_and_stays_in_the_workspace(made, folder, tmp
     key = tmp_path / "ledger" / "signing.key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     secret = key.read_bytes()
+    assert (folder / "public-key.pem").read_text().startswith("-----BEGIN PUBLIC KEY")
     for path in folder.iterdir():
         assert secret not in path.read_bytes()
         assert secret.hex() not in path.read_text(encoding="latin-1")

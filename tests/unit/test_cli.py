@@ -28,7 +28,7 @@ DESCRIBED = (
 )  # fmt: skip
 """Files of a bundle that follow from what was declared, but for what is drawn or written anew."""
 NOISY = (
-    "manifest.json", "manifest.sig", "measurements.json", "signing-key.pem", "synthetic.csv",
+    "manifest.json", "manifest.sig", "measurements.json", "public-key.pem", "synthetic.csv",
     "synthetic.parquet",
 )  # fmt: skip
 

@@ -36,6 +36,7 @@ from prism_core.figures import (
     trade_off_figure,
 )
 from prism_core.figures import columns as columns_module
+from prism_core.figures.page import page
 from prism_core.planning.bounds import Bound, ErmBound, MarginalBounds
 from prism_core.planning.meaning import Gain, Guess
 
@@ -268,7 +269,7 @@ def test_another_allocation_is_marked_on_every_bar_and_the_numbers_stand_clear_o
     assert list(mark.x) == beside
     assert mark.name == "if &lt;i&gt;uniform"
     assert list(numbers.x) == [0.4, 0.4, 0.25, 0.1]
-    assert [text.strip() for text in numbers.text] == ["40.0%", "30.0%", "20.0%", "10.0%"]
+    assert [text.strip() for text in numbers.text] == ["40.00%", "30.00%", "20.00%", "10.00%"]
     assert figure.layout.xaxis.range[1] > 0.4
 
 
@@ -300,7 +301,7 @@ def test_error_curves_mark_the_epsilon_that_is_set():
     assert len({(line.line.color, line.line.dash) for line in lines}) == 3
     marks = [trace for trace in figure.data if trace.mode == "markers+text"]
     assert [list(mark.x) for mark in marks] == [[1.0], [10.0]]
-    assert marks[0].text == ("ε = 1: 2.00%",)
+    assert marks[0].text == ("ε = 1: 2%",)
     assert figure.layout.shapes[0].x0 == 1.0
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
 
@@ -441,3 +442,17 @@ def test_guesses_are_people(one_in, after, people, right):
     assert len(good.x) + len(bad.x) == 2 * people
     assert f"<b>{right}</b> of {people:,} after" in figure.layout.annotations[1].text
     assert good.marker.symbol != bad.marker.symbol
+
+
+# --- a figure as a file ----------------------------------------------------------------------
+
+
+def test_a_saved_figure_loads_nothing_and_lets_no_markup_through():
+    import plotly.graph_objects as go
+
+    figure = go.Figure(go.Bar(x=["</script><img src=x>"], y=[1.0]))
+    html = page(figure, '<img src="y"> & words').decode()
+    assert "<img" not in html
+    assert "&lt;img src=&quot;y&quot;&gt; &amp; words</p>" in html
+    assert "<script src" not in html
+    assert "Plotly.newPlot" in html

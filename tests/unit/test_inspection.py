@@ -109,6 +109,30 @@ def test_a_learner_in_full(classes, learner):
     assert f"{auc.value:.3f}" in sentences.trust(found)
 
 
+def test_the_causal_headline_is_about_s_and_gives_the_other_ceiling_with_its_reason():
+    found = predict(subject(train=rows(seed=3, spread=0.9), holdout=rows(600, seed=2, spread=0.9)))
+    whole = found.row("auc")
+    (inner,) = [row for row in found.rows if row.name == "auc_from_s"]
+    assert f"{whole.ceiling:.3f}" != f"{inner.ceiling:.3f}"
+    headline, other = sentences.trust(found, "causal"), sentences.beside(found, "causal")
+    assert sentences.leading(found, "causal") is inner
+    assert headline.startswith("From the protected features S alone")
+    assert f"reaches {inner.ceiling:.3f}" in headline
+    assert f"{whole.ceiling:.3f}" not in headline
+    assert f"{whole.ceiling:.3f}" in other
+    assert "leaves out on purpose" in other
+    for regime in ("graphical", "predictive"):
+        assert sentences.leading(found, regime) is whole
+        assert f"reaches {whole.ceiling:.3f}" in sentences.trust(found, regime)
+        assert f"{inner.ceiling:.3f}" in sentences.beside(found, regime)
+
+
+def test_a_causal_release_whose_s_is_every_column_has_one_ceiling():
+    found = predict(subject(s=("a", "b", "c", "flat")))
+    assert sentences.leading(found, "causal") is found.row("auc")
+    assert not sentences.beside(found, "causal")
+
+
 def test_without_training_rows_there_is_no_ceiling_and_a_sentence():
     found = predict(subject(train=False))
     assert found.row("auc").ceiling is None

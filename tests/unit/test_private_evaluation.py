@@ -513,7 +513,7 @@ def test_a_folder_that_is_not_as_it_was_written_is_refused_before_the_charge(
     (out / "manifest.json").write_text(json_text({"algorithm": "sha256", "files": digests(out)}))
     assert evaluated(out, *asked) == 2  # the signature is over the other manifest
     assert "signature" in capsys.readouterr().err
-    unsigned = [out / "manifest.sig", out / "signing-key.pem"]
+    unsigned = [out / "manifest.sig", out / "public-key.pem"]
     kept = [path.read_bytes() for path in unsigned]
     for path in unsigned:
         path.unlink()

@@ -20,7 +20,7 @@ from prism_core.data.column import Column
 from prism_core.data.encoding import encode
 from prism_core.data.schema import Schema
 from prism_core.data.tables import RawTable
-from prism_core.errors import ConfigError, PlanError, PrismError
+from prism_core.errors import CancelledError, ConfigError, LedgerError, PlanError, PrismError
 from prism_core.pipeline import release
 from prism_core.planning.approval import Approval, approval_from
 from prism_core.planning.design import design
@@ -337,6 +337,67 @@ def test_a_workspace_may_ask_for_an_approval(make_run, tmp_path, capsys):
     record = approve(config, tmp_path)
     assert cli.main([*command, str(tmp_path / "b"), "--protocol", record]) == 0
     assert Ledger(workspace).charges()[0].state == "done"
+
+
+@pytest.mark.privacy
+def test_an_approval_is_for_one_run(make_run, tmp_path, capsys):
+    config, workspace = make_run(public=False, asset=3.0), tmp_path / "ws"
+    record = approve(config, tmp_path)
+    command = ["release", str(config), "--workspace", str(workspace), "--protocol"]
+    assert cli.main([*command, record, "--out", str(tmp_path / "a")]) == 0
+    ledger = Ledger(workspace)
+    (charge,) = ledger.charges()
+    assert charge.corrections[0].note.startswith("Approved by A. Meyer, B. Ito (privacy committee)")
+    assert ledger.verify().ok
+    head = ledger.verify().head
+    capsys.readouterr()
+    assert cli.main([*command, record, "--out", str(tmp_path / "b")]) == 2
+    said = capsys.readouterr().err
+    assert "protocol: This approval was used for charge 1 of" in said
+    assert "Nothing was run" in said
+    assert not (tmp_path / "b").exists()
+    assert ledger.verify().head == head  # nothing was written
+    # Another decision on the same plan is another approval.
+    document = layout.read_json(tmp_path / "a.json")
+    document["approval"]["date"] = "2025-11-21"
+    (tmp_path / "later.json").write_text(layout.json_text(document))
+    again = [*command, str(tmp_path / "later.json"), "--out", str(tmp_path / "b")]
+    assert cli.main(again) == 0
+    assert [charge.id for charge in ledger.charges()] == [1, 2]
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize(("stage", "used"), [("charge", False), ("select", False), ("fit", True)])
+def test_only_a_run_that_measured_something_uses_an_approval_up(
+    plan, schema, frame, tmp_path, stage, used
+):
+    ledger = Ledger(tmp_path / "ws")
+    ledger.register("ward 7", epsilon=3.0, delta=plan.delta)
+    table = encode(schema, RawTable(frame))
+    given = approval(plan)
+
+    def run(stop: str = "") -> None:
+        def progress(at: str, share: float) -> None:
+            if at == stop:
+                raise CancelledError("stopped")
+
+        release(
+            plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng(),
+            approval=given, progress=progress,
+        )  # fmt: skip
+
+    stops = {"charge": "charge", "select": "task", "fit": "fit"}
+    with pytest.raises(CancelledError):
+        run(stops[stage])
+    assert (ledger.used(plan.hash, given) is not None) == used
+    if used:
+        with pytest.raises(LedgerError, match=r"charge 1 of .* failed after a mechanism ran"):
+            run()
+        assert len(ledger.charges()) == 1
+    else:
+        run()
+        with pytest.raises(LedgerError, match="used for charge"):
+            run()
 
 
 def test_what_rehearse_printed_goes_along(make_run, tmp_path):

@@ -21,6 +21,7 @@ from prism_core.bundle.report_copy import copy
 from prism_core.bundle.report_extras import Extras, outside
 from prism_core.bundle.report_graph import HIGH, MOST, WIDE, picture
 from prism_core.bundle.report_pdf import MISSING, pdf
+from prism_core.bundle.report_said import LABELS, LONGEST, TOP, Said
 from prism_core.data.column import Column
 from prism_core.data.encoding import encode
 from prism_core.data.schema import Schema
@@ -232,6 +233,46 @@ def test_the_registry_entry_is_there_for_machines_and_leaves_open_what_no_file_k
         assert name in page.words
         assert value is None or " ".join(value.split()) in page.words
     assert page.words.count("to be filled in by the data curator") == 6
+
+
+HOSTILE = '</script><img src=x onerror="x"> & \u201cA\u201d'
+
+
+def test_what_the_curator_says_stands_on_top_and_in_the_registry_escaped(home):
+    said = Said(**{name: f"{HOSTILE} {name}" for name in LABELS})
+    html = copy(home / "causal", Extras(said=said))
+    page = Page(html)
+    top = page.words.split("people whose rows were used")[0]
+    for name in TOP:
+        assert f"{HOSTILE} {name}" in top
+    assert [tag for tag, _ in page.elements if tag == "img"] == []
+    entry = json.loads(page.inside("script"))["deployment"]
+    basic = entry["basic"]
+    assert basic["data_curators"] == f"{HOSTILE} organisation; contact: {HOSTILE} contact"
+    assert basic["intended_use"].startswith(f"{HOSTILE} purpose (training and comparing")
+    assert basic["data_subjects"] == f"{HOSTILE} subjects"
+    assert f"{HOSTILE} asset" in basic["description"]
+    assert entry["implementation"]["justification"] == f"{HOSTILE} justification"
+    assert page.words.count("to be filled in by the data curator") == 1  # the date
+    assert "names them in a copy" not in page.words
+    assert "names them in a copy" in Page(text(home / "causal")).words
+
+
+@pytest.mark.parametrize("bad", ["two\nlines", " spaced", "x" * (LONGEST + 1), "\u202eturned", 7])
+def test_what_is_said_is_one_line(bad):
+    with pytest.raises(BundleError, match="Purpose must be one line") as caught:
+        Said(purpose=bad)
+    assert caught.value.field == "purpose"
+
+
+def test_the_command_takes_what_the_curator_says(home, tmp_path, capsys):
+    out = tmp_path / "copy.html"
+    arguments = ["report", str(home / "causal"), "--out", str(out), "--organisation", "St. Mary"]
+    assert cli.main([*arguments, "--purpose", " a benchmark "]) == 0
+    words = Page(out.read_text(encoding="utf-8")).words
+    assert "Organisation St. Mary Purpose a benchmark" in words
+    assert cli.main([*arguments, "--contact", "a\tb"]) == 2
+    assert "contact: Contact must be one line" in capsys.readouterr().err
 
 
 def test_a_private_regression_is_no_exponential_mechanism(small):

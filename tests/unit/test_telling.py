@@ -12,10 +12,12 @@ import pytest
 from dashboard.telling import CHARGE, LOG, PROGRESS, WRITING, NotedLedger, Teller
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable
-from prism_core.errors import CancelledError
+from prism_core.errors import CancelledError, LedgerError
 from prism_core.pipeline import release
+from prism_core.planning.approval import Approval
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.ledger import Ledger
 
 pytestmark = pytest.mark.privacy
 
@@ -53,7 +55,9 @@ def run(schema, frame, tmp_path, monkeypatch, canary):
         ledger.register("ward 7", epsilon=3.0, delta=plan.delta)
         release(
             plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng(),
-            progress=teller,
+            progress=teller, approval=Approval(
+                by="A. Meyer", role="committee", date="2025-11-20", plan_sha256=plan.hash
+            ),
         )  # fmt: skip
         return teller
 
@@ -92,6 +96,17 @@ def test_asked_after_it_the_charge_stands(run, tmp_path, stage):
 def test_what_is_measured_and_drawn_is_not_thrown_away(run, tmp_path):
     run(WRITING)
     assert states(tmp_path) == [["reserved", "done"]]
+
+
+def test_a_run_from_the_page_uses_its_approval_up(run, tmp_path):
+    with pytest.raises(CancelledError):
+        run("select")
+    run("never")  # the first was void
+    notes = [charge.corrections[0].note for charge in Ledger(tmp_path / "ws").charges()]
+    assert all(note.startswith("Approved by A. Meyer (committee)") for note in notes)
+    with pytest.raises(LedgerError, match="used for charge 2"):
+        run("never")
+    assert len(states(tmp_path)) == 2
 
 
 def test_a_second_wish_does_not_disturb_the_closing_of_the_charge(tmp_path):

@@ -9,7 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_core.markdown import plain
-from prism_core.planning.words import one_in, out_of, percent, seldom, small, up
+from prism_core.planning.words import (
+    delta_text,
+    down,
+    eps_text,
+    error_text,
+    left_text,
+    one_in,
+    out_of,
+    percent,
+    seldom,
+    share_text,
+    sigma_text,
+    small,
+    up,
+)
 
 LEAST = 1.0 - 1e-11  # the last digits of a float that stands for a decimal
 numbers = st.floats(1e-12, 1e12)
@@ -21,6 +35,26 @@ def test_up_is_never_less_and_hardly_more(value, digits):
     shown = float(up(value, digits))
     assert shown >= value * LEAST
     assert shown <= value * (1 + 10.0 ** (1 - digits)) * (1 + 1e-9)
+
+
+@given(numbers, st.integers(1, 6))
+def test_down_is_never_more_and_hardly_less(value, digits):
+    shown = float(down(value, digits))
+    assert shown <= value / LEAST
+    assert shown >= value * (1 - 10.0 ** (1 - digits)) * (1 - 1e-9)
+
+
+@given(numbers)
+def test_what_is_spent_is_up_and_what_is_left_is_down(value):
+    assert float(eps_text(value)) >= value * LEAST
+    assert float(sigma_text(value)) >= value * LEAST
+    assert float(delta_text(value)) >= value * LEAST
+    assert float(error_text(value)[:-1]) >= 100 * value * LEAST
+    assert float(left_text(value)) <= value / LEAST
+
+
+def test_the_same_number_reads_the_same():
+    assert (eps_text(math.inf), error_text(1.234), share_text(0.151594)) == ("∞", "130%", "15.16%")
 
 
 @given(chances)

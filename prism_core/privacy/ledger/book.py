@@ -27,6 +27,7 @@ from prism_core.privacy.ledger.queries import (
     counted,
     find_asset,
     the_asset,
+    used,
 )
 from prism_core.privacy.ledger.records import (
     COMPOSITION_SENTENCE,
@@ -34,6 +35,7 @@ from prism_core.privacy.ledger.records import (
     Asset,
     Balance,
     Charge,
+    Once,
     State,
 )
 from prism_core.privacy.ledger.store import VERSION, Store, append
@@ -131,6 +133,7 @@ class Ledger:
         plan: str,
         accountant: str,
         why: str = "",
+        approval: Once | None = None,
     ) -> int:
         """Write a charge in the state `reserved` and sync it; returns its number.
 
@@ -139,20 +142,34 @@ class Ledger:
 
         Raises:
             OverspentError: when the lifetime budget does not cover it; nothing is written.
-            LedgerError: when the events cost more than `spent`.
+            LedgerError: when the events cost more than `spent`, or the approval was used.
         """
         positive(spent.rho, "rho")
         listed = composition.with_reserve([event_dict(event) for event in events], spent.rho)
         item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
         with self._store.transaction(write=True) as db:
             key, known = the_asset(db, asset)
+            if approval is not None:
+                _check_unused(db, plan, approval)
             _check_budget(known, counted(db, key), item)
             number = append(
                 db, "charges", key, plan, accountant, spent.epsilon, spent.delta, spent.rho,
                 json.dumps(listed), _who(), why, _now(),
             )  # fmt: skip
             append(db, "states", number, "reserved", _now())
+            if approval is not None:
+                append(db, "corrections", number, approval.note, _who(), _now())
         return number
+
+    def used(self, plan: str, approval: Once) -> Charge | None:
+        """The charge that counts for which an approval of a plan was used, None while none is.
+
+        Args:
+            plan: SHA-256 of the plan.
+            approval: of that plan.
+        """
+        with self._store.transaction() as db:
+            return used(db, plan, approval.mark)
 
     def mark(self, charge: int, state: State) -> None:
         """Append a state to a reserved charge. `void` only where no mechanism ran.
@@ -285,6 +302,12 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _check_unused(db: sqlite3.Connection, plan: str, approval: Once) -> None:
+    earlier = used(db, plan, approval.mark)
+    if earlier is not None:
+        raise LedgerError(f"{earlier.used_sentence} Nothing was run.", field="protocol")
 
 
 def _check_budget(asset: Asset, items: list[Item], new: Item) -> None:

@@ -62,6 +62,15 @@ def counted(db: sqlite3.Connection, asset: int) -> list[Item]:
     ]
 
 
+def used(db: sqlite3.Connection, plan: str, mark: str) -> Charge | None:
+    """The charge that counts, of this plan, that was written with this mark beside it."""
+    for charge in all_charges(db):
+        noted = any(mark in correction.note for correction in charge.corrections)
+        if noted and charge.plan == plan and charge.counts:
+            return charge
+    return None
+
+
 def all_charges(db: sqlite3.Connection) -> tuple[Charge, ...]:
     """Charges in order, with their states and corrections."""
     rows = db.execute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from math import inf
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from prism_core.privacy.conversions import rho_to_epsilon
 
@@ -24,6 +24,20 @@ COMPOSITION_SENTENCE = (
     "additively, so after 1 of a lifetime of 2.5 there is 2.23 left for one more release (at a "
     "delta of 1e-5), not 1.5."
 )
+
+
+class Once(Protocol):
+    """What holds for one charge: an approval, as far as the ledger needs it."""
+
+    @property
+    def mark(self) -> str:
+        """What tells it from any other."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """What is written beside the charge; holds the mark."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +105,24 @@ class Charge:
     def counts(self) -> bool:
         """Whether it counts as spent: in every state but `void`."""
         return self.state != "void"
+
+    @property
+    def is_release(self) -> bool:
+        """Whether a release that has finished was paid with it: its marginals have two columns.
+
+        Learning and private evaluations have charges, too; theirs are of one column or of scores.
+        """
+        pairs = (" × " in str(event.get("label", "")) for event in self.events)
+        return self.state == "done" and any(pairs)
+
+    @property
+    def used_sentence(self) -> str:
+        """Why the approval of this charge's run cannot be used for another one."""
+        return (
+            f"This approval was used for charge {self.id} of {self.asset!r} on "
+            f"{self.created[:10]} ({STATE_WORDS[self.state]}). An approval is for one run: for "
+            "another one have the plan approved again, with the date and names of that decision."
+        )
 
     def measured_with(self, column: str) -> bool:
         """Whether it paid for a marginal of this column with others, by the steps' labels."""
