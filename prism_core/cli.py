@@ -193,7 +193,7 @@ def _plan_text(plan: Plan) -> str:
     if plan.three_way is not None:
         three = plan.three_way
         lines.append(
-            f"{f'{three.rounds} 3-way marginals, chosen privately':44} {'task':11} "
+            f"{f'{three.rounds} {three.words}, chosen privately':44} {'task':11} "
             f"{three.cells:7,.0f} {three.measure_share:7.2%} {three.sigma:9.2f}"
         )
     if plan.tree is not None:

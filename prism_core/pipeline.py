@@ -14,7 +14,13 @@ from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import BudgetError, LedgerError, PrivacyError
 from prism_core.evaluation import evaluate
-from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.planning.design import (
+    design,
+    with_adaptive,
+    with_features,
+    with_forest,
+    with_three_way,
+)
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.events import failure
 from prism_core.privacy.mechanisms import guard
@@ -23,7 +29,12 @@ from prism_core.privacy.prior import amount_left
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
-from prism_core.synthesis.select import choose_features, choose_forest, choose_three_way
+from prism_core.synthesis.select import (
+    AdaptiveChooser,
+    choose_features,
+    choose_forest,
+    choose_three_way,
+)
 from prism_core.synthesis.select.logistic import needs_rows
 
 if TYPE_CHECKING:
@@ -35,7 +46,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
-    from prism_core.planning.plan import Plan, Query
+    from prism_core.planning.plan import Plan, Query, ThreeWayChoice
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.measure import Measurement
@@ -51,13 +62,16 @@ STAGES: dict[Stage, str] = {
     "select": "Choosing features privately",
     "task": "Measuring marginals with the target",
     "background": "Measuring one-way marginals",
-    "three_way": "Choosing and measuring 3-way marginals",
+    "three_way": "Choosing and measuring further marginals with the target",
     "forest": "Choosing and measuring background pairs",
     "fit": "Fitting the graphical model",
     "sample": "Drawing synthetic rows",
 }
 
 Stamp: TypeAlias = Literal["release", "release without a ledger", "rehearsal, not a release"]
+
+
+_SKETCH = 1e-3  # share of the loss that a fit between adaptive rounds may miss
 
 
 class Progress(Protocol):
@@ -210,7 +224,9 @@ def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.Dat
 
 def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
     """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
-    overlapping = {query.clique for query in plan.queries if query.kind == "three-way"}
+    overlapping = {
+        query.clique for query in plan.queries if query.kind in ("three-way", "adaptive")
+    }
     used = [m for m in measurements if m.clique not in overlapping]
     return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
 
@@ -312,7 +328,9 @@ class _Run:
         background = [query for query in self.plan.queries if query.pool == "background"]
         self._measure("task", task)
         self._measure("background", background)
-        if self.plan.three_way is not None:
+        if self.plan.three_way is not None and self.plan.three_way.rule == "adaptive":
+            self._adaptive_rounds(self.plan.three_way)
+        elif self.plan.three_way is not None:
             step = self._stage("three_way", 2 * self.plan.three_way.rounds)
             found = choose_three_way(self.table, self.plan, self._naive_bayes(), self.noise, step)
             self._measure_chosen(with_three_way(self.plan, found), step)
@@ -321,6 +339,35 @@ class _Run:
             sketch = self._naive_bayes()
             pairs = choose_forest(self.table, self.plan, sketch, self.noise, step)
             self._measure_chosen(with_forest(self.plan, pairs), step)
+
+    def _adaptive_rounds(self, choice: ThreeWayChoice) -> None:
+        """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
+        step = self._stage("three_way", 2 * choice.rounds)
+        step()
+        chooser = AdaptiveChooser(self.table, self.plan, self.noise)
+        planned, picked = self.plan, []
+        for _ in range(choice.rounds):
+            step()
+            clique = chooser.pick(self._sketch(), picked)
+            if clique is None:
+                break
+            picked.append(clique)
+            queries = with_adaptive(planned, picked).queries[-1:]
+            self.measurements += measure(self.table, queries, self.noise, step)
+        self.plan = with_adaptive(planned, picked)
+        _check_spend(self.plan)
+
+    def _sketch(self) -> Model:
+        """The graphical model of what was measured so far, good enough to see what is wrong."""
+        plan = self.plan
+        return fit_pgm(
+            plan.sizes,
+            plan.task.target,
+            plan.n,
+            self.measurements,
+            tolerance=_SKETCH,
+            engine="fast",
+        )
 
     def _measure(self, stage: Stage, queries: list[Query]) -> None:
         step = self._stage(stage, len(queries))
