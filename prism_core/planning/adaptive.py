@@ -25,9 +25,11 @@ CHOICE_SHARE = 0.1
 GROWTH_CELLS = 40_000
 """Cells by which the rounds may enlarge the junction tree."""
 
-NOISE_LIMIT = 0.05
-"""Largest expected error of a typical marginal, over n. Where fewer rounds with less noise each do
-not reach it, marginals beside the pairs with the target do more harm than good."""
+NOISE_LIMIT = 0.08
+"""Largest expected error of a typical marginal, over n."""
+
+LEAST_ROUNDS = 4
+"""Fewer do not make up for the noise that half of the budget adds to the pairs with the target."""
 
 
 MAX_FEATURES = 45
@@ -88,7 +90,8 @@ def adaptive_rounds(
     if not candidates:
         return None
     cells = statistics.median(map(schema.cells, candidates))
-    for rounds in range(min(at_most, len(candidates)), 0, -1):
+    most = min(at_most, len(candidates))
+    for rounds in range(most, min(most, LEAST_ROUNDS) - 1, -1):
         if expected_relative_error(cells, sigma(rounds), n) <= NOISE_LIMIT:
             return AdaptiveRounds(candidates=candidates, rounds=rounds, cells=cells)
     return None
