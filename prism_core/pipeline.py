@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -14,6 +12,7 @@ from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import BudgetError, LedgerError, PrivacyError
 from prism_core.evaluation import evaluate
+from prism_core.learning.charge import with_prior
 from prism_core.planning.design import design, with_features, with_forest, with_three_way
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.events import failure
@@ -23,6 +22,7 @@ from prism_core.privacy.prior import amount_left
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
+from prism_core.synthesis.sample import publishable_seed
 from prism_core.synthesis.select import choose_features, choose_forest, choose_three_way
 from prism_core.synthesis.select.logistic import needs_rows
 
@@ -153,7 +153,7 @@ def release(
         run.measure_all()
         model = run.fit()
         progress("sample", 0.0)
-        seed = _seed(rng)
+        seed = publishable_seed(rng)
         codes, frame = draw(plan, model, seed)
     except BaseException:
         state.close(failed=True)
@@ -168,11 +168,6 @@ def release(
         workspace=None if ledger is None or charge is None else ledger.path.parent,
         approval=approval,
     )  # fmt: skip
-
-
-def _seed(rng: np.random.Generator) -> int:
-    """A seed that may be published: by a one-way function, as `rng` may have chosen rows before."""
-    return int.from_bytes(hashlib.sha256(rng.bytes(32)).digest()[:8], "big") >> 2
 
 
 def fit_model(
@@ -260,14 +255,11 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
     delta = plan.delta - failure(plan.events)
     whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
-    # Learning has charges of its own. Where this asset does not hold them (another workspace or
-    # name, or no ledger then), they are charged here.
-    missing = () if plan.prior is None else ledger.lacking(asset, plan.prior.events)
-    if missing:
-        rho = math.fsum([spent.rho, *(event.rho for event in missing)])
-        spent = replace(spent, epsilon=plan.guarantee.epsilon, rho=rho)
+    spent, events = with_prior(
+        ledger, asset, spent, plan.events, plan.prior, plan.guarantee.epsilon
+    )
     return ledger.charge(
-        asset, spent=spent, events=(*missing, *plan.events), plan=plan.hash,
+        asset, spent=spent, events=events, plan=plan.hash,
         accountant=plan.budget.accountant, why=why,
     )  # fmt: skip
 

@@ -322,12 +322,12 @@ CATALOGUE = (
     ),
     _one(
         "graph charged after it was learned", "learning/charge.py",
-        '        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
         "    )\n    charge = Charge(number)\n    try:\n        yield charge\n",
-        '        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
         "    ) if plan is None else None\n    charge = Charge(number)\n    try:\n        yield charge\n"  # noqa: E501
         "        number = charge.number = ledger.charge(\n"
-        '            asset, spent=plan.spent, events=plan.events, plan=plan.hash,\n'
+        '            asset, spent=spent, events=events, plan=plan.hash,\n'
         '            accountant="zcdp", why=why)\n',
         f"{LEARNED}::test_the_charge_stands_before_the_first_mechanism_and_lists_the_step",
     ),
