@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,20 +44,22 @@ def aim(run: Run) -> None:
     columns(run)
     measuring, choosing = plan.one_way, (1.0 - MEASURING) * plan.rho / plan.rounds
     model = run.fit()
-    last = False
-    while not last:
+    anew = False
+    while True:
         left = purse.left
-        if not left > 2.0 * (measuring + choosing):
-            last = True
+        last = not left > 2.0 * (measuring + choosing)
+        if last:
             measuring, choosing = MEASURING * left, (1.0 - MEASURING) * left
-        sigma = gaussian(measuring).sigma
-        clique = _choose(run, model, choosing, sigma)
-        event = gaussian(min(measuring, purse.left), " × ".join(clique))
-        run.measure(clique, event)
+        event = gaussian(measuring)
+        clique = _choose(run, model, choosing, event.sigma)
+        run.measure(clique, replace(event, label=" × ".join(clique)))
+        if last:
+            return
         before = model.marginal(clique)
-        model = run.fit(last=last)
+        model = run.fit(anew=anew)
         moved = float(np.abs(model.marginal(clique) - before).sum())
-        if moved <= _EXPECTED * event.sigma * plan.schema.cells(clique):
+        anew = moved <= _EXPECTED * event.sigma * plan.schema.cells(clique)
+        if anew:
             measuring, choosing = 4.0 * measuring, 4.0 * choosing  # sigma / 2, epsilon * 2
 
 

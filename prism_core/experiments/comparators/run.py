@@ -133,7 +133,7 @@ def draw(
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    model = state.fit(last=True)
+    model = state.fit()
     codes = model.sample(plan.rows, rng, "rounded")
     return codes, decode(plan.schema, codes, rng)
 
