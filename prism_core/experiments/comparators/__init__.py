@@ -6,6 +6,7 @@ published, MST and AIM take neighbours by adding or removing a person, with sqrt
 the same numbers.
 """
 
+from prism_core.experiments.comparators import folder
 from prism_core.experiments.comparators.methods import (
     AS_PUBLISHED,
     COMPARATORS,
@@ -23,5 +24,6 @@ __all__ = [
     "Comparator",
     "ComparatorPlan",
     "design_comparator",
+    "folder",
     "run",
 ]

@@ -42,13 +42,14 @@ def aim(run: Run) -> None:
     """
     plan, purse = run.plan, run.purse
     columns(run)
-    measuring, choosing = plan.one_way, (1.0 - MEASURING) * plan.rho / plan.rounds
+    measuring, choosing = plan.one_way, (1.0 - MEASURING) * plan.parts / plan.rounds
     model = run.fit()
     anew = False
     while True:
         left = purse.left
         last = not left > 2.0 * (measuring + choosing)
         if last:
+            left *= 1.0 - 1e-12  # so that the two parts fit, to the last digit
             measuring, choosing = MEASURING * left, (1.0 - MEASURING) * left
         event = gaussian(measuring)
         clique = _choose(run, model, choosing, event.sigma)

@@ -35,7 +35,7 @@ def mst(run: Run) -> None:
     if not plan.joins:
         return
     expected = expected_counts(run.fit(), plan.pairs)
-    choice = exponential(plan.rho / 3.0, plan.joins, "choice of pairs")
+    choice = exponential(plan.parts / 3.0, plan.joins, "choice of pairs")
     joined = UnionFind(plan.schema.names)
     chosen = []
     for place in range(plan.joins):
@@ -43,4 +43,4 @@ def mst(run: Run) -> None:
         chosen.append(run.choose(pairs, expected, choice, paid=place > 0))
         joined.union(*chosen[-1])
     for pair in chosen:
-        run.measure(pair, gaussian(plan.rho / 3.0 / plan.joins, " × ".join(pair)))
+        run.measure(pair, gaussian(plan.parts / 3.0 / plan.joins, " × ".join(pair)))

@@ -152,19 +152,24 @@ class ComparatorPlan:
         return ROUNDS * len(self.schema.names)
 
     @property
+    def parts(self) -> float:
+        """What is shared out: rho, less a hair so that float sums of parts stay below it."""
+        return self.rho * (1.0 - 1e-12)
+
+    @property
     def one_way(self) -> float:
         """Rho of one column's measurement at the beginning."""
         columns = len(self.schema.names)
         if self.method == "aim":
-            return MEASURING * self.rho / self.rounds
-        return self.rho / (3.0 if self.method == "mst" else 1.0) / columns
+            return MEASURING * self.parts / self.rounds
+        return self.parts / (3.0 if self.method == "mst" else 1.0) / columns
 
     @property
     def events(self) -> tuple[Event, ...]:
         """Mechanisms that are known beforehand; the ledger keeps the rest of rho as a reserve."""
         found: list[Event] = list(self.first)
         if self.method == "mst" and self.joins:
-            part = self.rho / 3.0
+            part = self.parts / 3.0
             found.append(exponential(part, self.joins, "choice of pairs"))
             pair = gaussian(part / self.joins, "a pair, chosen at run time")
             found += [pair] * self.joins
