@@ -112,7 +112,8 @@ def with_prior(
     Args:
         ledger: the workspace's ledger.
         asset: the data asset's name in it.
-        spent, events: of the step by itself.
+        spent: what the step costs by itself.
+        events: the same, event by event.
         prior: what was spent before, None where nothing was.
         epsilon: of both together, where an accountant tells it; by zCDP when None.
     """

@@ -322,9 +322,9 @@ CATALOGUE = (
     ),
     _one(
         "graph charged after it was learned", "learning/charge.py",
-        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'
         "    )\n    charge = Charge(number)\n    try:\n        yield charge\n",
-        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'
         "    ) if plan is None else None\n    charge = Charge(number)\n    try:\n        yield charge\n"  # noqa: E501
         "        number = charge.number = ledger.charge(\n"
         '            asset, spent=spent, events=events, plan=plan.hash,\n'

@@ -245,3 +245,20 @@ def test_a_new_graph_compiles_nothing():
         fit(sizes, n, measurements)
     for kernel in (kernels.infer, kernels.lowest, kernels.agree, kernels.direction):
         assert len(kernel.signatures) == 1
+
+
+@given(graphs(), st.integers(50, 5_000))
+def test_a_fit_that_goes_on_ends_at_the_same_optimum(graph, n):
+    """From the fit to all but the last marginal, and from potentials that are worse than none."""
+    sizes, sets = graph
+    rng = np.random.default_rng(n)
+    ms = measured(sizes, sets, rng, n)
+    cold = fit(sizes, n, ms)
+    before = fit(sizes, n, ms[:-1]) if len(ms) > 1 else cold
+    warm = fit(sizes, n, ms, start=before.potentials)
+    assert warm.loss - warm.gap <= cold.loss * (1.0 + 1e-5) + 1e-6
+    assert cold.loss - cold.gap <= warm.loss * (1.0 + 1e-5) + 1e-6
+    nonsense = {names: rng.normal(size=p.shape) * 500 for names, p in cold.potentials.items()}
+    nonsense |= {names: p * np.nan for names, p in list(nonsense.items())[:1]}
+    lost = fit(sizes, n, ms, start=nonsense)
+    assert lost.loss == cold.loss

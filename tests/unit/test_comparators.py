@@ -126,7 +126,7 @@ def test_scores_move_by_their_sensitivity_at_most():
             for other in cells:
                 worst = max(worst, float(np.abs(score((other, *some[1:])) - before).max()))
     assert bound == 6.0
-    assert bound / 2 < worst <= bound
+    assert bound / 2 < worst <= bound * (1.0 + 1e-9)
 
 
 def test_weights_are_the_overlap_with_the_workload():
@@ -185,7 +185,7 @@ class Recorder:
             return out
         before, known, out = next(self.replay)
         assert (known, len(before)) == ((epsilon, sensitivity), len(values))
-        assert float(np.abs(before - values).max()) <= sensitivity
+        assert float(np.abs(before - values).max()) <= sensitivity * (1.0 + 1e-9)
         return out
 
 

@@ -37,7 +37,7 @@ TREE_CELLS = 2_000_000
 AIM's published program takes 80 MB of float64, ten million cells. On Adult at epsilon 1 its trees
 never come near either."""
 
-MOST_CELLS = 100_000_000
+MOST_CELLS = 20_000_000
 """Cells of all candidates together that are counted; they are held in memory."""
 
 ROUNDS = 16

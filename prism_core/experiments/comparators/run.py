@@ -126,9 +126,7 @@ def run(
     )  # fmt: skip
 
 
-def draw(
-    plan: ComparatorPlan, state: Run, seed: int
-) -> tuple[NDArray[np.int32], pd.DataFrame]:
+def draw(plan: ComparatorPlan, state: Run, seed: int) -> tuple[NDArray[np.int32], pd.DataFrame]:
     """The synthetic rows, as codes and as values. Post-processing, spends nothing."""
     import numpy as np
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from prism_core.data.batch import Batch
 from prism_core.errors import PlanError
 from prism_core.privacy.mechanisms import noisy_marginal, private_choice
-from prism_core.privacy.scores import model_error
+from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
 from prism_core.synthesis.engine.fit import fit
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import Pgm
@@ -18,6 +16,7 @@ from prism_core.synthesis.pgm import Pgm
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from prism_core.data.source import Rows
@@ -157,8 +156,6 @@ def scores(
 
 def weighted_sensitivity(candidates: Iterable[Clique], weights: Mapping[Clique, float]) -> float:
     """Sensitivity of `scores` under replace-one: 2 max w; the proof stands in `Run.choose`."""
-    from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY
-
     return MODEL_ERROR_SENSITIVITY * max(weights.get(clique, 1.0) for clique in candidates)
 
 
