@@ -248,17 +248,19 @@ def test_a_new_graph_compiles_nothing():
 
 
 @given(graphs(), st.integers(50, 5_000))
-def test_a_fit_that_goes_on_ends_at_the_same_optimum(graph, n):
-    """From the fit to all but the last marginal, and from potentials that are worse than none."""
-    sizes, sets = graph
-    rng = np.random.default_rng(n)
+def test_a_fit_may_go_on_from_another(graph, n):
+    """From its own end nothing is lost; from one marginal less the gap still holds; from NaN anew.
+
+    Cells that an earlier fit brought to 0 may stay there, so the loss itself may be higher.
+    """
+    sizes, sets, rng = graph
     ms = measured(sizes, sets, rng, n)
     cold = fit(sizes, n, ms)
-    before = fit(sizes, n, ms[:-1]) if len(ms) > 1 else cold
-    warm = fit(sizes, n, ms, start=before.potentials)
-    assert warm.loss - warm.gap <= cold.loss * (1.0 + 1e-5) + 1e-6
-    assert cold.loss - cold.gap <= warm.loss * (1.0 + 1e-5) + 1e-6
-    nonsense = {names: rng.normal(size=p.shape) * 500 for names, p in cold.potentials.items()}
-    nonsense |= {names: p * np.nan for names, p in list(nonsense.items())[:1]}
-    lost = fit(sizes, n, ms, start=nonsense)
+    same = fit(sizes, n, ms, start=cold.potentials)
+    assert same.loss <= cold.loss * (1.0 + 1e-9) + 1e-9
+    assert same.steps <= cold.steps + 5
+    if len(ms) > 1:
+        warm = fit(sizes, n, ms, start=fit(sizes, n, ms[:-1]).potentials)
+        assert warm.loss - warm.gap <= cold.loss * (1.0 + 1e-9) + 1e-9
+    lost = fit(sizes, n, ms, start={names: p * np.nan for names, p in cold.potentials.items()})
     assert lost.loss == cold.loss
