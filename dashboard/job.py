@@ -2,7 +2,7 @@
 
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
 codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
-and an empty file learn-graph; for a rehearsal rehearsal.json and public rows. Codes and rows are
+and an empty file learn-graph; for a comparator the same with comparator.json; for a rehearsal rehearsal.json and public rows. Codes and rows are
 deleted as soon as they are read; what a crash before that leaves is swept when the dashboard
 starts. Nothing that is written here but the result depends on the rows.
 """
@@ -57,6 +57,7 @@ CODES, ROWS = PRIVATE
 STORED = "stored.json"
 OUTLINE = "outline.yaml"
 LEARN_GRAPH = "learn-graph"
+COMPARATOR = "comparator.json"
 REHEARSAL = "rehearsal.json"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
@@ -97,6 +98,8 @@ def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
         return _learn
     if (folder / REHEARSAL).is_file():
         return _rehearse
+    if (folder / COMPARATOR).is_file():
+        return _compare
     return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
 
 
@@ -217,6 +220,36 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     (folder / RESULT).mkdir()
     (folder / RESULT / GRAPH).write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
+
+
+def _compare(folder: Path) -> dict[str, Any]:
+    from prism_core.experiments import comparators
+
+    config = configs.load(folder / CONFIG)
+    schema = schema_io.load(config.table.schema)
+    about = json.loads((folder / COMPARATOR).read_text(encoding="utf-8"))
+    table = _rows(folder, schema, public=config.table.public)
+    plan = comparators.design_comparator(
+        about["method"], schema, table.n, about["epsilon"], about["delta"],
+        degree=about["degree"], rows=about["rows"],
+    )  # fmt: skip
+    if about["plan"] != plan.hash:
+        raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")
+    ledger, asset = _charged(config, plan.delta)
+    rng = _rng(folder)
+    made = comparators.run(
+        plan, table, ledger=ledger, asset=asset, rng=rng,
+        noise=SeededNoise(rng) if table.public else SecureNoise(),
+        why=_purpose(config, plan.about.title),
+    )  # fmt: skip
+    comparators.folder.write(made, folder / RESULT)
+    return {"stamp": made.stamp, "charge": made.charge}
+
+
+def _purpose(config: RunConfig, title: str) -> str:
+    """What the ledger says a comparator was for, beside the curator's own words."""
+    why = config.asset.why.strip() if config.asset else ""
+    return f"comparator {title}" + (f": {why}" if why else "")
 
 
 def _rehearse(folder: Path) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def document(made: Compared) -> dict[str, Any]:
         "stamp": made.stamp,
         "method": {
             "name": about.name, "title": about.title, "sentence": about.sentence,
-            "reference": about.reference, "degree": plan.to_dict()["degree"],
+            "reference": about.reference, "degree": plan.degree if plan.method == "aim" else None,
         },
         "neighbours": about.neighbours,
         "neighbours_as_published": about.published_neighbours,

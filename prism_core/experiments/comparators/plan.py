@@ -189,7 +189,7 @@ class ComparatorPlan:
             "delta": self.delta,
             "rho": self.rho,
             "n": self.n,
-            "degree": self.degree if self.method == "aim" else None,
+            "degree": self.degree,
             "rows": self.rows,
         }
 
