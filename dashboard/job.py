@@ -2,9 +2,10 @@
 
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
 codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
-and an empty file learn-graph; for a comparator the same with comparator.json; for a rehearsal rehearsal.json and public rows. Codes and rows are
-deleted as soon as they are read; what a crash before that leaves is swept when the dashboard
-starts. Nothing that is written here but the result depends on the rows.
+and an empty file learn-graph; for a comparator the same with comparator.json; for a rehearsal
+rehearsal.json and public rows. Codes and rows are deleted as soon as they are read; what a crash
+before that leaves is swept when the dashboard starts. Nothing that is written here but the result
+depends on the rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboard.runs import OUTCOME, PRIVATE, forget
+from dashboard.runs import OUTCOME, PRIVATE, forget, keep_result
 from dashboard.telling import LOG, PROGRESS, NotedLedger, Teller, write_json
 from prism_core import config as configs
 from prism_core import scenario_io
@@ -240,16 +241,12 @@ def _compare(folder: Path) -> dict[str, Any]:
     made = comparators.run(
         plan, table, ledger=ledger, asset=asset, rng=rng,
         noise=SeededNoise(rng) if table.public else SecureNoise(),
-        why=_purpose(config, plan.about.title),
+        why=config.asset.why if config.asset else "",
     )  # fmt: skip
     comparators.folder.write(made, folder / RESULT)
+    if made.charge is not None:  # paid for: it stays, whoever is there to take it
+        keep_result(folder / RESULT, f"charge-{made.charge}")
     return {"stamp": made.stamp, "charge": made.charge}
-
-
-def _purpose(config: RunConfig, title: str) -> str:
-    """What the ledger says a comparator was for, beside the curator's own words."""
-    why = config.asset.why.strip() if config.asset else ""
-    return f"comparator {title}" + (f": {why}" if why else "")
 
 
 def _rehearse(folder: Path) -> dict[str, Any]:

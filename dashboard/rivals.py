@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.evaluation import Candidate
     from prism_core.experiments.comparators import ComparatorPlan
+    from prism_core.experiments.comparators.methods import MethodName
     from prism_core.planning.scenario import Scenario
     from prism_core.rehearsal import StandIn
 
@@ -59,7 +60,7 @@ class Rivals:
         found: results of this session.
     """
 
-    method: str = "aim"
+    method: MethodName = "aim"
     epsilon: float | None = None
     degree: int = 3
     own: bool = False

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import runs, worker
+from dashboard import worker
 from dashboard.keep import keep
 from dashboard.parts import asset, learning_step, rehearse_start
 from dashboard.parts.inspect_work import inspection
@@ -14,7 +14,7 @@ from dashboard.rehearsing import scenario_of
 from dashboard.rivals import Ground, Rival
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
-from prism_core.errors import EvaluationError, PrismError
+from prism_core.errors import PrismError
 from prism_core.experiments.comparators import (
     AS_PUBLISHED,
     COMPARATORS,
@@ -56,16 +56,15 @@ def section() -> None:
 
 
 def _entries() -> None:
-    rivals, now = project().rivals, inspection()
+    rivals = project().rivals
     first, second, third = st.columns([1.2, 1, 1.4])
     first.selectbox(
         "Method", list(COMPARATORS), list(COMPARATORS).index(rivals.method),
         format_func=lambda name: COMPARATORS[name].title, key="rival_method", on_change=keep,
         args=(rivals, "method", "rival_method"),
     )  # fmt: skip
-    declared = now.certificate.get("guarantee", {}).get("declared_epsilon")
     second.number_input(
-        "Epsilon of the comparator", value=rivals.epsilon or declared or 1.0, step=0.1,
+        "Epsilon of the comparator", value=_epsilon(), step=0.1,
         format="%.4g", key="rival_epsilon", on_change=keep,
         args=(rivals, "epsilon", "rival_epsilon"),
         help="As the release's, so that both are protected alike.",
@@ -83,7 +82,7 @@ def _entries() -> None:
             format_func={2: "pairs", 3: "triples (as published)"}.__getitem__, on_change=keep,
             args=(rivals, "degree", "rival_degree"),
         )  # fmt: skip
-    chosen = COMPARATORS[rivals.method]  # type: ignore[index]
+    chosen = COMPARATORS[rivals.method]
     st.markdown(f"**{chosen.title}.** {chosen.sentence} ({chosen.reference}.)")
     st.caption(
         f"Neighbours here: {NEIGHBOURS}, as for a release. MST and AIM as published take "
@@ -123,14 +122,23 @@ def _offer() -> None:
             _start(plan, rows.train, ground)
 
 
+def _epsilon() -> float:
+    """What is typed, else the release's."""
+    typed = project().rivals.epsilon
+    guarantee = inspection().certificate.get("guarantee", {})
+    return guarantee.get("declared_epsilon") or 1.0 if typed is None else typed
+
+
 def _plan(table: Rows) -> ComparatorPlan:
-    rivals, now = project().rivals, inspection()
-    guarantee = now.certificate.get("guarantee", {})
+    """The run as it is entered: delta as the release's, or as the plan's on stand-in rows."""
+    state, now = project(), inspection()
+    own = state.rivals.own
+    delta = (
+        now.certificate.get("guarantee", {}).get("delta") if own else state.budget.budget().delta
+    )
     return design_comparator(
-        rivals.method, table.schema, table.n,
-        rivals.epsilon or guarantee.get("declared_epsilon") or 1.0,
-        guarantee.get("delta") if rivals.own else None,
-        degree=rivals.degree, rows=now.subject.synthetic.n,
+        state.rivals.method, table.schema, table.n, _epsilon(), delta,
+        degree=state.rivals.degree, rows=now.subject.synthetic.n,
     )  # fmt: skip
 
 
@@ -184,12 +192,8 @@ def _start(plan: ComparatorPlan, table: Rows, ground: Ground | None) -> None:
 
 
 def _take(result: Path) -> None:
-    """Its rows come into the table; what was paid for is kept in the workspace."""
+    """Its rows come into the table; of what was paid for the run keeps a copy by itself."""
     rivals = project().rivals
     number = len(rivals.found) + 1
     found = candidate(result, f"comparator {number}")
-    if found.charge is not None:
-        runs.keep_result(result, f"charge-{found.charge}")
-    elif rivals.ground is None and found.stamp != "rehearsal of a comparator":
-        raise EvaluationError("The run names no charge and is no rehearsal.")
     rivals.found.append(Rival(candidate=found, ground=rivals.ground))

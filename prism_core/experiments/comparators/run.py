@@ -111,7 +111,7 @@ def run(
     guard(table, source)
     check_fits(table, plan.schema, plan.n)
     rehearsal = table.public and not source.secure
-    why = why or f"comparator {plan.about.title}"
+    why = f"comparator {plan.about.title}" + (f": {why}" if why else "")
     started = time.monotonic()
     with charged(plan, ledger, asset, why, rehearsal=rehearsal, prior=plan.schema.prior) as charge:
         state = Run.of(plan, table, source, Purse(plan.rho), _Steps(charge, progress))
