@@ -42,7 +42,7 @@ from prism_core.rehearsal import FOLDER, Kept, Rehearsal, run
 from prism_core.rehearsal.stand_in import load as load_stand_in
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
-from prism_core.workspace import fresh_rng
+from prism_core.workspace import fresh_rng, may_compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,6 +236,8 @@ def _compare(folder: Path) -> dict[str, Any]:
     )  # fmt: skip
     if about["plan"] != plan.hash:
         raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")
+    if not table.public:
+        may_compare()
     ledger, asset = _charged(config, plan.delta)
     rng = _rng(folder)
     made = comparators.run(

@@ -57,11 +57,13 @@ def _run(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.experiments.comparators import design_comparator, folder, run
     from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.workspace import fresh_rng, gather, ready, recognise
+    from prism_core.workspace import fresh_rng, gather, may_compare, ready, recognise
 
     config = configs.load(arguments.config)
     seed = arguments.seed
     check_seed(seed, public=config.table.public)
+    if not config.table.public:
+        may_compare(arguments.workspace)
     _check_out(arguments.out)
     writer.check_target(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)

@@ -89,6 +89,23 @@ def approval_required(workspace: Path | None = None) -> bool:
     return wanted
 
 
+def may_compare(workspace: Path | None = None) -> None:
+    """Refuse a comparator on private rows where a workspace releases with an approval only.
+
+    An approval is of a release's plan; synthetic rows that nobody approved are what it is against.
+
+    Raises:
+        PrivacyError: in such a workspace.
+        ConfigError: when its rules cannot be read.
+    """
+    if approval_required(workspace):
+        raise PrivacyError(
+            "This workspace makes synthetic rows of private tables with an approval only, and a "
+            "comparator cannot be approved. Rehearse it on public rows; nothing was charged.",
+            field="approval_required",
+        )
+
+
 def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = True) -> Inputs:
     """Read the files that a configuration names. Spends nothing.
 

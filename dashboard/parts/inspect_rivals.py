@@ -21,7 +21,7 @@ from prism_core.experiments.comparators import (
     NEIGHBOURS,
     design_comparator,
 )
-from prism_core.workspace import candidate
+from prism_core.workspace import candidate, may_compare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,6 +154,7 @@ def _own(table: Rows) -> None:
             with mistakes():
                 _start(plan, table, None)
         return
+    may_compare()
     st.metric(
         "Spends, ε", f"{plan.spent.epsilon:.3g}", border=True,
         help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",

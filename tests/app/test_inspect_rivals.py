@@ -164,6 +164,26 @@ def test_on_private_rows_it_is_confirmed_by_typing_and_charged_first(make):
 
 
 @pytest.mark.privacy
+def test_where_releases_need_an_approval_private_rows_are_not_offered(make):
+    default_workspace().mkdir()
+    rule = "[release]\napproval_required = true\n"
+    (default_workspace() / "settings.toml").write_text(rule, encoding="utf-8")
+    project = make()
+    project.rivals.own = True
+    test = page(project)
+    assert "a comparator cannot be approved" in texts(test)
+    assert "rival_run" not in [button.key for button in test.button]
+    test.radio(key="rival_own").set_value(False).run()
+    assert "rival_run" in [button.key for button in test.button]
+    plan = design_comparator("mst", project.train.schema, project.train.n, 1.0, 1e-5)
+    job = worker.compare(plan, project.train, AssetConfig(name="ward 7", lifetime_epsilon=9.0), 1)
+    job.process.wait(timeout=120)
+    assert "cannot be approved" in job.outcome().message
+    assert Ledger().charges() == ()
+    job.remove()
+
+
+@pytest.mark.privacy
 def test_what_is_offered_does_not_depend_on_the_rows(make):
     shown = []
     for shift in (0, 1):

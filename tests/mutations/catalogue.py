@@ -57,6 +57,7 @@ PLD = "unit/test_pld.py"
 LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
 PRIVATE = "unit/test_private_evaluation.py"
+COMPARATORS = "unit/test_comparators.py"
 
 CATALOGUE = (
     _one(
@@ -330,6 +331,22 @@ CATALOGUE = (
         '            asset, spent=spent, events=events, plan=plan.hash,\n'
         '            accountant="zcdp", why=why)\n',
         f"{LEARNED}::test_the_charge_stands_before_the_first_mechanism_and_lists_the_step",
+    ),
+    # --- comparators ---
+    _one(
+        "score of AIM with half its sensitivity", "experiments/comparators/state.py",
+        "return MODEL_ERROR_SENSITIVITY * max(", "return 1.0 * max(",
+        f"{COMPARATORS}::test_scores_move_by_their_sensitivity_at_most",
+    ),
+    _one(
+        "purse of a comparator without a bottom", "experiments/comparators/purse.py",
+        "event.rho]) <= self.total:", "event.rho]) < math.inf:",
+        f"{COMPARATORS}::test_a_purse_is_never_overdrawn",
+    ),
+    _one(
+        "comparator on private rows not charged", "experiments/comparators/run.py",
+        "asset, why, rehearsal=rehearsal, prior", "asset, why, rehearsal=True, prior",
+        f"{COMPARATORS}::test_the_whole_amount_is_charged_before_the_first_mechanism",
     ),
     _one(
         "learned graph taken for a causal one", "planning/regimes.py",

@@ -412,6 +412,22 @@ def test_the_command_charges_the_asset_of_private_rows(make_run, tmp_path, capsy
     assert [charge.state for charge in Ledger(space).charges()] == ["done"]
 
 
+@pytest.mark.privacy
+def test_where_releases_need_an_approval_a_comparator_reads_no_private_row(
+    make_run, tmp_path, capsys
+):
+    space = tmp_path / "space"
+    space.mkdir()
+    (space / "settings.toml").write_text("[release]\napproval_required = true\n", "utf-8")
+    command = ["comparator", "CONFIG", "--method", "mst", "--workspace", str(space), "--out"]
+    command[1] = str(make_run(public=False, asset=1.2))
+    assert main([*command, str(tmp_path / "a")]) == 2
+    assert "cannot be approved" in capsys.readouterr().err
+    assert not (space / "ledger.sqlite").exists()
+    command[1] = str(make_run(name="public"))
+    assert main([*command, str(tmp_path / "b"), "--seed", "1"]) == 0
+
+
 def test_secure_noise_serves_every_method():
     schema = domain(2, 3)
     for method in METHODS:

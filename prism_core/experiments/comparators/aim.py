@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,8 +84,16 @@ def _allowed(run: Run, model: Pgm) -> list[Clique]:
     limit = TREE_CELLS * run.purse.spent / run.purse.total
     trees = [frozenset(clique) for clique in model.tree.cliques]
     measured = [m.clique for m in run.measurements]
+    joined = {pair for clique in measured for pair in combinations(clique, 2)}
+    known: dict[frozenset[Clique], bool] = {}  # the tree depends on the pairs that are new
+
+    def fits(clique: Clique) -> bool:
+        new = frozenset(combinations(clique, 2)) - joined
+        if new not in known:
+            known[new] = forecast(run.sizes, [*measured, clique]).cells <= limit
+        return known[new]
+
     return [
         clique for clique in run.plan.weights
-        if any(tree.issuperset(clique) for tree in trees)
-        or forecast(run.sizes, [*measured, clique]).cells <= limit
+        if any(tree.issuperset(clique) for tree in trees) or fits(clique)
     ]  # fmt: skip
