@@ -62,7 +62,7 @@ class Run:
         cls, plan: ComparatorPlan, table: Rows, noise: NoiseSource, purse: Purse,
         step: Callable[[float], None],
     ) -> Run:  # fmt: skip
-        """A run at its beginning; no row is read yet."""
+        """A run at its beginning. Spends nothing: no row is read yet."""
         wanted = dict.fromkeys([*((name,) for name in plan.schema.names), *plan.candidates])
         return cls(
             plan=plan, rows=Batch(rows=table, planned=list(wanted)), noise=noise, purse=purse,
@@ -146,7 +146,7 @@ def scores(
     weights: Mapping[Clique, float],
     penalties: Mapping[Clique, float],
 ) -> list[float]:
-    """The score of every candidate. Reads private rows: for `private_choice` only."""
+    """The score of every candidate. Spends nothing by itself: for `private_choice` only."""
     return [
         weights.get(clique, 1.0)
         * (model_error(counts, expected[clique]) - penalties.get(clique, 0.0))
