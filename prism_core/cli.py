@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import (
     bench_cli,
+    comparator_cli,
     dag_cli,
     learn_dag_cli,
     ledger_cli,
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
     for part in (
         dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli,
-        bench_cli,
+        comparator_cli, bench_cli,
     ):  # fmt: skip
         part.add(commands)
     return parser

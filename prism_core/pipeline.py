@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -14,6 +12,7 @@ from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import BudgetError, LedgerError, PrivacyError
 from prism_core.evaluation import evaluate
+from prism_core.learning.charge import with_prior
 from prism_core.planning.design import (
     design,
     with_adaptive,
@@ -29,6 +28,7 @@ from prism_core.privacy.prior import amount_left
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
+from prism_core.synthesis.sample import publishable_seed
 from prism_core.synthesis.select import (
     AdaptiveChooser,
     choose_features,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model
+    from prism_core.synthesis.pgm import Pgm
 
 __all__ = ["STAGES", "Release", "Stamp", "design", "draw", "evaluate", "fit_model", "release"]
 
@@ -167,7 +168,7 @@ def release(
         run.measure_all()
         model = run.fit()
         progress("sample", 0.0)
-        seed = _seed(rng)
+        seed = publishable_seed(rng)
         codes, frame = draw(plan, model, seed)
     except BaseException:
         state.close(failed=True)
@@ -182,11 +183,6 @@ def release(
         workspace=None if ledger is None or charge is None else ledger.path.parent,
         approval=approval,
     )  # fmt: skip
-
-
-def _seed(rng: np.random.Generator) -> int:
-    """A seed that may be published: by a one-way function, as `rng` may have chosen rows before."""
-    return int.from_bytes(hashlib.sha256(rng.bytes(32)).digest()[:8], "big") >> 2
 
 
 def fit_model(
@@ -276,14 +272,11 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str) -> int:
     delta = plan.delta - failure(plan.events)
     whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
-    # Learning has charges of its own. Where this asset does not hold them (another workspace or
-    # name, or no ledger then), they are charged here.
-    missing = () if plan.prior is None else ledger.lacking(asset, plan.prior.events)
-    if missing:
-        rho = math.fsum([spent.rho, *(event.rho for event in missing)])
-        spent = replace(spent, epsilon=plan.guarantee.epsilon, rho=rho)
+    spent, events = with_prior(
+        ledger, asset, spent, plan.events, plan.prior, plan.guarantee.epsilon
+    )
     return ledger.charge(
-        asset, spent=spent, events=(*missing, *plan.events), plan=plan.hash,
+        asset, spent=spent, events=events, plan=plan.hash,
         accountant=plan.budget.accountant, why=why,
     )  # fmt: skip
 
@@ -345,10 +338,11 @@ class _Run:
         step = self._stage("three_way", 2 * choice.rounds)
         step()
         chooser = AdaptiveChooser(self.table, self.plan, self.noise)
-        planned, picked = self.plan, []
+        planned, picked, model = self.plan, [], None
         for _ in range(choice.rounds):
             step()
-            clique = chooser.pick(self._sketch(), picked)
+            model = self._sketch(model)
+            clique = chooser.pick(model, picked)
             if clique is None:
                 break
             picked.append(clique)
@@ -357,17 +351,13 @@ class _Run:
         self.plan = with_adaptive(planned, picked)
         _check_spend(self.plan)
 
-    def _sketch(self) -> Model:
+    def _sketch(self, start: Pgm | None) -> Pgm:
         """The graphical model of what was measured so far, good enough to see what is wrong."""
         plan = self.plan
         return fit_pgm(
-            plan.sizes,
-            plan.task.target,
-            plan.n,
-            self.measurements,
-            tolerance=_SKETCH,
-            engine="fast",
-        )
+            plan.sizes, plan.task.target, plan.n, self.measurements, tolerance=_SKETCH,
+            start=start, engine="fast",
+        )  # fmt: skip
 
     def _measure(self, stage: Stage, queries: list[Query]) -> None:
         step = self._stage(stage, len(queries))

@@ -102,6 +102,7 @@ def fit_pgm(
     *,
     iterations: int = 1_000,
     tolerance: float = TOLERANCE,
+    start: Pgm | None = None,
     engine: EngineName = "auto",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Pgm:
@@ -117,6 +118,7 @@ def fit_pgm(
         measurements: noisy marginals.
         iterations: at most this many; both engines stop early when the loss no longer falls.
         tolerance: share of the loss that may be missing (our own engine).
+        start: a model of fewer of these measurements, to begin at (our own engine).
         engine: `fast`, `mbi`, or `auto`: fast unless a clique has `LARGE_CLIQUE` cells.
         progress: called with the share done; may raise to stop.
 
@@ -138,7 +140,7 @@ def fit_pgm(
         )  # fmt: skip
     made = fit(
         sizes, n, measurements, last=(target,), iterations=iterations, tolerance=tolerance,
-        progress=progress,
+        start=None if start is None else start.potentials, progress=progress,
     )  # fmt: skip
     return Pgm.of(sizes, n, made)
 
