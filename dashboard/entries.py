@@ -121,7 +121,7 @@ class Entries:
         unused = set()
         if self.regime != "predictive":
             unused.add("selection")
-        if self.three_way == "none":
+        if self.three_way in ("none", "adaptive"):  # adaptive rounds are paid from task
             unused.add("choice")
         return tuple(pool for pool in POOLS if pool not in unused)
 
@@ -167,7 +167,7 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
     # A pool that was not in use keeps its default for when it is.
     if task.regime == "predictive":
         entries.selection = budget.shares.selection
-    if task.three_way != "none":
+    if task.three_way not in ("none", "adaptive"):
         entries.choice = budget.shares.choice
     return Entries(
         regime=task.regime, k=task.k, selection=task.selection, three_way=task.three_way,

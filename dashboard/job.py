@@ -2,9 +2,10 @@
 
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
 codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
-and an empty file learn-graph; for a rehearsal rehearsal.json and public rows. Codes and rows are
-deleted as soon as they are read; what a crash before that leaves is swept when the dashboard
-starts. Nothing that is written here but the result depends on the rows.
+and an empty file learn-graph; for a comparator the same with comparator.json; for a rehearsal
+rehearsal.json and public rows. Codes and rows are deleted as soon as they are read; what a crash
+before that leaves is swept when the dashboard starts. Nothing that is written here but the result
+depends on the rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboard.runs import OUTCOME, PRIVATE, forget
+from dashboard.runs import OUTCOME, PRIVATE, forget, keep_result
 from dashboard.telling import LOG, PROGRESS, NotedLedger, Teller, write_json
 from prism_core import config as configs
 from prism_core import scenario_io
@@ -41,7 +42,7 @@ from prism_core.rehearsal import FOLDER, Kept, Rehearsal, run
 from prism_core.rehearsal.stand_in import load as load_stand_in
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
-from prism_core.workspace import fresh_rng
+from prism_core.workspace import fresh_rng, may_compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ CODES, ROWS = PRIVATE
 STORED = "stored.json"
 OUTLINE = "outline.yaml"
 LEARN_GRAPH = "learn-graph"
+COMPARATOR = "comparator.json"
 REHEARSAL = "rehearsal.json"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
@@ -97,6 +99,8 @@ def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
         return _learn
     if (folder / REHEARSAL).is_file():
         return _rehearse
+    if (folder / COMPARATOR).is_file():
+        return _compare
     return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
 
 
@@ -217,6 +221,34 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     (folder / RESULT).mkdir()
     (folder / RESULT / GRAPH).write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
+
+
+def _compare(folder: Path) -> dict[str, Any]:
+    from prism_core.experiments import comparators
+
+    config = configs.load(folder / CONFIG)
+    schema = schema_io.load(config.table.schema)
+    about = json.loads((folder / COMPARATOR).read_text(encoding="utf-8"))
+    table = _rows(folder, schema, public=config.table.public)
+    plan = comparators.design_comparator(
+        about["method"], schema, table.n, about["epsilon"], about["delta"],
+        degree=about["degree"], rows=about["rows"],
+    )  # fmt: skip
+    if about["plan"] != plan.hash:
+        raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")
+    if not table.public:
+        may_compare()
+    ledger, asset = _charged(config, plan.delta)
+    rng = _rng(folder)
+    made = comparators.run(
+        plan, table, ledger=ledger, asset=asset, rng=rng,
+        noise=SeededNoise(rng) if table.public else SecureNoise(),
+        why=config.asset.why if config.asset else "",
+    )  # fmt: skip
+    comparators.folder.write(made, folder / RESULT)
+    if made.charge is not None:  # paid for: it stays, whoever is there to take it
+        keep_result(folder / RESULT, f"charge-{made.charge}")
+    return {"stamp": made.stamp, "charge": made.charge}
 
 
 def _rehearse(folder: Path) -> dict[str, Any]:

@@ -30,6 +30,9 @@ FOLDER = "runs"
 PRIVATE = ("codes.npy", "rows.parquet")
 """Files with private rows; the run deletes them as soon as it has read them."""
 
+COMPARATORS = "comparators"
+"""Where a workspace keeps what comparators gave out that were paid for."""
+
 OUTCOME = "outcome.json"
 """Written by a run that has ended by itself."""
 
@@ -115,6 +118,24 @@ def sweep() -> None:
             forget(folder)
             if folder.name.startswith(_STEP) and _abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def keep_result(result: Path, name: str) -> Path:
+    """Copy what a step gave out to where no sweep comes; folders of mode 0700.
+
+    Args:
+        result: the step's folder of results.
+        name: of the kept folder; a number is added where it is taken.
+    """
+    root = default_workspace() / COMPARATORS
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place, number = root / name, 1
+    while place.exists():
+        number += 1
+        place = root / f"{name}-{number}"
+    shutil.copytree(result, place)
+    place.chmod(0o700)
+    return place
 
 
 def put(path: Path, text: str) -> None:

@@ -15,6 +15,7 @@ import streamlit as st
 
 from dashboard.entries import Entries, from_values
 from dashboard.rehearsing import Rehearsing
+from dashboard.rivals import Rivals
 from dashboard.scenarios import PLAN, Scenarios
 from prism_core.errors import PrismError
 from prism_core.structure.dag import Dag
@@ -269,6 +270,7 @@ class Project(Entries):
     folder: Path | None = None
     checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
     inspection: Inspection | None = None
+    rivals: Rivals = field(default_factory=Rivals)
     report: ReportEntries = field(default_factory=ReportEntries)
     said: dict[str, str] = field(default_factory=dict)  # about the release, as typed; by entry
     finished: Job[Plan] | None = None  # put away for another run that has not begun

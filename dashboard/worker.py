@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from prism_core.bundle.approved import Approved
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
+    from prism_core.experiments.comparators import ComparatorPlan
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
@@ -293,6 +294,30 @@ def learn_graph(
     with runs.claimed() as (folder, lock):
         runs.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
         runs.put(folder / child.LEARN_GRAPH, "")
+        _describe(folder, config, seed)
+        _hand_over(folder, table)
+        return _process(folder, lock, plan)
+
+
+def compare(
+    plan: ComparatorPlan, table: Rows, asset: AssetConfig | None, seed: int
+) -> Job[ComparatorPlan]:
+    """Start a comparator, as `prism comparator` does it.
+
+    Spends: `plan.spent`, in the process that is started, after the ledger is charged; nothing
+    on public rows.
+    """
+    config = RunConfig(
+        table=TableConfig(
+            train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public
+        ),
+        task=Task(target=plan.schema.names[0]),  # a configuration needs one; nobody looks at it
+        budget=Budget(epsilon=plan.epsilon, delta=plan.delta),
+        asset=asset,
+    )  # fmt: skip
+    with runs.claimed() as (folder, lock):
+        runs.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
+        runs.put(folder / child.COMPARATOR, json.dumps(plan.to_dict() | {"plan": plan.hash}))
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)

@@ -29,9 +29,15 @@ def check_seed(seed: int | None, *, public: bool) -> None:
 
 
 def ledger_for(
-    config: RunConfig, delta: float, workspace: Path | None
+    config: RunConfig, delta: float, workspace: Path | None, *, name: str | None = None
 ) -> tuple[Ledger | None, str]:
     """The ledger and the registered asset of a private table; nothing is charged yet.
+
+    Args:
+        config: names the asset.
+        delta: at which a new asset's lifetime is stated.
+        workspace: folder of the ledger.
+        name: of an asset that the ledger knows, instead of the configuration's.
 
     Raises:
         PrivacyError: when the configuration names no asset.
@@ -40,6 +46,9 @@ def ledger_for(
 
     if config.table.public:
         return None, ""
+    if name is not None:
+        ledger = Ledger(workspace)
+        return ledger, ledger.balance(name).asset.name
     if config.asset is None:
         raise PrivacyError(
             "A private table needs an [asset] section with a name and a lifetime_epsilon, so that "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import (
     bench_cli,
+    comparator_cli,
     dag_cli,
     learn_dag_cli,
     ledger_cli,
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
     for part in (
         dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli,
-        bench_cli,
+        comparator_cli, bench_cli,
     ):  # fmt: skip
         part.add(commands)
     return parser
@@ -193,7 +194,7 @@ def _plan_text(plan: Plan) -> str:
     if plan.three_way is not None:
         three = plan.three_way
         lines.append(
-            f"{f'{three.rounds} 3-way marginals, chosen privately':44} {'task':11} "
+            f"{f'{three.rounds} {three.words}, chosen privately':44} {'task':11} "
             f"{three.cells:7,.0f} {three.measure_share:7.2%} {three.sigma:9.2f}"
         )
     if plan.tree is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -14,7 +12,14 @@ from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import BudgetError, LedgerError, PrivacyError
 from prism_core.evaluation import evaluate
-from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.learning.charge import with_prior
+from prism_core.planning.design import (
+    design,
+    with_adaptive,
+    with_features,
+    with_forest,
+    with_three_way,
+)
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.events import failure
 from prism_core.privacy.mechanisms import guard
@@ -23,7 +28,13 @@ from prism_core.privacy.prior import amount_left
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
-from prism_core.synthesis.select import choose_features, choose_forest, choose_three_way
+from prism_core.synthesis.sample import publishable_seed
+from prism_core.synthesis.select import (
+    AdaptiveChooser,
+    choose_features,
+    choose_forest,
+    choose_three_way,
+)
 from prism_core.synthesis.select.logistic import needs_rows
 
 if TYPE_CHECKING:
@@ -35,11 +46,12 @@ if TYPE_CHECKING:
 
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
-    from prism_core.planning.plan import Plan, Query
+    from prism_core.planning.plan import Plan, Query, ThreeWayChoice
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model
+    from prism_core.synthesis.pgm import Pgm
 
 __all__ = ["STAGES", "Release", "Stamp", "design", "draw", "evaluate", "fit_model", "release"]
 
@@ -51,13 +63,20 @@ STAGES: dict[Stage, str] = {
     "select": "Choosing features privately",
     "task": "Measuring marginals with the target",
     "background": "Measuring one-way marginals",
-    "three_way": "Choosing and measuring 3-way marginals",
+    "three_way": "Choosing and measuring further marginals with the target",
     "forest": "Choosing and measuring background pairs",
     "fit": "Fitting the graphical model",
     "sample": "Drawing synthetic rows",
 }
 
 Stamp: TypeAlias = Literal["release", "release without a ledger", "rehearsal, not a release"]
+
+
+# Between adaptive rounds a fit goes on from the last one; these steps show what is still wrong.
+# Adult, 20 rounds, steps and tolerance / seconds: 8 and .01 / 7, to the end and .001 / 42; the same
+# marginals were picked.
+_SKETCH = 1e-2
+_SKETCH_STEPS = 8
 
 
 class Progress(Protocol):
@@ -154,7 +173,7 @@ def release(
         run.measure_all()
         model = run.fit()
         progress("sample", 0.0)
-        seed = _seed(rng)
+        seed = publishable_seed(rng)
         codes, frame = draw(plan, model, seed)
     except BaseException:
         state.close(failed=True)
@@ -169,11 +188,6 @@ def release(
         workspace=None if ledger is None or charge is None else ledger.path.parent,
         approval=approval,
     )  # fmt: skip
-
-
-def _seed(rng: np.random.Generator) -> int:
-    """A seed that may be published: by a one-way function, as `rng` may have chosen rows before."""
-    return int.from_bytes(hashlib.sha256(rng.bytes(32)).digest()[:8], "big") >> 2
 
 
 def fit_model(
@@ -211,7 +225,9 @@ def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.Dat
 
 def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
     """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
-    overlapping = {query.clique for query in plan.queries if query.kind == "three-way"}
+    overlapping = {
+        query.clique for query in plan.queries if query.kind in ("three-way", "adaptive")
+    }
     used = [m for m in measurements if m.clique not in overlapping]
     return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
 
@@ -261,14 +277,11 @@ def _charge(ledger: Ledger, plan: Plan, asset: str, why: str, approval: Approval
     delta = plan.delta - failure(plan.events)
     whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.prior)
     spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
-    # Learning has charges of its own. Where this asset does not hold them (another workspace or
-    # name, or no ledger then), they are charged here.
-    missing = () if plan.prior is None else ledger.lacking(asset, plan.prior.events)
-    if missing:
-        rho = math.fsum([spent.rho, *(event.rho for event in missing)])
-        spent = replace(spent, epsilon=plan.guarantee.epsilon, rho=rho)
+    spent, events = with_prior(
+        ledger, asset, spent, plan.events, plan.prior, plan.guarantee.epsilon
+    )
     return ledger.charge(
-        asset, spent=spent, events=(*missing, *plan.events), plan=plan.hash,
+        asset, spent=spent, events=events, plan=plan.hash,
         accountant=plan.budget.accountant, why=why, approval=approval,
     )  # fmt: skip
 
@@ -313,7 +326,9 @@ class _Run:
         background = [query for query in self.plan.queries if query.pool == "background"]
         self._measure("task", task)
         self._measure("background", background)
-        if self.plan.three_way is not None:
+        if self.plan.three_way is not None and self.plan.three_way.rule == "adaptive":
+            self._adaptive_rounds(self.plan.three_way)
+        elif self.plan.three_way is not None:
             step = self._stage("three_way", 2 * self.plan.three_way.rounds)
             found = choose_three_way(self.table, self.plan, self._naive_bayes(), self.noise, step)
             self._measure_chosen(with_three_way(self.plan, found), step)
@@ -322,6 +337,33 @@ class _Run:
             sketch = self._naive_bayes()
             pairs = choose_forest(self.table, self.plan, sketch, self.noise, step)
             self._measure_chosen(with_forest(self.plan, pairs), step)
+
+    def _adaptive_rounds(self, choice: ThreeWayChoice) -> None:
+        """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
+        step = self._stage("three_way", 2 * choice.rounds)
+        step()
+        chooser = AdaptiveChooser(self.table, self.plan, self.noise)
+        planned, picked, model = self.plan, [], None
+        for _ in range(choice.rounds):
+            step()
+            model = self._sketch(model)
+            clique = chooser.pick(model, picked)
+            if clique is None:
+                break
+            picked.append(clique)
+            queries = with_adaptive(planned, picked).queries[-1:]
+            self.measurements += measure(self.table, queries, self.noise, step)
+        self.plan = with_adaptive(planned, picked)
+        _check_spend(self.plan)
+
+    def _sketch(self, start: Pgm | None) -> Pgm:
+        """The graphical model of what was measured so far, good enough to see what is wrong."""
+        plan = self.plan
+        return fit_pgm(
+            plan.sizes, plan.task.target, plan.n, self.measurements, tolerance=_SKETCH,
+            iterations=plan.synthesis.iterations if start is None else _SKETCH_STEPS,
+            start=start, engine="fast",
+        )  # fmt: skip
 
     def _measure(self, stage: Stage, queries: list[Query]) -> None:
         step = self._stage(stage, len(queries))

@@ -20,6 +20,7 @@ from prism_core.data.tables import RawTable, read_table
 from prism_core.errors import ConfigError, PrivacyError, TableError
 from prism_core.evaluation.comparing import Candidate
 from prism_core.evaluation.subject import Measured, Subject
+from prism_core.experiments.comparators import folder as compared
 from prism_core.planning.design import design
 from prism_core.structure import formats
 
@@ -86,6 +87,23 @@ def approval_required(workspace: Path | None = None) -> bool:
             field="workspace",
         )
     return wanted
+
+
+def may_compare(workspace: Path | None = None) -> None:
+    """Refuse a comparator on private rows where a workspace releases with an approval only.
+
+    An approval is of a release's plan; synthetic rows that nobody approved are what it is against.
+
+    Raises:
+        PrivacyError: in such a workspace.
+        ConfigError: when its rules cannot be read.
+    """
+    if approval_required(workspace):
+        raise PrivacyError(
+            "This workspace makes synthetic rows of private tables with an approval only, and a "
+            "comparator cannot be approved. Rehearse it on public rows; nothing was charged.",
+            field="approval_required",
+        )
 
 
 def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = True) -> Inputs:
@@ -308,7 +326,9 @@ def subject(
 
 
 def candidate(path: Path, name: str) -> Candidate:
-    """A run's folder as it takes part in a comparison. Spends nothing: a release paid for it.
+    """A run's folder as it takes part in a comparison, of a release or of a comparator.
+
+    Spends nothing: a release or a comparator paid for its rows.
 
     Args:
         path: the folder.
@@ -317,12 +337,27 @@ def candidate(path: Path, name: str) -> Candidate:
     Raises:
         EvaluationError, TableError: when the folder is none of a run, or is gone.
     """
+    if compared.is_folder(path):
+        return _compared(compared.read(path), name)
     folder = writer.read(path)
     known = folder.certificate
+    guarantee = known.get("guarantee", {})
     return Candidate(
         name=name, synthetic=synthetic_rows(folder),
-        epsilon=known.get("guarantee", {}).get("declared_epsilon"),
+        epsilon=guarantee.get("declared_epsilon"), neighbours=str(guarantee.get("neighbours", "")),
         stamp=str(known.get("stamp", "unknown")), regime=str(known["task"].get("regime", "")),
+        charge=known.get("charge"),
+    )  # fmt: skip
+
+
+def _compared(found: compared.ComparedFolder, name: str) -> Candidate:
+    known = found.document
+    return Candidate(
+        name=name,
+        synthetic=encode_synthetic(found.schema, read_table(found.path / compared.PARQUET)),
+        epsilon=known["guarantee"]["declared_epsilon"], stamp=known["stamp"],
+        method=known["method"]["title"], neighbours=str(known.get("neighbours", "")),
+        charge=known.get("charge"),
     )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ _THREE_WAYS: dict[ThreeWayRule, str] = {
     "none": "None",
     "cmi": "Features that go together (CMI)",
     "model_error": "Largest error of the model",
+    "adaptive": "Round by round, also pairs of features",
 }
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
 _SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
@@ -54,7 +55,10 @@ def section(entries: Entries) -> None:
         entries, "three_way", "3-way marginals", _THREE_WAYS,
         help="Counts of the target with two features at once, for relations that no pair shows. "
         "Which two is chosen privately when the release runs: features that go together at each "
-        "value of the target, or those that the model so far gets most wrong.",
+        "value of the target, or those that the model so far gets most wrong. Round by round: half "
+        "of the task pool pays for rounds that each look for the marginal the model gets most "
+        "wrong, measure it and fit the model again; where the noise would outweigh what is "
+        "gained there is no round, and where nothing is left to gain they stop.",
     )  # fmt: skip
     if entries.three_way != "none":
         whole_number(entries, "max_three_way", "At most so many of them", 1, 500)

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.parts import key_entry
+from dashboard.parts import inspect_rivals, key_entry
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import ask, inspection
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
-from prism_core.bundle import writer
 from prism_core.errors import EvaluationError, PrismError
 from prism_core.evaluation import CHOOSING, compare
+from prism_core.rehearsal.beside import rehearsed, standing_in
 from prism_core.workspace import candidate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dashboard.parts.inspect_work import Progress
+    from dashboard.rivals import Ground, Rival
     from prism_core.evaluation import Candidate, Standing, Subject
 
 
@@ -28,21 +29,29 @@ def section() -> None:
     """The warning, the choice, and the table."""
     st.warning(CHOOSING, icon=":material/visibility_lock:")
     _add()
+    inspect_rivals.section()
     now = inspection()
     folders = list(dict.fromkeys([now.folder, *project().earlier, *now.compared]))
-    if len(folders) < 2:
+    rivals = tuple(project().rivals.found)
+    if len(folders) < 2 and not rivals:
         st.info(
             "There is no other release to compare with yet. Earlier runs of this session come "
             "here by themselves; others when you name their folder.",
             icon=":material/info:",
         )
     subject = now.subject
-    name = "compare:" + "\n".join(str(folder) for folder in folders)
-    found = ask(name, lambda tell: _compared(subject, folders, tell))
+    name = f"compare:{len(rivals)}:" + "\n".join(str(folder) for folder in folders)
+    found = ask(name, lambda tell: _compared(subject, folders, rivals, tell))
     if found is None:
         return
     standings, left_out = found
-    table([_row(standing) for standing in standings], "compare")
+    table([_row(standing, on) for standing, on in standings], "compare")
+    if rivals:
+        st.caption(
+            "Lines scored on stand-in rows have a ceiling of their own and are to be read against "
+            "each other only. A comparator on private rows that was charged is kept in the folder "
+            "comparators of the workspace."
+        )
     for reason in left_out:
         st.caption(plain(reason))
     if project().test is None:
@@ -53,9 +62,12 @@ def section() -> None:
 
 
 def _compared(
-    subject: Subject, folders: Sequence[Path], tell: Progress
-) -> tuple[tuple[Standing, ...], list[str]]:
-    """Every folder that can be read, this release first; and why others are left out."""
+    subject: Subject, folders: Sequence[Path], rivals: Sequence[Rival], tell: Progress
+) -> tuple[list[tuple[Standing, str]], list[str]]:
+    """Every folder that can be read, this release first, then comparators; and why others are not.
+
+    Each line comes with the rows it is scored on.
+    """
     found: list[Candidate] = []
     left_out: list[str] = []
     for number, folder in enumerate(folders):
@@ -67,13 +79,54 @@ def _compared(
             found.append(known)
         except PrismError as error:
             left_out.append(f"{name} is left out. {error}")
-    return compare(subject, found, tell), left_out
+    for rival in rivals:
+        if rival.ground is None:
+            known = rival.candidate
+            if known.synthetic.schema.columns == subject.schema.columns:
+                found.append(known)
+            else:
+                left_out.append(
+                    f"{known.name} is left out. It has other columns than this release."
+                )
+    lines = [(standing, "real rows kept aside") for standing in compare(subject, found, tell)]
+    for ground, lone in _grounds(rivals):
+        try:
+            ours = rehearsed(
+                ground.plan, ground.rows, lone[0].epsilon or 1.0, ground.seed, name="this plan"
+            )
+            lone = [ours, *lone]
+        except PrismError as error:
+            left_out.append(f"This plan is left out on the stand-in rows. {error}")
+        scored = compare(standing_in(ground.rows), lone, tell)
+        lines += [(standing, "stand-in rows") for standing in scored]
+    return lines, left_out
 
 
-def _row(found: Standing) -> dict[str, object]:
+def _grounds(rivals: Sequence[Rival]) -> list[tuple[Ground, list[Candidate]]]:
+    """Rehearsed comparators by their rows, plan, seed and epsilon, in order."""
+    groups: list[tuple[Ground, list[Candidate]]] = []
+    for rival in rivals:
+        if rival.ground is None:
+            continue
+        for ground, lone in groups:
+            same = ground.rows is rival.ground.rows and ground.seed == rival.ground.seed
+            same = same and ground.plan == rival.ground.plan
+            if same and lone[0].epsilon == rival.candidate.epsilon:
+                lone.append(rival.candidate)
+                break
+        else:
+            groups.append((rival.ground, [rival.candidate]))
+    return groups
+
+
+def _row(found: Standing, on: str) -> dict[str, object]:
+    free = "rehearsal" if "rehearsal" in found.stamp else "none"
     return {
-        "release": found.name, "kind": found.stamp, "regime": found.regime,
-        "epsilon": found.epsilon, "synthetic rows": found.rows,
+        "release": found.name, "method": found.method, "kind": found.stamp,
+        "regime": found.regime or "knows no target", "epsilon": found.epsilon,
+        "neighbours": found.neighbours.split(";")[0],
+        "charge": free if found.charge is None else f"number {found.charge}",
+        "scored on": on, "synthetic rows": found.rows,
         "AUC, trained on synthetic": found.auc.value, "AUC, trained on real": found.auc.ceiling,
         "AUC, guessing": found.auc.floor, "calibration error": found.calibration_error,
         "pairs with target (TV)": found.task_distance, "columns (l1)": found.column_distance,
@@ -90,10 +143,12 @@ def _add() -> None:
     with st.expander("Add a release from a folder on this machine", icon=":material/folder_open:"):
         if not key_entry.given("compare_key", "compare the runs of this session"):
             return
-        text = st.text_input("Folder that `prism release --out` wrote", key="compare_folder")
+        text = st.text_input(
+            "Folder that `prism release` or `prism comparator` wrote", key="compare_folder"
+        )
         if st.button("Add this folder", key="compare_add") and text.strip():
             with mistakes():
                 folder = Path(text.strip())
-                writer.read(folder)
+                candidate(folder, "")
                 inspection().compared.append(folder)
                 st.rerun()

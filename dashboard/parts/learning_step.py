@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from dashboard.rivals import Rivals
     from dashboard.state import Blanket, Learning, Project
 
-    Find = Callable[[Project], Learning | Blanket]
+    Find = Callable[[Project], Learning | Blanket | Rivals]
 
 
-def section(key: str, find: Find, words: str, take: Callable[[Path], None]) -> None:
+def section(
+    key: str, find: Find, words: str, take: Callable[[Path], None], *, doing: str = "Learning"
+) -> None:
     """The step under way; when it has ended, its result is taken or what it came to is kept.
 
     Args:
@@ -26,13 +29,14 @@ def section(key: str, find: Find, words: str, take: Callable[[Path], None]) -> N
         find: the entries that hold the job.
         words: what is learned.
         take: given the folder of the result.
+        doing: what the step does, as the first word of a sentence.
     """
     entries = find(project())
     job = entries.job
     assert job is not None
     outcome = job.outcome()
     if outcome.state == "running":
-        _watch(key, find, words)
+        _watch(key, find, words, doing)
         return
     entries.job, entries.message = None, ""
     if outcome.state == "done":
@@ -42,7 +46,7 @@ def section(key: str, find: Find, words: str, take: Callable[[Path], None]) -> N
             entries.message = f"{error} What was charged stands."
     elif outcome.state == "cancelled":
         entries.message = (
-            "Learning was cancelled. Before the first count nothing is spent; after it the charge "
+            f"{doing} was cancelled. Before the first count nothing is spent; after it the charge "
             "stands. The ledger on the page Release says which."
         )
     else:
@@ -52,17 +56,17 @@ def section(key: str, find: Find, words: str, take: Callable[[Path], None]) -> N
 
 
 @st.fragment(run_every=0.7)
-def _watch(key: str, find: Find, words: str) -> None:
+def _watch(key: str, find: Find, words: str, doing: str) -> None:
     job = find(project()).job
     if job is None or job.outcome().state != "running":
         st.rerun()
         return
-    st.markdown(f":material/hourglass_top: Learning {words} …")
-    st.caption(
-        f"{job.seconds:,.0f} s so far, in a process of its own. The charge is written before the "
-        "first count."
+    st.markdown(f":material/hourglass_top: {doing} {words} …")
+    charge = (
+        "Nothing is charged." if job.public else "The charge is written before the first count."
     )
-    if st.button("Cancel learning", key=f"{key}_cancel", icon=":material/stop_circle:"):
+    st.caption(f"{job.seconds:,.0f} s so far, in a process of its own. {charge}")
+    if st.button(f"Cancel {doing.lower()}", key=f"{key}_cancel", icon=":material/stop_circle:"):
         with st.spinner("Stopping …"):
             job.cancel()
         st.rerun()

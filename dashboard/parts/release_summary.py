@@ -32,6 +32,21 @@ def section(state: Project, plan: Plan) -> None:
         st.warning(earlier, icon=":material/history:")
 
 
+def _chosen_later(plan: Plan) -> str:
+    three = plan.three_way
+    if three is None:
+        return ""
+    if three.rule == "adaptive":
+        return (
+            f"- up to **{three.rounds}** marginals of two of them, with or without "
+            f"{plain(plan.task.target)}, picked privately round by round,\n"
+        )
+    return (
+        f"- **{three.rounds}** marginals of {plain(plan.task.target)} with two of them, chosen "
+        "privately,\n"
+    )
+
+
 def _measured(state: Project, plan: Plan) -> str:
     task = [query for query in plan.queries if query.pool == "task"]
     chosen = (
@@ -41,12 +56,7 @@ def _measured(state: Project, plan: Plan) -> str:
     )
     rest = len([query for query in plan.queries if query.pool == "background"])
     pairs = 0 if plan.tree is None else plan.tree.rounds
-    triples = (
-        f"- **{plan.three_way.rounds}** marginals of {plain(plan.task.target)} with two of them, "
-        "chosen privately,\n"
-        if plan.three_way is not None
-        else ""
-    )
+    triples = _chosen_later(plan)
     return (
         f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
         f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of {plain(plan.task.target)} "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RARE = 1e-9
 """How often noise that is what it claims is called too small: once in 1e9 bundles."""
 
-_CHOSEN = ("three-way", "tree")
+_CHOSEN = ("three-way", "adaptive", "tree")
 
 _LEAST_SIGMA = 1.0
 """Noise in whole numbers has the variance sigma^2 only from here on (but for 1e-6); less is left

@@ -117,14 +117,14 @@ def _choices(plan: dict[str, Any]) -> Choices:
             kind: tuple(
                 tuple(query["clique"]) for query in plan["queries"] if query["kind"] == kind
             )
-            for kind in ("three-way", "tree")
+            for kind in ("three-way", "adaptive", "tree")
         }
         s = tuple(plan["s"])
     except (KeyError, TypeError):
         raise BundleError("plan.json does not list S and its queries.", field=PLAN) from None
     if not all(isinstance(name, str) for part in (s, *cliques["tree"]) for name in part):
         raise BundleError("plan.json names columns that are no text.", field=PLAN)
-    return Choices(s=s, triples=cliques["three-way"], pairs=cliques["tree"])
+    return Choices(s=s, triples=cliques["three-way"] + cliques["adaptive"], pairs=cliques["tree"])
 
 
 def _facts(certificate: dict[str, Any]) -> Facts:

@@ -119,6 +119,7 @@ def _preserved(plan: Plan) -> str:
         "pair": "of the target with one feature of S",
         "joint": "of the target with all of S at once",
         "three-way": "of the target with two features of S",
+        "adaptive": "of two features of S, with or without the target, picked round by round",
         "one-way": "of a single other column",
         "tree": "of two features",
     }

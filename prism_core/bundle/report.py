@@ -139,9 +139,10 @@ def _spent(stages: Stages) -> list[PlanLine]:
     """The lines of the budget, the largest share first, with the choices that were made."""
     opened, final = stages.opened, stages.final
     found = list(lines(final))
+    three, tree = opened.three_way, opened.tree
     for choice, what, pool in (
-        (opened.three_way, "3-way marginals", "choice"),
-        (opened.tree, "background pairs", "background"),
+        (three, three.words if three else "", three.pool if three else ""),
+        (tree, "background pairs", "background"),
     ):
         if choice is not None and final.three_way is None and final.tree is None:
             found.append(

@@ -38,6 +38,9 @@ class Candidate:
         epsilon: what it spent; None when it gives no guarantee or none is known.
         stamp: what kind of run it was.
         regime: how the protected features were found, "" where that means nothing.
+        method: which synthesizer made them.
+        neighbours: the relation under which epsilon holds.
+        charge: number of the ledger's charge, None where there was none.
     """
 
     name: str
@@ -45,6 +48,9 @@ class Candidate:
     epsilon: float | None
     stamp: str
     regime: str = ""
+    method: str = "PRISM"
+    neighbours: str = ""
+    charge: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +58,7 @@ class Standing:
     """One line of the comparison. Outside epsilon.
 
     Attributes:
-        name, epsilon, stamp, regime: of the candidate.
+        name, epsilon, stamp, regime, method, neighbours, charge: of the candidate.
         rows: its synthetic rows.
         auc: TSTR with its ceiling and floor.
         calibration_error: of the same model.
@@ -70,6 +76,9 @@ class Standing:
     calibration_error: float | None
     task_distance: float | None
     column_distance: float | None
+    method: str = "PRISM"
+    neighbours: str = ""
+    charge: int | None = None
     outside_epsilon: bool = True
 
 
@@ -109,5 +118,6 @@ def _standing(subject: Subject, candidate: Candidate) -> Standing:
         regime=candidate.regime, rows=candidate.synthetic.n, auc=scored.row("auc"),
         calibration_error=scored.row("calibration_error").value,
         task_distance=next(row.value for row in task if row.name == "task_tv_mean"),
-        column_distance=columns[-1].value,
+        column_distance=columns[-1].value, method=candidate.method,
+        neighbours=candidate.neighbours, charge=candidate.charge,
     )  # fmt: skip

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from prism_core.errors import BudgetError, PlanError
+from prism_core.planning.adaptive import (
+    CHOICE_SHARE,
+    GROWTH_CELLS,
+    NOISE_LIMIT,
+    ROUNDS_SHARE,
+    AdaptiveRounds,
+    adaptive_rounds,
+)
 from prism_core.planning.allocation import allocate
 from prism_core.planning.calibration import calibrated
 from prism_core.planning.junction_tree import Forecast, forecast
@@ -153,6 +161,38 @@ def with_three_way(plan: Plan, pairs: Sequence[Clique]) -> Plan:
     return replace(plan, queries=every, three_way=None, tree=tree, forecast=size)
 
 
+def with_adaptive(plan: Plan, cliques: Sequence[Clique]) -> Plan:
+    """The plan once the adaptive rounds have picked their marginals privately.
+
+    Every round has the same budget, whatever it picks; rounds that came to nothing count as spent.
+
+    Raises:
+        PlanError: when there are more than planned, or one is no candidate or picked twice.
+    """
+    three = plan.three_way
+    if three is None or three.rule != "adaptive" or len(cliques) > three.rounds:
+        raise PlanError("There are more adaptive marginals than planned.", field="three_way")
+    if len(set(cliques)) != len(cliques) or not set(cliques).issubset(three.candidates):
+        raise PlanError("An adaptive marginal is no candidate.", field="three_way")
+    part = three.amount / three.rounds
+    every = (*plan.queries, *(_adaptive_query(plan, clique, part) for clique in cliques))
+    idle = three.rounds - len(cliques)
+    event = plan.accountant.gaussian(part, three.delta, "adaptive round not needed")
+    size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
+    worst = plan.forecast if plan.tree is not None else size
+    return replace(plan, queries=every, three_way=None, unused=(event,) * idle, forecast=worst)
+
+
+def _adaptive_query(plan: Plan, clique: Clique, part: float) -> Query:
+    cells = plan.schema.cells(clique)
+    event = plan.accountant.gaussian(part, 0.0, " × ".join(clique))
+    return Query(
+        clique=clique, kind="adaptive", pool="task", cells=cells, weight=1.0,
+        share=part / plan.total, event=event,
+        relative_error=expected_relative_error(cells, event.sigma, plan.n),
+    )  # fmt: skip
+
+
 def _chosen(
     plan: Plan, choice: TreeChoice | ThreeWayChoice, cliques: Sequence[Clique], kind: QueryKind,
     pool: Pool,
@@ -250,14 +290,19 @@ class _Builder:
         joint_cells = self._joint_cells(s, pairs, self._pools()["task"])
         joint = joint_cells == self.schema.cells((*s, self.task.target))
         task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
-        triples = None if joint else self._triples(s, (*task_cliques, *singles))
-        forest = self._forest((*task_cliques, *singles), s if joint else (), triples)
+        measured = (*task_cliques, *singles)
+        adaptive = None if joint else self._adaptive(s)
+        triples = None if joint else self._triples(s, measured)
+        forest = self._forest(measured, s if joint or adaptive else (), triples)
         rounds = 0 if forest is None else forest.rounds
         pools = self._pools(background=bool(singles or rounds), choice=triples is not None)
         # Headroom keeps the float sum of the parts below delta.
         parts = len(task_cliques) + len(singles) + rounds + (triples.rounds if triples else 0)
         delta = (self.delta * (1.0 - 1e-12) - self._taken) / parts
-        queries, three = self._task_queries(task_cliques, triples, pools, delta)
+        if adaptive is None:
+            queries, three = self._task_queries(task_cliques, triples, pools, delta)
+        else:
+            queries, three = self._star_and_rounds(task_cliques, adaptive, pools["task"])
         background, tree = self._background(singles, forest, pools["background"], delta)
         selection = self._selection(pools["selection"])
         queries += background
@@ -272,19 +317,24 @@ class _Builder:
             tree_event=None if tree is None else tree.event, three_way=three,
             three_way_event=None if three is None else three.event,
             forecast=self._forecast(
-                (*task_cliques, *singles), tree, three,
+                measured, tree, three,
                 other_joint=0 if final or joint else joint_cells, final=final,
             ),
-            warnings=(*self.warnings, *idle),
+            warnings=(*self.warnings, *idle, *self._no_rounds(s, joint=joint, adaptive=adaptive)),
         )  # fmt: skip
         return calibrated(plan)
 
     def check_locks(self) -> None:
         """Whatever features are chosen at run time, the locks leave something to the others."""
-        pools = self._pools(choice=self.task.three_way != "none")
+        adaptive = self.task.three_way == "adaptive"
+        pools = self._pools(choice=self.task.three_way not in ("none", "adaptive"))
         measured = 1.0 if self.synthesis.model == "naive_bayes" else 1.0 - _TREE_CHOICE_SHARE
         check_any_choice(
-            self.budget.locks, self.schema, self.task, pools["task"], pools["background"] * measured
+            self.budget.locks,
+            self.schema,
+            self.task,
+            pools["task"] * (1.0 - ROUNDS_SHARE if adaptive else 1.0),
+            pools["background"] * measured,
         )
 
     def _lock_warnings(
@@ -342,17 +392,76 @@ class _Builder:
             return cells
         return min(cells - 1, max(0, self.task.max_joint_cells), math.floor(apart / sigma))
 
-    def _triples(
-        self, s: tuple[str, ...], measured: tuple[Clique, ...]
-    ) -> ThreeWayCandidates | None:
-        if self.task.three_way == "none":
-            return None
+    def _needs_pgm(self) -> None:
         if self.synthesis.model == "naive_bayes":
             raise PlanError(
                 "3-way marginals need the graphical model: naive Bayes takes features to be "
                 "independent given the target. Choose the model pgm, or no 3-way marginals.",
                 field="three_way",
             )
+
+    def _adaptive(self, s: tuple[str, ...]) -> AdaptiveRounds | None:
+        """The adaptive rounds; None when not asked for or when the noise would outweigh them."""
+        if self.task.three_way != "adaptive":
+            return None
+        self._needs_pgm()
+        if self.budget.accountant != "zcdp":
+            raise BudgetError(
+                "Adaptive marginals are accounted for under zcdp; choose this accountant, or "
+                "another rule for 3-way marginals.",
+                field="accountant",
+            )
+        background = len(s) < len(self.schema.columns) - 1
+        pool = self._total * self._pools(background=background)["task"] * ROUNDS_SHARE
+        amount = pool * (1.0 - CHOICE_SHARE)
+        return adaptive_rounds(
+            self.schema, s, self.task.target, self.n, self.task.max_three_way,
+            lambda rounds: self.accountant.gaussian(amount / rounds, 0.0, "").sigma,
+        )  # fmt: skip
+
+    def _no_rounds(
+        self, s: tuple[str, ...], *, joint: bool, adaptive: AdaptiveRounds | None
+    ) -> tuple[str, ...]:
+        if self.task.three_way != "adaptive" or joint or adaptive is not None or len(s) < 2:
+            return ()
+        return (
+            "No adaptive round fits: at this budget the noise of one more marginal would exceed "
+            f"{NOISE_LIMIT:.0%} of the rows, and do more harm than good. The plan measures what it "
+            "would without them.",
+        )
+
+    def _star_and_rounds(
+        self, cliques: tuple[Clique, ...], adaptive: AdaptiveRounds, share: float
+    ) -> tuple[tuple[Query, ...], ThreeWayChoice]:
+        """The pairs with the target, and the rounds after them, from the task pool."""
+        rounds = share * ROUNDS_SHARE
+        queries, _ = self._queries(
+            cliques, self._weights(cliques), self._total * (share - rounds), "pair", "task", 0.0
+        )
+        choosing = rounds * CHOICE_SHARE
+        amount = self._total * (rounds - choosing)
+        return queries, ThreeWayChoice(
+            candidates=adaptive.candidates, rounds=adaptive.rounds, rule="adaptive",
+            sensitivity=MODEL_ERROR_SENSITIVITY, choice_share=choosing,
+            measure_share=rounds - choosing, amount=amount, delta=0.0,
+            sigma=self.accountant.gaussian(amount / adaptive.rounds, 0.0, "").sigma,
+            cells=adaptive.cells,
+            event=self.accountant.exponential(
+                self._total * choosing, adaptive.rounds, "choosing adaptive marginals"
+            ),
+        )  # fmt: skip
+
+    def _weights(self, cliques: Sequence[Clique]) -> list[float]:
+        raw = [self._weight(clique) for clique in cliques]
+        mean = math.fsum(raw) / len(raw)
+        return [weight / mean for weight in raw]
+
+    def _triples(
+        self, s: tuple[str, ...], measured: tuple[Clique, ...]
+    ) -> ThreeWayCandidates | None:
+        if self.task.three_way in ("none", "adaptive"):
+            return None
+        self._needs_pgm()
         base = sum(map(self.schema.cells, measured))
         loose = forest_candidates(self.schema, self.task.target, (), base)
         found = three_way_candidates(s, loose, self.task.max_three_way)
@@ -374,9 +483,7 @@ class _Builder:
         self, cliques: tuple[Clique, ...], triples: ThreeWayCandidates | None,
         pools: dict[str, float], delta: float,
     ) -> tuple[tuple[Query, ...], ThreeWayChoice | None]:  # fmt: skip
-        raw = [self._weight(clique) for clique in cliques]
-        mean = math.fsum(raw) / len(raw)
-        weights = [weight / mean for weight in raw]
+        weights = self._weights(cliques)
         kind: QueryKind = "pair" if len(cliques[0]) == 2 else "joint"
         pool = self._total * pools["task"]
         if triples is None:
@@ -512,6 +619,15 @@ class _Builder:
     ) -> Forecast:  # fmt: skip
         sizes = {column.name: column.size for column in self.schema.columns}
         known = forecast(sizes, cliques, last=(self.task.target,))
+        if three is not None and three.rule == "adaptive":
+            known = Forecast(
+                largest_clique=max(known.largest_clique, GROWTH_CELLS),
+                cells=known.cells + GROWTH_CELLS,
+            )
+            three = None
+            if tree is None:
+                self._check_size(known)
+                return replace(known, exact=False)
         if other_joint:  # a smaller S chosen at run time may be measured jointly
             largest = max(known.largest_clique, other_joint)
             known = Forecast(largest_clique=largest, cells=known.cells + other_joint)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prism_core.structure.dag import Dag
 
 Pool: TypeAlias = Literal["selection", "choice", "task", "background"]
-QueryKind: TypeAlias = Literal["pair", "joint", "three-way", "one-way", "tree"]
+QueryKind: TypeAlias = Literal["pair", "joint", "three-way", "adaptive", "one-way", "tree"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,8 @@ class Query:
 
     Attributes:
         clique: its columns, in schema order.
-        kind: pair (X_j, Y), joint (S, Y), three-way (X_i, X_j, Y), one-way X_j, or tree
-            (X_i, X_j).
+        kind: pair (X_j, Y), joint (S, Y), three-way (X_i, X_j, Y), adaptive (either of the
+            two, picked round by round), one-way X_j, or tree (X_i, X_j).
         pool: the pool that pays.
         cells: cells of the marginal.
         weight: task weight, mean 1 within a pool.
@@ -97,11 +97,13 @@ class ThreeWayChoice:
     """Marginals (X_i, X_j, Y) within S to be chosen privately at run time.
 
     The chosen pairs (X_i, X_j) form a forest over S, so that with Y on top no clique of the
-    junction tree outgrows the largest candidate.
+    junction tree outgrows the largest candidate. The rule `adaptive` picks marginals (X_i, X_j),
+    too, may close cycles, and stops where the junction tree has grown enough.
 
     Attributes:
-        candidates: pairs (X_i, X_j) of features in S; Y comes to each.
-        rounds: how many are chosen; the same whatever the rows hold.
+        candidates: pairs (X_i, X_j) of features in S; Y comes to each. Of `adaptive`: the
+            marginals themselves.
+        rounds: how many are chosen; the same whatever the rows hold. Of `adaptive`: at most.
         rule: the score: conditional mutual information, or the error of the model so far.
         sensitivity: of the score: in nats for `cmi`, 2 (in counts) for `model_error`.
         choice_share: of the whole budget, for choosing.
@@ -109,7 +111,7 @@ class ThreeWayChoice:
         amount: rho or epsilon for measuring them.
         delta: for each of them (basic composition only).
         sigma: noise of each if all had equal cells, in counts.
-        cells: mean cells of a candidate with Y.
+        cells: mean cells of a candidate with Y; of `adaptive` the median cells of a candidate.
         event: the choice.
     """
 
@@ -124,6 +126,16 @@ class ThreeWayChoice:
     sigma: float
     cells: float
     event: ExponentialEvent
+
+    @property
+    def words(self) -> str:
+        """What is chosen, in words."""
+        return "adaptive marginals" if self.rule == "adaptive" else "3-way marginals"
+
+    @property
+    def pool(self) -> Pool:
+        """The pool that pays for the choice."""
+        return "task" if self.rule == "adaptive" else "choice"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +190,8 @@ class Plan:
         tree_event: what that choice spends, made or not.
         forecast: size of the junction tree.
         warnings: sentences for the curator.
+        unused: rounds of measuring that came to nothing because the choice stopped. When it
+            stops depends on the rows, so they count as spent.
     """
 
     schema: Schema
@@ -198,6 +212,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     three_way: ThreeWayChoice | None = None
     three_way_event: ExponentialEvent | None = None
+    unused: tuple[GaussianEvent, ...] = ()
 
     @property
     def accountant(self) -> Accountant:
@@ -221,6 +236,7 @@ class Plan:
         if self.selection is not None:
             events.append(self.selection.event)
         events.extend(query.event for query in self.queries)
+        events.extend(self.unused)
         for made, choice, label in (
             (self.three_way_event, self.three_way, "3-way marginal"),
             (self.tree_event, self.tree, "background pair"),
@@ -322,7 +338,7 @@ class Plan:
             three = self.three_way
             found.append(
                 {
-                    "name": "3-way marginals",
+                    "name": three.words,
                     "rule": three.rule,
                     "rounds": three.rounds,
                     "candidates": len(three.candidates),

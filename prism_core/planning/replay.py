@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from prism_core.errors import PlanError
-from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.planning.design import (
+    design,
+    with_adaptive,
+    with_features,
+    with_forest,
+    with_three_way,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +66,7 @@ class Choices:
 
     Attributes:
         s: the features S.
-        triples: cliques of the 3-way marginals, in the order of their choice.
+        triples: cliques of the 3-way or adaptive marginals, in the order of their choice.
         pairs: background pairs, likewise.
     """
 
@@ -73,9 +79,11 @@ class Choices:
         """Those a finished plan holds."""
         found = {
             kind: tuple(query.clique for query in plan.queries if query.kind == kind)
-            for kind in ("three-way", "tree")
+            for kind in ("three-way", "adaptive", "tree")
         }
-        return cls(s=plan.s, triples=found["three-way"], pairs=found["tree"])
+        return cls(
+            s=plan.s, triples=found["three-way"] + found["adaptive"], pairs=found["tree"]
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +111,9 @@ def replay(wishes: Wishes, choices: Choices) -> Stages:
     planned = wishes.plan()
     opened = _with_s(planned, choices.s)
     plan = opened
-    if plan.three_way is not None:
+    if plan.three_way is not None and plan.three_way.rule == "adaptive":
+        plan = with_adaptive(plan, choices.triples)
+    elif plan.three_way is not None:
         features = [_without(clique, wishes.task.target) for clique in choices.triples]
         plan = with_three_way(plan, features)
     elif choices.triples:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prism_core.planning.plan import expected_relative_error
 
 if TYPE_CHECKING:
-    from prism_core.planning.plan import Plan, Query
+    from prism_core.planning.plan import Plan, Query, ThreeWayChoice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,46 +55,54 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
             )
         )
     found += [_query_line(query) for query in plan.queries]
-    three = plan.three_way
-    if three is not None:
+    if plan.unused:
         found.append(
             PlanLine(
-                label=f"choosing {three.rounds} 3-way marginals", pool="choice", cells=None,
-                share=three.choice_share, sigma=None, relative_error=None,
+                label=f"{len(plan.unused)} rounds not needed (they count as spent)", pool="task",
+                cells=None, share=math.fsum(event.rho for event in plan.unused) / plan.total,
+                sigma=None, relative_error=None,
             )
         )  # fmt: skip
-        found.append(
-            PlanLine(
-                label=f"{three.rounds} 3-way marginals, once chosen", pool="task",
-                cells=round(three.cells), share=three.measure_share, sigma=three.sigma,
-                relative_error=expected_relative_error(three.cells, three.sigma, plan.n),
-                times=three.rounds,
-            )
-        )  # fmt: skip
-    tree = plan.tree
-    if tree is not None:
-        found.append(
-            PlanLine(
-                label=f"choosing {tree.rounds} background pairs",
-                pool="background",
-                cells=None,
-                share=tree.choice_share,
-                sigma=None,
-                relative_error=None,
-            )
-        )
-        found.append(
-            PlanLine(
-                label=f"{tree.rounds} background pairs, once chosen",
-                pool="background",
-                cells=round(tree.cells),
-                share=tree.measure_share,
-                sigma=tree.sigma,
-                relative_error=expected_relative_error(tree.cells, tree.sigma, plan.n),
-                times=tree.rounds,
-            )
-        )
+    found += [*_three_way(plan), *_tree(plan)]
     return tuple(found)
+
+
+def _up_to(three: ThreeWayChoice) -> str:
+    return "up to " if three.rule == "adaptive" else ""
+
+
+def _three_way(plan: Plan) -> list[PlanLine]:
+    three = plan.three_way
+    if three is None:
+        return []
+    choosing = PlanLine(
+        label=f"choosing {_up_to(three)}{three.rounds} {three.words}", pool=three.pool, cells=None,
+        share=three.choice_share, sigma=None, relative_error=None,
+    )  # fmt: skip
+    measuring = PlanLine(
+        label=f"{_up_to(three)}{three.rounds} {three.words}, once chosen", pool="task",
+        cells=round(three.cells), share=three.measure_share, sigma=three.sigma,
+        relative_error=expected_relative_error(three.cells, three.sigma, plan.n),
+        times=three.rounds,
+    )  # fmt: skip
+    return [choosing, measuring]
+
+
+def _tree(plan: Plan) -> list[PlanLine]:
+    tree = plan.tree
+    if tree is None:
+        return []
+    choosing = PlanLine(
+        label=f"choosing {tree.rounds} background pairs", pool="background", cells=None,
+        share=tree.choice_share, sigma=None, relative_error=None,
+    )  # fmt: skip
+    measuring = PlanLine(
+        label=f"{tree.rounds} background pairs, once chosen", pool="background",
+        cells=round(tree.cells), share=tree.measure_share, sigma=tree.sigma,
+        relative_error=expected_relative_error(tree.cells, tree.sigma, plan.n),
+        times=tree.rounds,
+    )  # fmt: skip
+    return [choosing, measuring]
 
 
 def _query_line(query: Query) -> PlanLine:

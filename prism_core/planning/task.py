@@ -23,7 +23,7 @@ ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
 EngineName: TypeAlias = Literal["auto", "fast", "mbi"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
-ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error"]
+ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error", "adaptive"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
@@ -50,7 +50,8 @@ class Task:
             by mutual information as in the paper's Adult setting), `logistic` (the largest
             coefficients of a private logistic regression; takes a tenth of delta).
         three_way: how marginals (X_i, X_j, Y) within S are chosen privately: not at all, by
-            conditional mutual information (the paper), or by the error of the model so far.
+            conditional mutual information (the paper), or by the error of the model so far;
+            `adaptive`: also marginals (X_i, X_j), one by one, with a fit of the model between.
         max_three_way: at most so many of them.
     """
 

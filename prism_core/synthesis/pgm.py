@@ -15,7 +15,7 @@ import numpy as np
 from prism_core.errors import PlanError, PrivacyError
 from prism_core.planning.junction_tree import forecast
 from prism_core.planning.task import ENGINES
-from prism_core.synthesis.engine.fit import fit
+from prism_core.synthesis.engine.fit import TOLERANCE, fit
 from prism_core.synthesis.mbi_fit import as_markov_random_field, fit_mbi
 from prism_core.synthesis.sample import sample_tree
 from prism_core.synthesis.uncovered import marginal_of
@@ -101,6 +101,8 @@ def fit_pgm(
     measurements: Sequence[Measurement],
     *,
     iterations: int = 1_000,
+    tolerance: float = TOLERANCE,
+    start: Pgm | None = None,
     engine: EngineName = "auto",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Pgm:
@@ -115,6 +117,8 @@ def fit_pgm(
         n: training rows; the model's total.
         measurements: noisy marginals.
         iterations: at most this many; both engines stop early when the loss no longer falls.
+        tolerance: share of the loss that may be missing (our own engine).
+        start: a model of fewer of these measurements, to begin at (our own engine).
         engine: `fast`, `mbi`, or `auto`: fast unless a clique has `LARGE_CLIQUE` cells.
         progress: called with the share done; may raise to stop.
 
@@ -134,7 +138,10 @@ def fit_pgm(
             sizes=sizes, n=n, tree=found.tree, tables=found.tables, loss=found.loss,
             engine="mbi", potentials=found.potentials,
         )  # fmt: skip
-    made = fit(sizes, n, measurements, last=(target,), iterations=iterations, progress=progress)
+    made = fit(
+        sizes, n, measurements, last=(target,), iterations=iterations, tolerance=tolerance,
+        start=None if start is None else start.potentials, progress=progress,
+    )  # fmt: skip
     return Pgm.of(sizes, n, made)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
     from prism_core.planning.junction_tree import JunctionTree
     from prism_core.planning.task import SamplingRule
+
+
+def publishable_seed(rng: np.random.Generator) -> int:
+    """A seed that may be published: by a one-way function, as `rng` may have chosen rows before."""
+    return int.from_bytes(hashlib.sha256(rng.bytes(32)).digest()[:8], "big") >> 2
 
 
 def sample_tree(

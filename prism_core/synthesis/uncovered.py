@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,19 +49,19 @@ def marginal_of(
         return _summed(tables[home], tree.cliques[home], clique)
     if math.prod(sizes[name] for name in clique) > MAX_CELLS:
         raise _too_large()
-    pending = {i: _conditional(tree, tables, i) for i in _part(tree, wanted)}
+    part = _part(tree, wanted)
+    asked = _asked(tree, part, wanted)
+    pending = {i: [_conditional(tree, tables, i, asked[i])] for i in part}
     roots = []
     for index in sorted(pending, reverse=True):  # children come after their parents
-        names, table = pending.pop(index)
+        factors = pending.pop(index)
         parent = tree.parents[index]
         if parent is None or parent not in pending:
-            roots.append(_kept(names, table, wanted))
+            roots.append(_contracted(factors, sizes, wanted))
             continue
-        message = _kept(names, table, wanted.union(tree.separators[index]))
-        pending[parent] = _product(pending[parent], message, sizes)
-    names, table = roots[0]
-    for other in roots[1:]:
-        names, table = _product((names, table), other, sizes)
+        onward = wanted.union(tree.separators[index])
+        pending[parent].append(_contracted(factors, sizes, onward))
+    names, table = _contracted(roots, sizes, wanted)
     return _summed(table, names, clique) * n
 
 
@@ -80,31 +80,45 @@ def _part(tree: JunctionTree, wanted: set[str]) -> set[int]:
     return kept
 
 
+def _asked(tree: JunctionTree, part: set[int], wanted: set[str]) -> dict[int, set[str]]:
+    """Columns of each clique that matter: wanted, or shared with a neighbour in the part."""
+    found = {index: wanted.union(tree.separators[index]) for index in part}
+    for index in part:
+        parent = tree.parents[index]
+        if parent is not None and parent in part:
+            found[parent].update(tree.separators[index])
+    return found
+
+
 def _conditional(
-    tree: JunctionTree, tables: Sequence[NDArray[np.float64]], index: int
+    tree: JunctionTree, tables: Sequence[NDArray[np.float64]], index: int, asked: set[str]
 ) -> tuple[Clique, NDArray[np.float64]]:
-    """P(what is new in the clique | separator); the whole table for a root."""
-    names, table = tree.cliques[index], tables[index]
+    """P(what is new in the clique | separator), of the columns asked for; no separator at a root.
+
+    What nobody asks for is summed out first: products of what is left stay small.
+    """
+    names, table = _kept(tree.cliques[index], tables[index], asked)
     fresh = tuple(i for i, name in enumerate(names) if name not in tree.separators[index])
     mass = table.sum(axis=fresh, keepdims=True)
     return names, np.divide(table, mass, out=np.zeros_like(table), where=mass > 0.0)
 
 
-def _product(
-    left: tuple[Clique, NDArray[np.float64]],
-    right: tuple[Clique, NDArray[np.float64]],
-    sizes: Mapping[str, int],
-) -> tuple[Clique, NDArray[np.float64]]:
-    names = (*left[0], *(name for name in right[0] if name not in left[0]))
+def _contracted(
+    factors: Sequence[tuple[Clique, NDArray[np.float64]]], sizes: Mapping[str, int],
+    wanted: set[str],
+) -> tuple[Clique, NDArray[np.float64]]:  # fmt: skip
+    """The product of factors, summed to what is wanted; sums are taken as early as they can be."""
+    names = tuple(dict.fromkeys(name for held, _ in factors for name in held))
     if math.prod(sizes[name] for name in names) > MAX_CELLS or len(names) > 32:
         raise _too_large()
-    return names, _spread(left, names) * _spread(right, names)
-
-
-def _spread(factor: tuple[Clique, NDArray[np.float64]], names: Clique) -> NDArray[np.float64]:
-    held, table = factor
-    ordered = np.transpose(table, [held.index(name) for name in names if name in held])
-    return ordered[tuple(slice(None) if name in held else None for name in names)]
+    if len(factors) == 1:
+        return _kept(*factors[0], wanted)
+    place = {name: axis for axis, name in enumerate(names)}
+    kept = tuple(name for name in names if name in wanted)
+    operands: list[Any] = []
+    for held, table in factors:
+        operands += [table, [place[name] for name in held]]
+    return kept, np.einsum(*operands, [place[name] for name in kept], optimize=True)
 
 
 def _kept(

@@ -239,6 +239,21 @@ def test_at_most_so_many_3_ways(project):
     assert "1 3-way marginals, once chosen" in labels
 
 
+def test_adaptive_rounds_are_paid_from_the_task(project):
+    project.graph = Graph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
+    test = page(project)
+    now(test.selectbox, "three_way").set_value("adaptive").run()
+    assert project.plan().three_way is None
+    assert any("No adaptive round" in warning.value for warning in test.warning)
+    now(test.number_input, "epsilon").set_value(20.0).run()
+    rounds = project.plan().three_way.rounds
+    labels = list(table(test)["marginal"])
+    assert f"up to {rounds} adaptive marginals, once chosen" in labels
+    assert project.plan().budget.shares.choice == 0.0
+    now(test.number_input, "max_three_way").set_value(1).run()
+    assert project.plan().three_way.rounds == 1
+
+
 def typed(monkeypatch, project, changes, rows, rev=None):
     """What the grid hands over when something was typed into it."""
     with monkeypatch.context() as patch:

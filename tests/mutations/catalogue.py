@@ -57,6 +57,7 @@ PLD = "unit/test_pld.py"
 LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
 PRIVATE = "unit/test_private_evaluation.py"
+COMPARATORS = "unit/test_comparators.py"
 
 CATALOGUE = (
     _one(
@@ -322,14 +323,30 @@ CATALOGUE = (
     ),
     _one(
         "graph charged after it was learned", "learning/charge.py",
-        '        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'
         "    )\n    charge = Charge(number)\n    try:\n        yield charge\n",
-        '        asset, spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp", why=why\n'  # noqa: E501
+        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'
         "    ) if plan is None else None\n    charge = Charge(number)\n    try:\n        yield charge\n"  # noqa: E501
         "        number = charge.number = ledger.charge(\n"
-        '            asset, spent=plan.spent, events=plan.events, plan=plan.hash,\n'
+        '            asset, spent=spent, events=events, plan=plan.hash,\n'
         '            accountant="zcdp", why=why)\n',
         f"{LEARNED}::test_the_charge_stands_before_the_first_mechanism_and_lists_the_step",
+    ),
+    # --- comparators ---
+    _one(
+        "score of AIM with half its sensitivity", "experiments/comparators/state.py",
+        "return MODEL_ERROR_SENSITIVITY * max(", "return 1.0 * max(",
+        f"{COMPARATORS}::test_scores_move_by_their_sensitivity_at_most",
+    ),
+    _one(
+        "purse of a comparator without a bottom", "experiments/comparators/purse.py",
+        "event.rho]) <= self.total:", "event.rho]) < math.inf:",
+        f"{COMPARATORS}::test_a_purse_is_never_overdrawn",
+    ),
+    _one(
+        "comparator on private rows not charged", "experiments/comparators/run.py",
+        "asset, why, rehearsal=rehearsal, prior", "asset, why, rehearsal=True, prior",
+        f"{COMPARATORS}::test_the_whole_amount_is_charged_before_the_first_mechanism",
     ),
     _one(
         "learned graph taken for a causal one", "planning/regimes.py",

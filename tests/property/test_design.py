@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError
-from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.planning.design import (
+    design,
+    with_adaptive,
+    with_features,
+    with_forest,
+    with_three_way,
+)
 from prism_core.planning.locks import Lock
 from prism_core.planning.task import (
     ALLOCATIONS,
@@ -69,7 +75,8 @@ def plans(draw):
     budget = Budget(
         epsilon=draw(st.sampled_from([0.01, 0.1, 1.0, 20.0]) | st.floats(0.01, 20.0)),
         delta=draw(st.none() | st.floats(1e-9, 1e-4)),
-        accountant=draw(st.sampled_from(["zcdp", "basic"])),  # pld: tests/unit/test_pld.py
+        accountant="zcdp" if task.three_way == "adaptive"
+        else draw(st.sampled_from(["zcdp", "basic"])),  # pld: tests/unit/test_pld.py
         allocation=draw(st.sampled_from(ALLOCATIONS)), shares=pools, tilt=draw(st.floats(0.0, 1.0)),
         locks=draw(locks(schema.names)),
     )  # fmt: skip
@@ -84,7 +91,9 @@ def plans(draw):
     found = [plan]
     if regime == "predictive":
         found.append(with_features(plan, draw(st.permutations(features))[: task.k]))
-    if found[-1].three_way is not None:
+    if found[-1].three_way is not None and found[-1].three_way.rule == "adaptive":
+        found.append(with_adaptive(found[-1], picks(draw, found[-1].three_way)))
+    elif found[-1].three_way is not None:
         found.append(with_three_way(found[-1], forest(draw, found[-1], found[-1].three_way)))
     if found[-1].tree is not None:
         ties = [found[-1].tree.joined, *found[-1].tree.tied]
@@ -102,6 +111,12 @@ def locks(draw, names):
     share = st.sampled_from([1e-6, 0.01, 0.1, 0.3])
     found = draw(st.dictionaries(columns.map(frozenset), share, max_size=3))
     return tuple(Lock(columns=tuple(sorted(key)), share=part) for key, part in found.items())
+
+
+def picks(draw, choice):
+    """Any candidates, also fewer than there are rounds."""
+    order = draw(st.permutations(choice.candidates))
+    return tuple(order[: draw(st.integers(0, choice.rounds))])
 
 
 def forest(draw, plan, choice, ties=()):
@@ -142,6 +157,7 @@ def test_events_are_those_of_the_mechanisms_that_run(found):
         sigmas = sorted(event.sigma for event in plan.events if hasattr(event, "sigma"))
         rounds = sum(event.count for event in plan.events if hasattr(event, "count"))
         expected = [query.sigma for query in plan.queries]
+        expected += [event.sigma for event in plan.unused]
         choices = getattr(plan.selection and plan.selection.event, "count", 0)
         for choice in (plan.tree, plan.three_way):
             if choice is not None:

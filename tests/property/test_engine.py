@@ -245,3 +245,22 @@ def test_a_new_graph_compiles_nothing():
         fit(sizes, n, measurements)
     for kernel in (kernels.infer, kernels.lowest, kernels.agree, kernels.direction):
         assert len(kernel.signatures) == 1
+
+
+@given(graphs(), st.integers(50, 5_000))
+def test_a_fit_may_go_on_from_another(graph, n):
+    """From its own end nothing is lost; from one marginal less the gap still holds; from NaN anew.
+
+    Cells that an earlier fit brought to 0 may stay there, so the loss itself may be higher.
+    """
+    sizes, sets, rng = graph
+    ms = measured(sizes, sets, rng, n)
+    cold = fit(sizes, n, ms)
+    same = fit(sizes, n, ms, start=cold.potentials)
+    assert same.loss <= cold.loss * (1.0 + 1e-9) + 1e-9
+    assert same.steps <= cold.steps + 5
+    if len(ms) > 1:
+        warm = fit(sizes, n, ms, start=fit(sizes, n, ms[:-1]).potentials)
+        assert warm.loss - warm.gap <= cold.loss * (1.0 + 1e-9) + 1e-9
+    lost = fit(sizes, n, ms, start={names: p * np.nan for names, p in cold.potentials.items()})
+    assert lost.loss == cold.loss

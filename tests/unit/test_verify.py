@@ -28,6 +28,7 @@ from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.events import ExponentialEvent
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.noise import SecureNoise
 from prism_core.privacy.prior import Prior
 from prism_core.structure.dag import Dag
 
@@ -156,6 +157,10 @@ PLANS = {
         Task(target="readmitted", max_joint_cells=0, three_way="model_error"), Budget(), DAG,
         Synthesis(),
     ),
+    "adaptive": (
+        Task(target="readmitted", max_joint_cells=0, three_way="adaptive"), Budget(epsilon=20),
+        DAG, Synthesis(),
+    ),
 }  # fmt: skip
 
 
@@ -168,6 +173,42 @@ def test_every_kind_of_plan_passes(kind, tmp_path, schema, frame):
     report = verify.verify(writer.write(made, tmp_path / "out"))
     assert report.findings == ()
     assert report.ok
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_adaptive_rounds_that_stopped_count_as_spent(rounds, tmp_path, schema, frame):
+    task, budget, dag, synthesis = PLANS["adaptive"]
+    plan = design(schema, task, budget, 300, dag=dag, synthesis=synthesis)
+    table = encode(schema, RawTable(frame))
+    made = release(plan, table, ledger=None, rng=np.random.default_rng(), noise=Stops(rounds))
+    assert len(made.plan.unused) == plan.three_way.rounds - rounds > 0
+    folder = writer.write(made, tmp_path / "out")
+    report = verify.verify(folder)
+    assert report.findings == ()
+    events = json.loads((folder / layout.CERTIFICATE).read_text(encoding="utf-8"))["events"]
+    assert sum("not needed" in event["label"] for event in events) == len(made.plan.unused)
+    cheat = Forger(folder, tmp_path / "thief", tmp_path / "own")
+    _event_gone_named(cheat, "not needed")
+    cheat.seal()
+    assert not verify.verify(cheat.folder).ok
+
+
+class Stops(SecureNoise):
+    """Secure noise, and a choice that stops after so many rounds."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def exponential_choice(self, scores, epsilon, sensitivity):
+        self.after -= 1
+        return len(scores) - 1 if self.after < 0 else 0
+
+
+def _event_gone_named(thief, words):
+    def change(document):
+        document["events"] = [e for e in document["events"] if words not in e["label"]]
+
+    thief.json(layout.CERTIFICATE, change)
 
 
 def test_one_row_of_every_person_passes(tmp_path, schema, frame):

@@ -128,6 +128,7 @@ class Structure:
         *,
         iterations: int = 1_000,
         tolerance: float = TOLERANCE,
+        start: Mapping[Clique, NDArray[np.float64]] | None = None,
         progress: Callable[[float], None] = lambda _: None,
     ) -> Fitted:
         """Fit the model to noisy counts; post-processing, spends nothing.
@@ -137,6 +138,7 @@ class Structure:
             values: noisy counts of every clique, in the order given at birth.
             iterations: at most so many steps for a part.
             tolerance: share of the loss at which to stop; see `solver.solve`.
+            start: `Fitted.potentials` of a fit to fewer measurements, to begin at.
             progress: called with the share done; may raise to stop.
         """
         if not n > 0:
@@ -152,7 +154,7 @@ class Structure:
             weights = np.array([self._weights[q] * float(n) ** 2 for q in part.asked])
             precision = np.repeat(weights, np.diff(part.flat.starts))
             solved = _solve(
-                part, wanted, precision, iterations, tolerance,
+                part, wanted, precision, iterations, tolerance, self._start(part, start or {}),
                 lambda share, done=done, own=own: progress((done + share * own) / cells),
             )  # fmt: skip
             done += own
@@ -168,6 +170,20 @@ class Structure:
             tree=_joined([part.flat.tree for part in self._parts]), tables=tuple(tables),
             potentials=found, loss=loss, gap=gap, steps=steps,
         )  # fmt: skip
+
+    def _start(
+        self, part: _Part, known: Mapping[Clique, NDArray[np.float64]]
+    ) -> NDArray[np.float64] | None:
+        """Known potentials of a part's measured sets, zeros for new ones; None where none is."""
+        sets = [self.asked[q] for q in part.asked]
+        if not any(names in known for names in sets):
+            return None
+        cells = np.diff(part.flat.starts)
+        pieces = [
+            known[names].ravel() if names in known else np.zeros(size)
+            for names, size in zip(sets, cells, strict=True)
+        ]
+        return np.concatenate(pieces)
 
     def _merge(self, values: Sequence[NDArray[Any]]) -> tuple[list[NDArray[np.float64]], float]:
         """One table for every measured set, and the loss that no model can avoid."""
@@ -196,6 +212,7 @@ def fit(
     last: Sequence[str] = (),
     iterations: int = 1_000,
     tolerance: float = TOLERANCE,
+    start: Mapping[Clique, NDArray[np.float64]] | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Fitted:
     """Fit the model to measurements; post-processing, spends nothing. See `Structure`."""
@@ -204,7 +221,7 @@ def fit(
     )
     return structure.fit(
         n, [m.values for m in measurements], iterations=iterations, tolerance=tolerance,
-        progress=progress,
+        start=start, progress=progress,
     )  # fmt: skip
 
 
@@ -214,6 +231,7 @@ def _solve(
     precision: NDArray[np.float64],
     iterations: int,
     tolerance: float,
+    start: NDArray[np.float64] | None,
     progress: Callable[[float], None],
 ) -> Solved:
     cells = int(part.flat.layout.cells[-1])
@@ -226,7 +244,7 @@ def _solve(
     prepare()
     return solve(
         part.flat, part.overlap, wanted, precision, iterations=iterations, tolerance=tolerance,
-        progress=progress,
+        start=start, progress=progress,
     )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ _CLEAR = 1e-3  # share of the loss below which the gap leaves no doubt about a s
 _GAINED = 0.1  # of the fall of the loss so far; what the tolerance is a share of, if less
 _BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
 _INNER = 40  # Newton steps in one proximal problem
+_WARM = 1e-3  # part of the greatest precision that the proximal weight begins at near the optimum
 _FINEST = 1e-9  # relative residual of the conjugate gradients where rounding takes over
 
 
@@ -76,6 +77,7 @@ def solve(
     *,
     iterations: int,
     tolerance: float,
+    start: NDArray[np.float64] | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Solved:
     """Fit one connected part; deterministic.
@@ -92,12 +94,15 @@ def solve(
             or when two undamped steps in a row lower it, by prediction and in fact, by less
             than a tenth of that (five, while the gap is large: a cell near 0 may yet have to
             come back).
+        start: potentials of the measured cells to begin at, where they are better than zeros:
+            those of a fit to fewer measurements. The optimum is the same from wherever.
         progress: called before every step with the share done; may raise to stop.
     """
     state = _State(flat, overlap, wanted, precision)
     uniform = state.loss
+    warm = start is not None and state.begin(start)
     floor = min(1e-3, 1e-6 * uniform)
-    rule = _Rule(tau=0.1 * float(precision.max()))
+    rule = _Rule(tau=(_WARM if warm else 0.1) * float(precision.max()))
     stopped = "iterations"
     while rule.steps < iterations:
         progress(min(0.99, rule.steps / 25.0))  # 15 to 30 are usual
@@ -230,6 +235,16 @@ class _State:
     def whole(self) -> float:
         """The loss with its constant."""
         return self.loss + self.constant
+
+    def begin(self, potential: NDArray[np.float64]) -> bool:
+        """Move to other potentials if that lowers the loss."""
+        mean = self._infer(potential)
+        loss = self._loss(mean)
+        if not loss < self.loss:  # NaN as well
+            self._infer(self.potential)
+            return False
+        self.potential, self._mean, self.loss = potential, mean, loss
+        return True
 
     def gap(self) -> float:
         """<g, P> less the least <g, row>: the Frank-Wolfe gap, which is the duality gap here."""

@@ -1,7 +1,8 @@
 """Private choices: the features S, 3-way marginals, and the forest of background pairs."""
 
+from prism_core.synthesis.select.adaptive import AdaptiveChooser
 from prism_core.synthesis.select.features import choose_features
 from prism_core.synthesis.select.forest import choose_forest
 from prism_core.synthesis.select.three_way import choose_three_way
 
-__all__ = ["choose_features", "choose_forest", "choose_three_way"]
+__all__ = ["AdaptiveChooser", "choose_features", "choose_forest", "choose_three_way"]

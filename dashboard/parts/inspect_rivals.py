@@ -1,0 +1,200 @@
+"""Synthesizers that know no target, beside the release: on stand-in rows, or with a charge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard import worker
+from dashboard.keep import keep
+from dashboard.parts import asset, learning_step, rehearse_start
+from dashboard.parts.inspect_work import inspection
+from dashboard.rehearsing import scenario_of
+from dashboard.rivals import Ground, Rival
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.errors import PrismError
+from prism_core.experiments.comparators import (
+    AS_PUBLISHED,
+    COMPARATORS,
+    NEIGHBOURS,
+    design_comparator,
+)
+from prism_core.workspace import candidate, may_compare
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prism_core.data.source import Rows
+    from prism_core.experiments.comparators import ComparatorPlan
+
+_ROWS = {False: "Stand-in rows, for nothing", True: "The rows of this release"}
+
+
+def section() -> None:
+    """The run under way, or the entries of the next one."""
+    state = project()
+    if state.rivals.job is not None:
+        words = f"the comparator {state.rivals.job.plan.about.title}"
+        learning_step.section("rival", lambda found: found.rivals, words, _take, doing="Running")
+        return
+    state.rivals.table = state.rivals.ground = None
+    with st.expander("Add a comparator", icon=":material/compare_arrows:", expanded=True):
+        st.markdown(
+            "A comparator is another private synthesizer. It spreads its budget over all columns, "
+            "because it does not know what is to be predicted. Each runs on the same rows as a "
+            "release would, with the same epsilon and delta."
+        )
+        if state.rivals.message:
+            st.error(plain(state.rivals.message), icon=":material/error:")
+        try:
+            _entries()
+            _offer()
+        except PrismError as error:
+            st.error(plain(str(error)), icon=":material/error:")
+
+
+def _entries() -> None:
+    rivals = project().rivals
+    first, second, third = st.columns([1.2, 1, 1.4])
+    first.selectbox(
+        "Method", list(COMPARATORS), list(COMPARATORS).index(rivals.method),
+        format_func=lambda name: COMPARATORS[name].title, key="rival_method", on_change=keep,
+        args=(rivals, "method", "rival_method"),
+    )  # fmt: skip
+    second.number_input(
+        "Epsilon of the comparator", value=_epsilon(), step=0.1,
+        format="%.4g", key="rival_epsilon", on_change=keep,
+        args=(rivals, "epsilon", "rival_epsilon"),
+        help="As the release's, so that both are protected alike.",
+    )  # fmt: skip
+    own = "The rows of this release, public" if project().public else "The private rows, charged"
+    third.radio(
+        "Rows", [False, True], int(rivals.own), key="rival_own", on_change=keep,
+        args=(rivals, "own", "rival_own"),
+        format_func=lambda chosen: own if chosen else _ROWS[False],
+        help="Stand-in rows are those of the page Rehearse. Your table is not touched by them.",
+    )  # fmt: skip
+    if rivals.method == "aim":
+        st.radio(
+            "AIM looks at all", [2, 3], rivals.degree - 2, horizontal=True, key="rival_degree",
+            format_func={2: "pairs", 3: "triples (as published)"}.__getitem__, on_change=keep,
+            args=(rivals, "degree", "rival_degree"),
+        )  # fmt: skip
+    chosen = COMPARATORS[rivals.method]
+    st.markdown(f"**{chosen.title}.** {chosen.sentence} ({chosen.reference}.)")
+    st.caption(
+        f"Neighbours here: {NEIGHBOURS}, as for a release. MST and AIM as published take "
+        f"neighbours that {AS_PUBLISHED}: there the same epsilon and delta need less noise by a "
+        "factor of √2, and protect less."
+    )
+
+
+def _offer() -> None:
+    state = project()
+    if state.rivals.own:
+        if state.train is None:
+            st.info(
+                "The training rows of this release are no longer in memory. Use `prism comparator` "
+                "on the file, and add its folder below.",
+                icon=":material/info:",
+            )
+            return
+        _own(state.train)
+        return
+    rows = rehearse_start.stand_in()
+    plan = _plan(rows.train)
+    st.caption(
+        f"{plain(rows.title)} Both the comparator and the plan of this project run on them with "
+        "known noise, and are scored on fresh rows of the same kind: read these lines against "
+        "each other, not against those of real rows."
+    )
+    asset.seed("rival_seed")
+    if st.button(
+        "Rehearse the comparator", type="primary", icon=":material/theater_comedy:",
+        key="rival_run",
+    ):  # fmt: skip
+        with mistakes():
+            ground = Ground(
+                rows=rows, plan=scenario_of(state, rows.target, "this plan"), seed=state.seed
+            )
+            _start(plan, rows.train, ground)
+
+
+def _epsilon() -> float:
+    """What is typed, else the release's."""
+    typed = project().rivals.epsilon
+    guarantee = inspection().certificate.get("guarantee", {})
+    return guarantee.get("declared_epsilon") or 1.0 if typed is None else typed
+
+
+def _plan(table: Rows) -> ComparatorPlan:
+    """The run as it is entered: delta as the release's, or as the plan's on stand-in rows."""
+    state, now = project(), inspection()
+    own = state.rivals.own
+    delta = (
+        now.certificate.get("guarantee", {}).get("delta") if own else state.budget.budget().delta
+    )
+    return design_comparator(
+        state.rivals.method, table.schema, table.n, _epsilon(), delta,
+        degree=state.rivals.degree, rows=now.subject.synthetic.n,
+    )  # fmt: skip
+
+
+def _own(table: Rows) -> None:
+    state = project()
+    plan = _plan(table)
+    if state.public:
+        asset.seed("rival_seed")
+        if st.button(
+            "Run with known noise (rehearsal)", type="primary", icon=":material/play_arrow:",
+            key="rival_run",
+        ):  # fmt: skip
+            with mistakes():
+                _start(plan, table, None)
+        return
+    may_compare()
+    st.metric(
+        "Spends, ε", f"{plan.spent.epsilon:.3g}", border=True,
+        help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",
+    )  # fmt: skip
+    st.caption(
+        f"Computed from the declared columns and the {plan.n:,} training rows alone; no row is "
+        "read before you confirm. The whole amount is charged before the first count."
+    )
+    covered = asset.section(plan.spent, plan.rho, plan.delta, "This comparator")
+    word = state.asset.strip()
+    if not word:
+        st.info("Name the data asset first.", icon=":material/info:")
+        return
+    typed = st.text_input(
+        f"This spends epsilon {plan.spent.epsilon:.3g} of “{plain(word)}” on a comparator, not on "
+        "a better release. It cannot be undone, even if it fails once counting has begun. To go "
+        f"on, type **{plain(word)}**",
+        key=f"rival_confirm_{state.rivals.attempt}",
+    )
+    if st.button(
+        "Spend and run the comparator", type="primary", icon=":material/verified_user:",
+        key="rival_run", disabled=not (covered and typed.strip() == word),
+    ):  # fmt: skip
+        with mistakes():
+            _start(plan, table, None)
+
+
+def _start(plan: ComparatorPlan, table: Rows, ground: Ground | None) -> None:
+    state = project()
+    charged = None if ground is not None else asset.chosen()
+    rivals = state.rivals
+    rivals.job = worker.compare(plan, table, charged, state.seed)
+    rivals.attempt, rivals.message = rivals.attempt + 1, ""
+    rivals.table, rivals.ground = table, ground  # a table behind files stays open for the run
+    st.rerun()
+
+
+def _take(result: Path) -> None:
+    """Its rows come into the table; of what was paid for the run keeps a copy by itself."""
+    rivals = project().rivals
+    number = len(rivals.found) + 1
+    found = candidate(result, f"comparator {number}")
+    rivals.found.append(Rival(candidate=found, ground=rivals.ground))

@@ -1,0 +1,115 @@
+"""The command `prism comparator`: a general-purpose synthesizer on the table of a configuration."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.experiments.comparators import Compared
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `comparator` to the program's commands."""
+    parser = commands.add_parser(
+        "comparator",
+        help="run a synthesizer that knows no target (independent, MST, AIM), at the same epsilon "
+        "and the same neighbours as a release",
+    )
+    parser.add_argument("config", type=Path, metavar="CONFIG.toml")
+    parser.add_argument("--method", required=True, metavar="independent|mst|aim")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--epsilon", type=float, help="instead of the configuration's; it has a charge of its own"
+    )
+    parser.add_argument("--delta", type=float, help="instead of the configuration's")
+    parser.add_argument(
+        "--degree", type=int, default=3, help="columns of AIM's workload, 2 or 3 (default 3)"
+    )
+    parser.add_argument(
+        "--rows", type=int, help="synthetic rows (default: the configuration's, else n)"
+    )
+    parser.add_argument(
+        "--asset", metavar="NAME", help="an asset of the ledger, instead of the configuration's"
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N",
+        help="known noise, for tables marked public only: a rehearsal, not charged",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
+    from prism_core import config as configs
+    from prism_core.bundle import writer
+    from prism_core.experiments.comparators import design_comparator, folder, run
+    from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.workspace import fresh_rng, gather, may_compare, ready, recognise
+
+    config = configs.load(arguments.config)
+    seed = arguments.seed
+    check_seed(seed, public=config.table.public)
+    if not config.table.public:
+        may_compare(arguments.workspace)
+    _check_out(arguments.out)
+    writer.check_target(arguments.out)
+    inputs = gather(config, arguments.workspace, graph=False)
+    plan = design_comparator(
+        arguments.method, inputs.schema, inputs.n,
+        config.budget.epsilon if arguments.epsilon is None else arguments.epsilon,
+        config.budget.delta if arguments.delta is None else arguments.delta,
+        degree=arguments.degree,
+        rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
+    )  # fmt: skip
+    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)
+    table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+    twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
+    if twin:  # for the curator's eyes; the run goes on as it is
+        sys.stderr.write(f"prism: note: {twin}\n")
+    made = run(
+        plan, table, ledger=ledger, asset=asset, rng=rng,
+        noise=SecureNoise() if seed is None else SeededNoise(rng),
+        why=config.asset.why if config.asset else "",
+    )  # fmt: skip
+    folder.write(made, arguments.out)
+    found = {"out": str(arguments.out), **folder.document(made), "seconds": round(made.seconds)}
+    dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(f"{dumped if arguments.json else _text(made, arguments.out)}\n")
+
+
+def _check_out(out: Path) -> None:
+    from prism_core.experiments.comparators import folder
+
+    if out.is_dir() and any(out.iterdir()) and not folder.is_folder(out):
+        raise ConfigError(
+            "--out must name a new folder, or one of an earlier comparator.", field="out"
+        )
+
+
+def _text(made: Compared, out: Path) -> str:
+    plan = made.plan
+    charge = "" if made.charge is None else f", charge {made.charge}"
+    return "\n".join(
+        (
+            f"{made.stamp}: {plan.about.title}, {plan.rows:,} rows in {out} (epsilon "
+            f"{plan.epsilon:g}, delta {plan.delta:.3g}{charge})",
+            plan.about.sentence,
+            f"neighbours: {plan.about.neighbours} (as published: "
+            f"{plan.about.published_neighbours})",
+            f"{made.measurements:,} marginals measured; spent epsilon {made.spent.epsilon:.6g}",
+        )
+    )

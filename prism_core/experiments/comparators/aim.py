@@ -1,0 +1,99 @@
+"""AIM: the adaptive and iterative mechanism, over all marginals alike."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.experiments.comparators.independent import columns
+from prism_core.experiments.comparators.plan import MEASURING, TREE_CELLS
+from prism_core.experiments.comparators.purse import exponential, gaussian
+from prism_core.experiments.comparators.state import expected_counts
+from prism_core.planning.junction_tree import forecast
+
+if TYPE_CHECKING:
+    from prism_core.experiments.comparators.state import Run
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.synthesis.pgm import Pgm
+
+_EXPECTED = math.sqrt(2.0 / math.pi)
+"""Mean absolute value of Gaussian noise, in sigmas."""
+
+
+def aim(run: Run) -> None:
+    """Columns first; then rounds that choose a marginal, measure it and fit again.
+
+    A round's noise is kept as long as the marginal it measured changes the model by more than
+    the noise alone would; else sigma is halved and the epsilon of the choice doubled (annealing).
+    The round that could leave less than another one takes all that is left.
+
+    Source: McKenna, Mullins, Sheldon, Miklau 2022 (arXiv 2201.12677), Algorithms 2 and 4: T = 16 d
+    rounds, alpha = 0.9, quality w_r (|M_r(D) - M_r(p)|_1 - sqrt(2 / pi) sigma n_r), candidates
+    whose junction tree stays within a size that grows with the budget used. Neighbours replace
+    one person here and are added or removed there: the l2 sensitivity of a marginal is sqrt(2)
+    instead of 1 and that of the quality 2 max w instead of max w, so at the same (epsilon, delta)
+    there is sqrt(2) times the noise and half the epsilon in a choice. It knows no target.
+
+    Spends: at most rho, whatever is chosen: every event is paid for from the purse before it
+    runs, in the last round as well.
+    """
+    plan, purse = run.plan, run.purse
+    columns(run)
+    measuring, choosing = plan.one_way, (1.0 - MEASURING) * plan.parts / plan.rounds
+    model = run.fit()
+    anew = False
+    while True:
+        left = purse.left
+        last = not left > 2.0 * (measuring + choosing)
+        if last:
+            left *= 1.0 - 1e-12  # so that the two parts fit, to the last digit
+            measuring, choosing = MEASURING * left, (1.0 - MEASURING) * left
+        event = gaussian(measuring)
+        clique = _choose(run, model, choosing, event.sigma)
+        run.measure(clique, replace(event, label=" × ".join(clique)))
+        if last:
+            return
+        before = model.marginal(clique)
+        model = run.fit(anew=anew)
+        moved = float(np.abs(model.marginal(clique) - before).sum())
+        anew = moved <= _EXPECTED * event.sigma * plan.schema.cells(clique)
+        if anew:
+            measuring, choosing = 4.0 * measuring, 4.0 * choosing  # sigma / 2, epsilon * 2
+
+
+def _choose(run: Run, model: Pgm, choosing: float, sigma: float) -> Clique:
+    plan = run.plan
+    expected = expected_counts(model, _allowed(run, model))
+    candidates = [clique for clique in plan.weights if clique in expected]
+    penalties = {clique: _EXPECTED * sigma * plan.schema.cells(clique) for clique in candidates}
+    return run.choose(
+        candidates, expected, exponential(choosing, 1, "choice of a marginal"),
+        weights=plan.weights, penalties=penalties,
+    )  # fmt: skip
+
+
+def _allowed(run: Run, model: Pgm) -> list[Clique]:
+    """Candidates with which the junction tree stays small enough; facts of what was released.
+
+    What a clique of the tree holds already is always allowed, so there is a candidate.
+    """
+    limit = TREE_CELLS * run.purse.spent / run.purse.total
+    trees = [frozenset(clique) for clique in model.tree.cliques]
+    measured = [m.clique for m in run.measurements]
+    joined = {pair for clique in measured for pair in combinations(clique, 2)}
+    known: dict[frozenset[Clique], bool] = {}  # the tree depends on the pairs that are new
+
+    def fits(clique: Clique) -> bool:
+        new = frozenset(combinations(clique, 2)) - joined
+        if new not in known:
+            known[new] = forecast(run.sizes, [*measured, clique]).cells <= limit
+        return known[new]
+
+    return [
+        clique for clique in run.plan.weights
+        if any(tree.issuperset(clique) for tree in trees) or fits(clique)
+    ]  # fmt: skip

@@ -1,0 +1,100 @@
+"""What a run of a comparator leaves: synthetic rows, their declaration, and what was spent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.bundle.spreadsheet import csv_text
+from prism_core.data import schema_io
+from prism_core.errors import EvaluationError
+from prism_core.experiments.comparators.methods import comparator
+from prism_core.privacy.events import event_dict
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.experiments.comparators.run import Compared
+
+SYNTHETIC, PARQUET = "synthetic.csv", "synthetic.parquet"
+SCHEMA = "schema.yaml"
+DOCUMENT = "comparator.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedFolder:
+    """A run of a comparator as its folder tells it.
+
+    Attributes:
+        path: the folder.
+        schema: the declared domain.
+        document: what `document` wrote.
+    """
+
+    path: Path
+    schema: Schema
+    document: dict[str, Any]
+
+
+def document(made: Compared) -> dict[str, Any]:
+    """What was run and what it guarantees, as plain values; no wall time."""
+    plan, about = made.plan, made.plan.about
+    return {
+        "stamp": made.stamp,
+        "method": {
+            "name": about.name, "title": about.title, "sentence": about.sentence,
+            "reference": about.reference, "degree": plan.degree if plan.method == "aim" else None,
+        },
+        "neighbours": about.neighbours,
+        "neighbours_as_published": about.published_neighbours,
+        "guarantee": {
+            "declared_epsilon": plan.epsilon, "delta": plan.delta, "rho": plan.rho,
+            "epsilon_charged": plan.spent.epsilon, "epsilon_spent": made.spent.epsilon,
+            "accountant": "zcdp", "n": plan.n,
+        },
+        "measurements": made.measurements,
+        "rows": plan.rows,
+        "charge": made.charge,
+        "seed": made.seed,
+        "plan_sha256": plan.hash,
+        "events": [event_dict(event) for event in made.events],
+    }  # fmt: skip
+
+
+def write(made: Compared, out: str | Path) -> Path:
+    """Write the folder; files of an earlier run in it are replaced."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SYNTHETIC).write_bytes(csv_text(made.table).encode("utf-8"))
+    made.table.to_parquet(folder / PARQUET, index=False)
+    schema_io.save(made.plan.schema, folder / SCHEMA)
+    text = json.dumps(document(made), indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / DOCUMENT).write_text(text + "\n", encoding="utf-8")
+    return folder
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is that of a comparator."""
+    return (path / DOCUMENT).is_file()
+
+
+def read(path: Path) -> ComparedFolder:
+    """Read a folder that `write` made.
+
+    Raises:
+        EvaluationError: when something is missing or was changed by hand.
+    """
+    try:
+        found = json.loads((path / DOCUMENT).read_text(encoding="utf-8"))
+        comparator(found["method"]["name"])
+        usable = isinstance(found["guarantee"]["declared_epsilon"], float | int)
+        usable = usable and isinstance(found["stamp"], str) and (path / PARQUET).is_file()
+    except (OSError, ValueError, KeyError, TypeError):
+        usable, found = False, {}
+    if not usable:
+        raise EvaluationError(
+            f"{path.name!r} is not the folder of a comparator, or was changed by hand.",
+            field="dir",
+        )
+    return ComparedFolder(path=path, schema=schema_io.load(path / SCHEMA), document=found)

@@ -1,0 +1,233 @@
+"""What a comparator will spend. No row is read, nothing is spent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data import schema_io
+from prism_core.errors import BudgetError, PlanError, PrivacyError
+from prism_core.experiments.comparators.methods import NEIGHBOURS, comparator
+from prism_core.experiments.comparators.purse import exponential, gaussian
+from prism_core.experiments.comparators.workload import weighted_closure
+from prism_core.privacy.accountants import Spent, accountant
+from prism_core.privacy.checks import delta_value, epsilon_value
+from prism_core.privacy.conversions import rho_to_epsilon
+from prism_core.privacy.prior import amount_left
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.experiments.comparators.methods import Comparator, MethodName
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.privacy.events import Event, GaussianEvent
+
+DEGREES = (2, 3)
+"""Columns of a marginal of AIM's workload; the paper takes 3."""
+
+WORKLOAD_CELLS = 10_000
+"""Marginals with more cells are not in AIM's workload, as in its published program."""
+
+TREE_CELLS = 2_000_000
+"""Cells of the junction tree when the whole budget is used; a share of it before.
+
+AIM's published program takes 80 MB of float64, ten million cells. On Adult at epsilon 1 its trees
+never come near either."""
+
+MOST_CELLS = 20_000_000
+"""Cells of all candidates together that are counted; they are held in memory."""
+
+ROUNDS = 16
+"""AIM is given 16 rounds a column, and takes fewer."""
+
+MEASURING = 0.9
+"""Part of a round of AIM for its measurement (alpha); the rest is for its choice."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparatorPlan:
+    """A run of a comparator; every field is public. Neighbours replace one person.
+
+    Attributes:
+        method: which one.
+        schema: the declared domain.
+        n: training rows (persons), public.
+        epsilon, delta: of the run, with what learning the domain cost.
+        degree: columns of AIM's workload; the others do not look at it.
+        rows: synthetic rows to draw.
+
+    Raises:
+        BudgetError, PlanError, PrivacyError: naming what is allowed.
+    """
+
+    method: MethodName
+    schema: Schema
+    n: int
+    epsilon: float
+    delta: float
+    degree: int
+    rows: int
+
+    def __post_init__(self) -> None:
+        comparator(self.method)
+        epsilon_value(self.epsilon)
+        delta_value(self.delta)
+        for name, least in (("n", 2), ("rows", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise PlanError(f"{name} must be a whole number of at least {least}.", field=name)
+        if self.degree not in DEGREES:
+            raise PlanError("degree must be 2 or 3.", field="degree")
+        if not self.schema.people_declared:
+            raise PrivacyError(
+                "The guarantee protects one row. Declare that every person has one row, or name "
+                "the person-ID column.",
+                field="one_row_per_person",
+            )
+        if not self.rho > 0.0:
+            raise BudgetError(
+                "Learning the domain has used up this epsilon and delta; nothing is left for a "
+                "comparator. Raise epsilon.",
+                field="epsilon",
+            )
+        cells = sum(self.schema.cells(clique) for clique in self.candidates)
+        if not cells <= MOST_CELLS:
+            raise PlanError(
+                f"The marginals that {self.about.title} chooses among have {cells:,} cells "
+                f"together and at most {MOST_CELLS:,} are counted. Take degree 2, another method, "
+                "or fewer columns or bins.",
+                field="degree",
+            )
+
+    @property
+    def about(self) -> Comparator:
+        """The method in words."""
+        return comparator(self.method)
+
+    @cached_property
+    def rho(self) -> float:
+        """What may be spent under zCDP: (epsilon, delta) less what learning the domain cost."""
+        return amount_left(accountant("zcdp"), self.epsilon, self.delta, self.schema.prior)
+
+    @property
+    def spent(self) -> Spent:
+        """What is charged: all of rho, with epsilon stated at delta."""
+        return Spent(epsilon=rho_to_epsilon(self.rho, self.delta), delta=self.delta, rho=self.rho)
+
+    @cached_property
+    def weights(self) -> dict[Clique, float]:
+        """What AIM chooses among, with the weights; data-free."""
+        return weighted_closure(self.schema, self.degree, WORKLOAD_CELLS)
+
+    @property
+    def pairs(self) -> tuple[Clique, ...]:
+        """What MST chooses among, in schema order; data-free."""
+        names = self.schema.names
+        pairs = ((u, v) for place, u in enumerate(names) for v in names[place + 1 :])
+        return tuple(pair for pair in pairs if self.schema.cells(pair) <= TREE_CELLS)
+
+    @property
+    def candidates(self) -> tuple[Clique, ...]:
+        """All marginals that may be looked at beyond single columns."""
+        if self.method == "aim":
+            return tuple(self.weights)
+        return self.pairs if self.method == "mst" else ()
+
+    @cached_property
+    def joins(self) -> int:
+        """Pairs in MST's tree: columns less components of the graph of candidates; data-free."""
+        from networkx.utils import UnionFind
+
+        joined = UnionFind(self.schema.names)
+        for pair in self.pairs:
+            joined.union(*pair)
+        return len(self.schema.names) - len(list(joined.to_sets()))
+
+    @property
+    def rounds(self) -> int:
+        """T of AIM: rounds its first noise is made for."""
+        return ROUNDS * len(self.schema.names)
+
+    @property
+    def parts(self) -> float:
+        """What is shared out: rho, less a hair so that float sums of parts stay below it."""
+        return self.rho * (1.0 - 1e-12)
+
+    @property
+    def one_way(self) -> float:
+        """Rho of one column's measurement at the beginning."""
+        columns = len(self.schema.names)
+        if self.method == "aim":
+            return MEASURING * self.parts / self.rounds
+        return self.parts / (3.0 if self.method == "mst" else 1.0) / columns
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Mechanisms that are known beforehand; the ledger keeps the rest of rho as a reserve."""
+        found: list[Event] = list(self.first)
+        if self.method == "mst" and self.joins:
+            part = self.parts / 3.0
+            found.append(exponential(part, self.joins, "choice of pairs"))
+            pair = gaussian(part / self.joins, "a pair, chosen at run time")
+            found += [pair] * self.joins
+        return tuple(found)
+
+    @property
+    def first(self) -> tuple[GaussianEvent, ...]:
+        """Every column by itself."""
+        return tuple(gaussian(self.one_way, name) for name in self.schema.names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; no fact about the rows but their number."""
+        return {
+            "method": self.method,
+            "neighbours": NEIGHBOURS,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "rho": self.rho,
+            "n": self.n,
+            "degree": self.degree,
+            "rows": self.rows,
+        }
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the plan and its schema, for the ledger."""
+        document = {"comparator": self.to_dict(), "schema": schema_io.to_dict(self.schema)}
+        text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def design_comparator(
+    method: str,
+    schema: Schema,
+    n: int,
+    epsilon: float,
+    delta: float | None = None,
+    *,
+    degree: int = 3,
+    rows: int | None = None,
+) -> ComparatorPlan:
+    """The plan for a run of a comparator. Spends nothing and reads no row.
+
+    Args:
+        method: one of `COMPARATORS`.
+        schema: the declared domain.
+        n: training rows (persons); public.
+        epsilon: of the run; replace-one neighbours, like a release.
+        delta: likewise; 1/n^2 when None.
+        degree: columns of AIM's workload, 2 or 3.
+        rows: synthetic rows; n when None.
+
+    Raises:
+        BudgetError, PlanError, PrivacyError: naming what is allowed.
+    """
+    if delta is None:
+        delta = 1.0 / n**2 if isinstance(n, int) and n > 1 else math.nan
+    return ComparatorPlan(
+        method=comparator(method).name, schema=schema, n=n, epsilon=epsilon, delta=delta,
+        degree=degree, rows=n if rows is None else rows,
+    )  # fmt: skip

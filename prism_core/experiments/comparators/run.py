@@ -1,0 +1,163 @@
+"""Charge, measure, fit, draw: a comparator on rows, as a release does it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from prism_core.data.encoding import decode
+from prism_core.data.source import check_fits
+from prism_core.errors import PrivacyError
+from prism_core.experiments.comparators.aim import aim
+from prism_core.experiments.comparators.independent import independent
+from prism_core.experiments.comparators.mst import mst
+from prism_core.experiments.comparators.purse import Purse
+from prism_core.experiments.comparators.state import Run
+from prism_core.learning.charge import charged
+from prism_core.privacy.accountants import accountant
+from prism_core.privacy.mechanisms import guard
+from prism_core.privacy.noise import SecureNoise
+from prism_core.synthesis.sample import publishable_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from prism_core.data.source import Rows
+    from prism_core.experiments.comparators.methods import MethodName
+    from prism_core.experiments.comparators.plan import ComparatorPlan
+    from prism_core.learning.charge import Charge
+    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.events import Event
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.noise import NoiseSource
+
+ComparatorStamp: TypeAlias = Literal[
+    "comparator", "comparator without a ledger", "rehearsal of a comparator"
+]
+
+_METHODS: dict[MethodName, Callable[[Run], None]] = {
+    "independent": independent, "mst": mst, "aim": aim,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What a comparator gives out. Everything here but `seconds` is differentially private.
+
+    Attributes:
+        plan: public.
+        codes: synthetic rows as codes, shape (rows, columns).
+        table: the same with the declared labels, dtypes and column order.
+        events: what was run, in order; replace-one neighbours.
+        spent: what that cost, stated at the plan's delta; never above the plan's.
+        measurements: how many marginals were measured.
+        stamp: what kind of run it was.
+        charge: number of the ledger's charge, None where there was none.
+        seed: what the rows were drawn with; may be published, like a release's.
+        seconds: wall time; not for export beside private tables.
+    """
+
+    plan: ComparatorPlan
+    codes: NDArray[np.int32] = field(repr=False)
+    table: pd.DataFrame = field(repr=False)
+    events: tuple[Event, ...] = field(repr=False)
+    spent: Spent
+    measurements: int
+    stamp: ComparatorStamp
+    charge: int | None
+    seed: int
+    seconds: float
+
+
+def run(
+    plan: ComparatorPlan,
+    table: Rows,
+    *,
+    ledger: Ledger | None,
+    asset: str = "",
+    why: str = "",
+    noise: NoiseSource | None = None,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Compared:
+    """Run a comparator on rows. Reads private rows; neighbours replace one person.
+
+    Spends: at most `plan.spent`, all of which is charged. With a ledger the charge is written
+    and synced before the first mechanism; it stands whatever happens later, unless no mechanism
+    ran. Before that nothing depends on the rows.
+
+    Args:
+        plan: from `design_comparator`.
+        table: the training rows, encoded in the plan's schema.
+        ledger: the workspace's ledger. None has to be written out and is stamped on the result.
+        asset: the data asset's name in the ledger.
+        why: purpose, for the ledger.
+        noise: secure by default. A seeded source is for public tables only and makes the run a
+            rehearsal, which is not charged.
+        rng: gives the seed of the synthetic rows (post-processing).
+        progress: told the share of the budget used before each mechanism; may raise to stop.
+
+    Raises:
+        PlanError: when the table does not fit the plan.
+        PrivacyError: for seeded noise on a private table.
+        OverspentError: when the asset's lifetime budget is too small; nothing was read.
+    """
+    source = noise or SecureNoise()
+    guard(table, source)
+    check_fits(table, plan.schema, plan.n)
+    rehearsal = table.public and not source.secure
+    why = f"comparator {plan.about.title}" + (f": {why}" if why else "")
+    started = time.monotonic()
+    with charged(plan, ledger, asset, why, rehearsal=rehearsal, prior=plan.schema.prior) as charge:
+        state = Run.of(plan, table, source, Purse(plan.rho), _Steps(charge, progress))
+        _METHODS[plan.method](state)
+        spent = _checked(plan, state)
+        seed = publishable_seed(rng)
+        codes, frame = draw(plan, state, seed)
+    return Compared(
+        plan=plan, codes=codes, table=frame, events=tuple(state.purse.events), spent=spent,
+        measurements=len(state.measurements), stamp=_stamp(ledger, rehearsal=rehearsal),
+        charge=charge.number, seed=seed, seconds=time.monotonic() - started,
+    )  # fmt: skip
+
+
+def draw(plan: ComparatorPlan, state: Run, seed: int) -> tuple[NDArray[np.int32], pd.DataFrame]:
+    """The synthetic rows, as codes and as values. Post-processing, spends nothing."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    model = state.fit()
+    codes = model.sample(plan.rows, rng, "rounded")
+    return codes, decode(plan.schema, codes, rng)
+
+
+def _checked(plan: ComparatorPlan, state: Run) -> Spent:
+    """What was run, added up once more by the accountant."""
+    prior = () if plan.schema.prior is None else plan.schema.prior.events
+    whole = accountant("zcdp").spent((*prior, *state.purse.events), plan.delta)
+    if not whole.epsilon <= plan.epsilon:
+        raise PrivacyError("The comparator spent more than was declared.", field="plan")
+    return accountant("zcdp").spent(state.purse.events, plan.delta)
+
+
+def _stamp(ledger: Ledger | None, *, rehearsal: bool) -> ComparatorStamp:
+    if rehearsal:
+        return "rehearsal of a comparator"
+    return "comparator without a ledger" if ledger is None else "comparator"
+
+
+@dataclass
+class _Steps:
+    """Reports how much is spent, and remembers that a mechanism follows."""
+
+    charge: Charge
+    progress: Callable[[float], None]
+
+    def __call__(self, share: float) -> None:
+        self.progress(share)
+        self.charge.touched = True

@@ -1,0 +1,332 @@
+"""The adaptive rounds: planned, picked, paid, bounded, and made again from what was picked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from prism_core import pipeline
+from prism_core.data.column import Column
+from prism_core.data.counts import marginal_counts
+from prism_core.data.encoding import EncodedTable
+from prism_core.data.schema import Schema
+from prism_core.errors import BudgetError, PlanError, PrivacyError
+from prism_core.planning import adaptive
+from prism_core.planning.design import design, with_adaptive, with_features
+from prism_core.planning.junction_tree import forecast, interaction_graph
+from prism_core.planning.replay import Choices, Wishes, replay
+from prism_core.planning.summary import lines
+from prism_core.planning.task import Budget, Shares, Synthesis, Task
+from prism_core.privacy.information import conditional_information
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.noise import SeededNoise
+from prism_core.privacy.scores import model_error
+from prism_core.structure.dag import Dag
+from prism_core.synthesis.measure import measure
+from prism_core.synthesis.pgm import fit_pgm
+from prism_core.synthesis.select import AdaptiveChooser
+
+pytestmark = pytest.mark.privacy
+
+N = 600
+
+
+def domain(**sizes: int) -> Schema:
+    return Schema(
+        columns=tuple(
+            Column(name=name, kind="categorical", levels=tuple(range(size)))
+            for name, size in sizes.items()
+        ),
+        one_row_per_person=True,
+    )
+
+
+SCHEMA = domain(a=2, b=2, c=3, y=2, d=2)
+DAG = Dag(nodes=SCHEMA.names, edges=(("a", "y"), ("b", "y"), ("c", "y")))
+
+
+def plan_for(*, schema=SCHEMA, dag=DAG, synthesis=None, n=N, task=None, **budget):
+    wish = {"target": "y", "three_way": "adaptive", "max_joint_cells": 0, **(task or {})}
+    budget.setdefault("epsilon", 8.0)
+    return design(schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis)
+
+
+def table() -> EncodedTable:
+    """y is the exclusive or of a and b: no pair tells, the three together tell all."""
+    rng = np.random.default_rng(4)
+    a, b, c, d = (rng.integers(0, size, N) for size in (2, 2, 3, 2))
+    return EncodedTable(schema=SCHEMA, codes=np.column_stack([a, b, c, a ^ b, d]))
+
+
+class Best:
+    """Takes the highest score, adds no noise, and remembers what it was asked."""
+
+    secure = True
+
+    def __init__(self, stop_after: int = 99) -> None:
+        self.choices: list[tuple[list[float], float, float]] = []
+        self.stop_after = stop_after
+
+    def add_discrete_gaussian(self, counts, sigma):
+        return counts
+
+    def exponential_choice(self, scores, epsilon, sensitivity):
+        self.choices.append((list(scores), epsilon, sensitivity))
+        stop = len(self.choices) > self.stop_after
+        return len(scores) - 1 if stop else int(np.argmax(scores[:-1]))
+
+
+# --- the plan --------------------------------------------------------------------------------
+
+
+def test_the_task_pool_pays_for_pairs_rounds_and_their_choice():
+    plan = plan_for()
+    three = plan.three_way
+    pool = 0.80  # with the unused pools for selection and choice
+    rounds = pool * adaptive.ROUNDS_SHARE
+    assert three.choice_share == pytest.approx(rounds * adaptive.CHOICE_SHARE)
+    assert three.measure_share == pytest.approx(rounds * (1 - adaptive.CHOICE_SHARE))
+    paid = {"task": 0.0, "background": 0.0}
+    for line in lines(plan):
+        paid[line.pool] += line.share
+    assert paid == pytest.approx({"task": 0.80, "background": 0.20})
+    assert three.candidates == tuple(
+        clique
+        for pair, triple in ((("a", "b"), ("a", "b", "y")), (("a", "c"), ("a", "c", "y")),
+                             (("b", "c"), ("b", "c", "y")))
+        for clique in (pair, triple)
+    )  # fmt: skip
+    assert three.rounds == 6
+    assert three.sensitivity == 2.0
+    entry = plan.to_dict()["deferred"][0]
+    assert (entry["name"], entry["rule"]) == ("adaptive marginals", "adaptive")
+    others = [plan_for(task={"three_way": rule}).hash for rule in ("none", "cmi", "model_error")]
+    assert plan.hash not in others
+
+
+def test_no_round_where_the_noise_outweighs_the_gain():
+    """Data-free: with less budget or fewer rows there are fewer rounds, and at last none."""
+    found = [
+        0 if plan.three_way is None else plan.three_way.rounds
+        for plan in (plan_for(epsilon=epsilon) for epsilon in (8.0, 3.0, 2.0, 0.1))
+    ]
+    assert found == sorted(found, reverse=True)
+    assert found[0] == 6
+    assert found[-1] == 0
+    assert plan_for(epsilon=1.0, n=200_000).three_way.rounds == 6
+    plain, none = plan_for(epsilon=0.1), plan_for(epsilon=0.1, task={"three_way": "none"})
+    assert plain.queries == none.queries
+    assert plain.tree == none.tree
+    for plan in (plan_for(epsilon=e) for e in (1.5, 2.0, 3.0, 8.0)):
+        three = plan.three_way
+        if three is not None:
+            error = three.cells * three.sigma * math.sqrt(2 / math.pi) / N
+            assert error <= adaptive.NOISE_LIMIT
+
+
+def test_what_cannot_be_planned_is_refused():
+    with pytest.raises(PlanError, match="graphical model") as caught:
+        plan_for(synthesis=Synthesis(model="naive_bayes"))
+    assert caught.value.field == "three_way"
+    with pytest.raises(BudgetError, match="accounted for under zcdp") as refused:
+        plan_for(accountant="basic")
+    assert refused.value.field == "accountant"
+    plan_for(shares=Shares(selection=0.1, choice=0.0, task=0.7, background=0.2))  # unlike cmi
+    many = domain(**{f"c{i}": 2 for i in range(46)}, y=2)
+    with pytest.raises(PlanError, match="at most 45 features"):
+        plan_for(schema=many, dag=Dag(nodes=many.names, edges=tuple((c, "y") for c in many.names
+                                                                  if c != "y")))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "cliques",
+    [
+        (("a", "b"), ("a", "b")),
+        (("a", "d"),),
+        (("a", "y"),),
+        (("a", "d", "y"),),
+        (("b", "a"),),
+        (("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "y"), ("a", "c", "y"), ("b", "c", "y"),
+         ("a", "b")),
+    ],
+)  # fmt: skip
+def test_other_marginals_than_candidates_are_refused(cliques):
+    plan = plan_for()
+    with pytest.raises(PlanError, match="daptive marginal"):
+        with_adaptive(plan, cliques)
+    with pytest.raises(PlanError, match="daptive marginal"):
+        replay(Wishes.of(plan), Choices(s=plan.s, triples=cliques))
+    with pytest.raises(PlanError, match="daptive marginal"):
+        with_adaptive(plan_for(task={"three_way": "none"}), cliques)
+
+
+@pytest.mark.parametrize("picked", range(7))
+def test_the_same_is_spent_whenever_the_rounds_stop(picked):
+    plan = plan_for()
+    final = with_adaptive(plan, plan.three_way.candidates[:picked])
+    assert len(final.unused) == 6 - picked
+    assert final.spent.rho == pytest.approx(plan.spent.rho, rel=1e-12)
+    assert final.spent.epsilon <= plan.budget.epsilon
+    assert final.spent.rho <= plan.total
+    before, after = (sum(line.share for line in lines(p)) for p in (plan, final))
+    assert after == pytest.approx(before - plan.three_way.choice_share)
+    shown = [line.label for line in lines(final) if "not needed" in line.label]
+    assert len(shown) == (picked < 6)
+
+
+# --- the bound and the regime guard ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("regime", ["causal", "graphical", "predictive"])
+def test_whatever_is_picked_keeps_the_target_apart_and_within_the_forecast(regime):
+    rnd = random.Random(regime)
+    grew = 0
+    for _ in range(40):
+        names = [f"c{i}" for i in range(rnd.randint(4, 9))]
+        schema = domain(**{name: rnd.choice([2, 3, 5, 12, 30]) for name in names}, y=2)
+        s = rnd.sample(names, rnd.randint(2, len(names)))
+        dag = Dag(nodes=schema.names, edges=tuple((name, "y") for name in s))
+        wish = {"regime": regime, "k": len(s), "max_three_way": rnd.randint(1, 30)}
+        first = plan_for(schema=schema, dag=dag, task=wish, n=10**6)
+        plan = with_features(first, s) if regime == "predictive" else first
+        assert first.three_way is not None
+        rows = EncodedTable(
+            schema=schema, codes=np.zeros((4, len(schema.names)), dtype=np.int32), public=True
+        )
+        chooser = AdaptiveChooser(rows, plan, Anything(rnd))
+        picked: list[tuple[str, ...]] = []
+        while len(picked) < plan.three_way.rounds:
+            clique = chooser.pick(Flat(), picked)
+            if clique is None:
+                break
+            picked.append(clique)
+        final = with_adaptive(plan, picked)
+        size = forecast(plan.sizes, final.cliques, last=("y",))
+        known = forecast(plan.sizes, plan.cliques, last=("y",))
+        assert size.cells <= known.cells + adaptive.GROWTH_CELLS
+        assert size.cells <= first.forecast.cells
+        assert size.largest_clique <= first.forecast.largest_clique
+        graph = interaction_graph(schema.names, final.cliques)
+        assert set(graph.neighbors("y")) == set(s)
+        assert all(set(clique) <= {*s, "y"} for clique in picked)
+        grew += size.cells > known.cells
+    assert grew > 10
+
+
+class Anything:
+    """Picks at random, but stopping."""
+
+    secure = False
+
+    def __init__(self, rnd: random.Random) -> None:
+        self.rnd = rnd
+
+    def exponential_choice(self, scores, epsilon, sensitivity):
+        return self.rnd.randrange(len(scores) - 1)
+
+
+class Flat:
+    def marginal(self, clique):
+        return np.zeros(())
+
+
+# --- the choice ------------------------------------------------------------------------------
+
+
+def test_the_score_is_the_error_of_the_model_less_the_noise_and_stopping_is_zero():
+    rows, plan, noise = table(), plan_for(), Best()
+    model = fit_pgm(plan.sizes, "y", N, measure(rows, plan.queries, noise))
+    chooser = AdaptiveChooser(rows, plan, noise)
+    assert chooser.pick(model, []) == ("a", "b", "y")
+    three = plan.three_way
+    penalty = math.sqrt(2 / math.pi) * three.sigma
+    wanted = [
+        model_error(counts, model.marginal(clique)) - penalty * counts.size
+        for clique in three.candidates
+        for counts in [marginal_counts(rows, clique)]
+    ]
+    scores, epsilon, sensitivity = noise.choices[0]
+    assert scores == pytest.approx([*wanted, 0.0])
+    assert (epsilon, sensitivity) == (three.event.epsilon, 2.0)
+    chooser.pick(model, [("a", "b", "y")])
+    assert len(noise.choices[1][0]) == len(scores) - 1  # not the same again
+    assert three.event.count == three.rounds
+    every = list(three.candidates)
+    assert chooser.pick(model, every) is None  # nothing left: no mechanism runs
+    assert len(noise.choices) == 2
+
+
+def test_known_noise_on_private_rows_is_refused_before_a_row_is_read():
+    with pytest.raises(PrivacyError, match="Seeded noise"):
+        AdaptiveChooser(table(), plan_for(), SeededNoise(np.random.default_rng(0)))
+
+
+def test_a_clique_that_would_outgrow_the_limit_is_not_open():
+    names = [f"c{i}" for i in range(6)]
+    schema = domain(**dict.fromkeys(names, 13), y=2)
+    dag = Dag(nodes=schema.names, edges=tuple((name, "y") for name in names))
+    plan = plan_for(schema=schema, dag=dag, n=10**6)
+    rows = EncodedTable(schema=schema, codes=np.zeros((2, 7), dtype=np.int32))
+    chooser = AdaptiveChooser(rows, plan, Best())
+    ring = list(itertools.combinations(names[:4], 2))[:5]  # all but the last edge of four columns
+    assert ("c2", "c3") not in chooser._open(ring)
+    assert ("c0", "c1", "y") in chooser._open(ring)
+    assert ("c4", "c5") in chooser._open(ring)
+
+
+# --- a run -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 99])
+def test_a_run_measures_what_was_picked_within_its_charge(tmp_path, stop_after):
+    ledger = Ledger(tmp_path)
+    ledger.register("ward", epsilon=20.0, delta=1e-5)
+    noise = Best(stop_after)
+    plan = plan_for(synthesis=Synthesis(rows=30))
+    made = pipeline.release(
+        plan, table(), ledger=ledger, asset="ward", noise=noise, rng=np.random.default_rng(2)
+    )
+    kinds = [query.kind for query in made.plan.queries]
+    picked = kinds.count("adaptive")
+    assert picked == min(stop_after, 6)
+    assert kinds == ["pair"] * 3 + ["one-way"] + ["adaptive"] * picked + ["tree"]
+    assert [m.clique for m in made.measurements] == list(made.plan.cliques)
+    assert [m.sigma for m in made.measurements] == [q.sigma for q in made.plan.queries]
+    assert made.plan.spent.rho <= ledger.charges()[0].rho
+    assert made.plan.spent.rho == pytest.approx(plan.spent.rho, rel=1e-12)
+    if picked:
+        assert made.plan.queries[4].clique == ("a", "b", "y")
+    stages = replay(Wishes.of(made.plan), Choices.of(made.plan))
+    assert stages.final.hash == made.plan.hash
+    assert stages.planned.hash == plan.hash
+
+
+def test_in_the_fitted_model_s_separates_the_target():
+    """Numerically: I(Y; d | S) is 0 to solver precision, and the exclusive or is learned."""
+    made = pipeline.release(
+        plan_for(epsilon=20.0, synthesis=Synthesis(rows=30)), table(), ledger=None,
+        noise=Best(), rng=np.random.default_rng(2),
+    )  # fmt: skip
+    joint = made.model.marginal(("a", "b", "c", "d", "y"))
+    flat = joint.reshape(-1, *joint.shape[3:])
+    assert conditional_information(np.moveaxis(flat, 0, -1)) == pytest.approx(0.0, abs=1e-9)
+    told = made.model.marginal(("a", "b", "y"))
+    assert told[0, 0, 1] + told[1, 1, 1] + told[0, 1, 0] + told[1, 0, 0] < 0.05 * N
+
+
+def test_a_seeded_rehearsal_is_the_same_twice():
+    rows = replace(table(), public=True)
+    runs = [
+        pipeline.release(
+            plan_for(synthesis=Synthesis(rows=30)), rows, ledger=None,
+            noise=SeededNoise(np.random.default_rng(3)), rng=np.random.default_rng(4),
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    assert runs[0].plan.hash == runs[1].plan.hash
+    assert (runs[0].codes == runs[1].codes).all()
