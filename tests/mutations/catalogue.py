@@ -58,6 +58,8 @@ LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
 PRIVATE = "unit/test_private_evaluation.py"
 COMPARATORS = "unit/test_comparators.py"
+ADAPTIVE = "unit/test_adaptive.py"
+ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
 CATALOGUE = (
     _one(
@@ -331,6 +333,27 @@ CATALOGUE = (
         '            asset, spent=spent, events=events, plan=plan.hash,\n'
         '            accountant="zcdp", why=why)\n',
         f"{LEARNED}::test_the_charge_stands_before_the_first_mechanism_and_lists_the_step",
+    ),
+    # --- adaptive marginals ---
+    _one(
+        "score of an adaptive round with half its sensitivity", "synthesis/select/adaptive.py",
+        "sensitivity=MODEL_ERROR_SENSITIVITY,", "sensitivity=1.0,", ROUNDS,
+    ),
+    _one(
+        "rounds not needed cost nothing", "planning/design.py",
+        "unused=(event,) * idle,", "unused=(),",
+        f"{ADAPTIVE}::test_the_same_is_spent_whenever_the_rounds_stop",
+    ),
+    _one(
+        "one adaptive choice paid for all", "planning/design.py",
+        'self._total * choosing, adaptive.rounds, "choosing adaptive marginals"',
+        'self._total * choosing, 1, "choosing adaptive marginals"', ROUNDS,
+    ),
+    _one(
+        "the target measured with columns outside S", "planning/adaptive.py",
+        "for pair in itertools.combinations(s, 2)",
+        "for pair in itertools.combinations([n for n in schema.names if n != target], 2)",
+        f"{ADAPTIVE}::test_whatever_is_picked_keeps_the_target_apart_and_within_the_forecast",
     ),
     # --- comparators ---
     _one(

@@ -23,6 +23,7 @@ from prism_core.data.schema import Schema
 from prism_core.learning import blanket
 from prism_core.learning.graph import learn_graph
 from prism_core.learning.graph_plan import design_graph
+from prism_core.planning import adaptive
 from prism_core.planning.design import design
 from prism_core.planning.task import (
     MODELS,
@@ -40,6 +41,7 @@ from prism_core.privacy.information import (
 from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
+from prism_core.synthesis.pgm import fit_pgm
 
 pytestmark = pytest.mark.privacy
 
@@ -179,6 +181,31 @@ def test_the_choice_of_three_way_marginals_replays(seed, rule, regime, accountan
     assert len(triples) == (1 if regime == "causal" else 2)
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("regime", REGIMES)
+def test_the_adaptive_rounds_replay(seed, regime, monkeypatch):
+    """Each round's fit is real here, as the next round's candidates and scores follow from it."""
+    monkeypatch.setattr(adaptive, "NOISE_LIMIT", math.inf)
+    monkeypatch.setattr(pipeline, "fit_pgm", fit_pgm)
+    before, after = neighbours(seed)
+    task = Task(
+        target="y", regime=regime, k=3, three_way="adaptive", max_three_way=4, max_joint_cells=0
+    )
+    plan = design(
+        SCHEMA, task, Budget(epsilon=20.0), before.n, dag=DAG, synthesis=Synthesis(rows=20)
+    )
+    made, tape = compare(plan, before, after)
+    rounds = made.plan.three_way_event.count
+    assert rounds == (2 if regime == "causal" else 4)
+    picked = sum(query.kind == "adaptive" for query in made.plan.queries)
+    assert picked + len(made.plan.unused) == rounds
+    # What did not run after a stop counts as spent: measurements, and choices but for the last.
+    stopped = max(0, rounds - picked - 1)
+    idle = [1.0 / event.sigma**2 for event in made.plan.unused]
+    idle += [made.plan.three_way_event.epsilon**2 / 8.0] * stopped
+    check_spend(made, tape, math.fsum(idle))
+
+
 def compare(plan, before, after):
     """Record on `before`, replay on `after`; fails on any difference that is not allowed."""
     made, tape, steps = play(plan, before)
@@ -203,8 +230,11 @@ def compare(plan, before, after):
     return made, tape
 
 
-def check_spend(made, tape) -> None:
-    """What was really asked of the noise, added up by hand, is what the plan says it spends."""
+def check_spend(made, tape, idle: float = 0.0) -> None:
+    """What was really asked of the noise, added up by hand, is what the plan says it spends.
+
+    `idle`: rho of steps that count as spent and did not run.
+    """
     plan = made.plan
     gaussian = [how[0] for kind, _, how in tape.asked if kind == "gaussian"]
     choices = [
@@ -213,7 +243,8 @@ def check_spend(made, tape) -> None:
         if kind == "choice"
         for _ in range(rest[1] if len(rest) > 1 else 1)
     ]
-    rho = math.fsum([*(1.0 / sigma**2 for sigma in gaussian), *(e**2 / 8.0 for e in choices)])
+    asked = [*(1.0 / sigma**2 for sigma in gaussian), *(e**2 / 8.0 for e in choices)]
+    rho = math.fsum([idle, *asked])
     assert rho == pytest.approx(plan.spent.rho, rel=1e-9)
     assert plan.spent.epsilon <= plan.budget.epsilon
     assert plan.spent.delta <= plan.delta
