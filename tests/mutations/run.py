@@ -113,6 +113,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(argv)
     chosen = tuple(m for m in CATALOGUE if all(word in m.name for word in options.words))
+    if not chosen:
+        parser.error("no bug has all of these words in its name")
     whole = ("-m", "privacy", "tests", "--ignore=tests/mutations")
     status, output = verdict(None, whole if options.full else killers(chosen))
     if status != PASSED:
