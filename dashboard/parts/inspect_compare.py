@@ -49,8 +49,10 @@ def section() -> None:
     if rivals:
         st.caption(
             "Lines scored on stand-in rows have a ceiling of their own and are to be read against "
-            "each other only. A comparator on private rows that was charged is kept in the folder "
-            "comparators of the workspace."
+            "each other only. There the world does not shift: a causal plan leaves out what only "
+            "goes along with the target, and a method that keeps it scores higher until the world "
+            "shifts; the page Rehearse shows both. A comparator on private rows that was charged "
+            "is kept in the folder comparators of the workspace."
         )
     for reason in left_out:
         st.caption(plain(reason))

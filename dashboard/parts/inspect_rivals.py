@@ -106,9 +106,9 @@ def _offer() -> None:
     rows = rehearse_start.stand_in()
     plan = _plan(rows.train)
     st.caption(
-        f"{plain(rows.title)} Both the comparator and the plan of this project run on them with "
-        "known noise, and are scored on fresh rows of the same kind: read these lines against "
-        "each other, not against those of real rows."
+        f"{plain(rows.title.rstrip('.'))}. Both the comparator and the plan of this project run "
+        "on them with known noise, and are scored on fresh rows of the same kind: read these lines "
+        "against each other, not against those of real rows."
     )
     asset.seed("rival_seed")
     if st.button(

@@ -9,12 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from unit.exclusive_or import DAG, SCHEMA, N, domain, table
 
 from prism_core import pipeline
-from prism_core.data.column import Column
 from prism_core.data.counts import marginal_counts
 from prism_core.data.encoding import EncodedTable
-from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning import adaptive
 from prism_core.planning.design import design, with_adaptive, with_features
@@ -33,34 +32,11 @@ from prism_core.synthesis.select import AdaptiveChooser
 
 pytestmark = pytest.mark.privacy
 
-N = 600
-
-
-def domain(**sizes: int) -> Schema:
-    return Schema(
-        columns=tuple(
-            Column(name=name, kind="categorical", levels=tuple(range(size)))
-            for name, size in sizes.items()
-        ),
-        one_row_per_person=True,
-    )
-
-
-SCHEMA = domain(a=2, b=2, c=3, y=2, d=2)
-DAG = Dag(nodes=SCHEMA.names, edges=(("a", "y"), ("b", "y"), ("c", "y")))
-
 
 def plan_for(*, schema=SCHEMA, dag=DAG, synthesis=None, n=N, task=None, **budget):
     wish = {"target": "y", "three_way": "adaptive", "max_joint_cells": 0, **(task or {})}
     budget.setdefault("epsilon", 8.0)
     return design(schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis)
-
-
-def table() -> EncodedTable:
-    """y is the exclusive or of a and b: no pair tells, the three together tell all."""
-    rng = np.random.default_rng(4)
-    a, b, c, d = (rng.integers(0, size, N) for size in (2, 2, 3, 2))
-    return EncodedTable(schema=SCHEMA, codes=np.column_stack([a, b, c, a ^ b, d]))
 
 
 class Best:

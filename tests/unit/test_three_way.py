@@ -9,12 +9,10 @@ import random
 import networkx as nx
 import numpy as np
 import pytest
+from unit.exclusive_or import DAG, SCHEMA, N, domain, table
 
 from prism_core import pipeline
-from prism_core.data.column import Column
 from prism_core.data.counts import marginal_counts
-from prism_core.data.encoding import EncodedTable
-from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning.design import design, with_features, with_forest, with_three_way
 from prism_core.planning.junction_tree import interaction_graph
@@ -36,33 +34,11 @@ from prism_core.synthesis.select import choose_three_way
 pytestmark = pytest.mark.privacy
 
 RULES = ["cmi", "model_error"]
-N = 600
-
-
-def domain(**sizes: int) -> Schema:
-    return Schema(
-        columns=tuple(
-            Column(name=name, kind="categorical", levels=tuple(range(size)))
-            for name, size in sizes.items()
-        ),
-        one_row_per_person=True,
-    )
-
-
-SCHEMA = domain(a=2, b=2, c=3, y=2, d=2)
-DAG = Dag(nodes=SCHEMA.names, edges=(("a", "y"), ("b", "y"), ("c", "y")))
 
 
 def plan_for(rule="cmi", *, schema=SCHEMA, dag=DAG, synthesis=None, n=N, task=None, **budget):
     wish = {"target": "y", "three_way": rule, "max_joint_cells": 0, **(task or {})}
     return design(schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis)
-
-
-def table() -> EncodedTable:
-    """y is the exclusive or of a and b: no pair tells, the three together tell all."""
-    rng = np.random.default_rng(4)
-    a, b, c, d = (rng.integers(0, size, N) for size in (2, 2, 3, 2))
-    return EncodedTable(schema=SCHEMA, codes=np.column_stack([a, b, c, a ^ b, d]))
 
 
 class Best:
