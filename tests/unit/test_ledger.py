@@ -6,7 +6,9 @@ import json
 import math
 import multiprocessing
 import sqlite3
+import sys
 from dataclasses import replace
+from types import ModuleType
 
 import pytest
 
@@ -204,7 +206,9 @@ def _race(folder, barrier, results):
 
 
 @pytest.mark.slow
-def test_of_two_processes_that_race_for_one_budget_exactly_one_wins(ledger):
+def test_of_two_processes_that_race_for_one_budget_exactly_one_wins(ledger, monkeypatch):
+    # A page test before this one may have left a page as the main module; processes import it.
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(2), context.Queue()
     both = [
