@@ -105,7 +105,7 @@ def _risk(found: PlanBounds) -> None:
 
 
 def _marginals(found: PlanBounds) -> None:
-    st.markdown("**Error of the marginals with the target: expected and guaranteed**")
+    st.markdown("**Error of the marginals measured for the task: expected and guaranteed**")
     task = sorted(found.task, key=lambda line: -(line.l1.raw or 0.0))
     figure = once("bounds_marginals_kept", (found,), lambda: bounds_figure(task))
     more = len(task) - MOST

@@ -140,7 +140,7 @@ class PlanBounds:
 
     @property
     def task(self) -> tuple[MarginalBounds, ...]:
-        """Marginals with the target."""
+        """Marginals that the task pool pays for: with the target, or of two features of S."""
         return tuple(line for line in self.marginals if line.pool == "task")
 
 

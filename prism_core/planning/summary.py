@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from prism_core.planning.plan import expected_relative_error
 
 if TYPE_CHECKING:
-    from prism_core.planning.plan import Plan, Query, ThreeWayChoice
+    from prism_core.planning.plan import Plan, Query, ThreeWayChoice, TreeChoice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,13 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
                 sigma=None, relative_error=None,
             )
         )  # fmt: skip
-    found += [*_three_way(plan), *_tree(plan)]
+    three, tree = plan.three_way, plan.tree
+    if three is not None:
+        what = f"{_up_to(three)}{three.rounds} {three.words}"
+        found += _later(plan, three, what, three.pool, "task")
+    if tree is not None:
+        what = f"{tree.rounds} background pairs"
+        found += _later(plan, tree, what, "background", "background")
     return tuple(found)
 
 
@@ -71,36 +77,19 @@ def _up_to(three: ThreeWayChoice) -> str:
     return "up to " if three.rule == "adaptive" else ""
 
 
-def _three_way(plan: Plan) -> list[PlanLine]:
-    three = plan.three_way
-    if three is None:
-        return []
+def _later(
+    plan: Plan, choice: ThreeWayChoice | TreeChoice, what: str, chooser: str, payer: str
+) -> list[PlanLine]:
+    """The line of a private choice, and that of measuring what it will choose."""
     choosing = PlanLine(
-        label=f"choosing {_up_to(three)}{three.rounds} {three.words}", pool=three.pool, cells=None,
-        share=three.choice_share, sigma=None, relative_error=None,
+        label=f"choosing {what}", pool=chooser, cells=None, share=choice.choice_share, sigma=None,
+        relative_error=None,
     )  # fmt: skip
     measuring = PlanLine(
-        label=f"{_up_to(three)}{three.rounds} {three.words}, once chosen", pool="task",
-        cells=round(three.cells), share=three.measure_share, sigma=three.sigma,
-        relative_error=expected_relative_error(three.cells, three.sigma, plan.n),
-        times=three.rounds,
-    )  # fmt: skip
-    return [choosing, measuring]
-
-
-def _tree(plan: Plan) -> list[PlanLine]:
-    tree = plan.tree
-    if tree is None:
-        return []
-    choosing = PlanLine(
-        label=f"choosing {tree.rounds} background pairs", pool="background", cells=None,
-        share=tree.choice_share, sigma=None, relative_error=None,
-    )  # fmt: skip
-    measuring = PlanLine(
-        label=f"{tree.rounds} background pairs, once chosen", pool="background",
-        cells=round(tree.cells), share=tree.measure_share, sigma=tree.sigma,
-        relative_error=expected_relative_error(tree.cells, tree.sigma, plan.n),
-        times=tree.rounds,
+        label=f"{what}, once chosen", pool=payer, cells=round(choice.cells),
+        share=choice.measure_share, sigma=choice.sigma,
+        relative_error=expected_relative_error(choice.cells, choice.sigma, plan.n),
+        times=choice.rounds,
     )  # fmt: skip
     return [choosing, measuring]
 

@@ -45,7 +45,7 @@ def domain(*sizes: int, **about: object) -> Schema:
         Column(name=f"c{i}", kind="categorical", levels=tuple(range(size)))
         for i, size in enumerate(sizes)
     )
-    return Schema(columns=columns, one_row_per_person=True, **about)  # type: ignore[arg-type]
+    return Schema(columns=columns, one_row_per_person=True, **about)
 
 
 def rows(schema: Schema, n: int, seed: int = 0, *, public: bool = True) -> EncodedTable:
@@ -359,7 +359,7 @@ def test_plans_name_what_is_not_allowed():
             design_comparator("aim", schema, 10, epsilon)
     for n in (1, 0, 2.5, True):
         with pytest.raises(PrismError):
-            design_comparator("aim", schema, n, 1.0)  # type: ignore[arg-type]
+            design_comparator("aim", schema, n, 1.0)
     people = Schema(columns=schema.columns)
     with pytest.raises(PrivacyError, match="one row"):
         design_comparator("mst", people, 10, 1.0)
