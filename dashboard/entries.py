@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.locks import Lock
-from prism_core.planning.task import Budget, Shares, Synthesis, Task
+from prism_core.planning.task import Budget, Shares, Synthesis, Task, ThreeWayRule
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from prism_core.planning.plan import Plan
-    from prism_core.planning.task import AllocationRule, Regime, SelectionRule, ThreeWayRule
+    from prism_core.planning.task import AllocationRule, Regime, SelectionRule
     from prism_core.privacy.accountants import AccountantName
 
 POOLS = ("selection", "choice", "task", "background")
 """Pools of the budget, from left to right on the bar of shares."""
+
+NO_CHOICE: tuple[ThreeWayRule, ...] = ("auto", "none", "adaptive")
+"""Rules whose choice is not paid from a pool of its own: adaptive rounds are paid from task."""
 
 _revisions = itertools.count(1)
 
@@ -102,10 +105,10 @@ class Entries:
     """
 
     regime: Regime = "causal"
-    k: int = 8
+    k: int | None = None
     selection: SelectionRule = "greedy"
-    three_way: ThreeWayRule = "none"
-    max_three_way: int = 20
+    three_way: ThreeWayRule = "auto"
+    max_three_way: int = 40
     joint: bool = True
     weights: dict[str, float] = field(default_factory=dict)
     budget: BudgetEntries = field(default_factory=BudgetEntries)
@@ -121,7 +124,7 @@ class Entries:
         unused = set()
         if self.regime != "predictive":
             unused.add("selection")
-        if self.three_way in ("none", "adaptive"):  # adaptive rounds are paid from task
+        if self.three_way in NO_CHOICE:
             unused.add("choice")
         return tuple(pool for pool in POOLS if pool not in unused)
 
@@ -167,7 +170,7 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
     # A pool that was not in use keeps its default for when it is.
     if task.regime == "predictive":
         entries.selection = budget.shares.selection
-    if task.three_way not in ("none", "adaptive"):
+    if task.three_way not in NO_CHOICE:
         entries.choice = budget.shares.choice
     return Entries(
         regime=task.regime, k=task.k, selection=task.selection, three_way=task.three_way,

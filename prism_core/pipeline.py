@@ -342,18 +342,15 @@ class _Run:
         """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
         step = self._stage("three_way", 2 * choice.rounds)
         step()
-        chooser = AdaptiveChooser(self.table, self.plan, self.noise)
-        planned, picked, model = self.plan, [], None
-        for _ in range(choice.rounds):
+        chooser = AdaptiveChooser(self.table, self.plan, self.noise, self.measurements)
+        planned, model = self.plan, None
+        while chooser.left:
             step()
             model = self._sketch(model)
-            clique = chooser.pick(model, picked)
-            if clique is None:
-                break
-            picked.append(clique)
-            queries = with_adaptive(planned, picked).queries[-1:]
-            self.measurements += measure(self.table, queries, self.noise, step)
-        self.plan = with_adaptive(planned, picked)
+            if chooser.pick(model) is not None:
+                queries = with_adaptive(planned, chooser.picks).queries[-1:]
+                self.measurements += measure(self.table, queries, self.noise, step)
+        self.plan = with_adaptive(planned, chooser.picks)
         _check_spend(self.plan)
 
     def _sketch(self, start: Pgm | None) -> Pgm:

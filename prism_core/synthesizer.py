@@ -41,11 +41,12 @@ class PrismSynthesizer:
         dag: the public graph, for the causal and graphical regimes.
         epsilon: privacy loss bound of one fit.
         delta: 1/n^2 when None.
-        k: features chosen in the predictive regime.
+        k: features chosen in the predictive regime; None: as many as the budget carries.
         selection: how they are chosen: greedy, one_shot, mutual_information or logistic (see
             `Task`; `logistic` is not for a ledger yet).
         three_way: how marginals of the target with two features are chosen privately: none,
-            cmi (conditional mutual information) or model_error.
+            cmi (conditional mutual information), model_error or adaptive (see `Task`); auto:
+            adaptive where model and accountant allow it.
         accountant: zcdp; pld (the extra `pld`) for less noise where nothing is chosen at run
             time; basic without a ledger only.
         ledger: the workspace's ledger. None has to be written out: `ledger=None`; the release
@@ -70,9 +71,9 @@ class PrismSynthesizer:
         dag: Dag | None = None,
         epsilon: float = 1.0,
         delta: float | None = None,
-        k: int = 8,
+        k: int | None = None,
         selection: SelectionRule = "greedy",
-        three_way: ThreeWayRule = "none",
+        three_way: ThreeWayRule = "auto",
         accountant: AccountantName = "zcdp",
         asset: str = "",
         synthesis: Synthesis | None = None,

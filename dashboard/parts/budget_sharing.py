@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.keep import keep, replaced
 from dashboard.parts import budget_shares
 from dashboard.parts.budget_entry import choose, entry, key_of, whole_number
+from dashboard.parts.target import K_HELP
 from dashboard.state import project
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ _ALLOCATIONS: dict[AllocationRule, str] = {
     "tilted": "In between",
 }
 _THREE_WAYS: dict[ThreeWayRule, str] = {
+    "auto": "Round by round where it fits (recommended)",
     "none": "None",
     "cmi": "Features that go together (CMI)",
     "model_error": "Largest error of the model",
-    "adaptive": "Round by round, also pairs of features",
+    "adaptive": "Round by round",
 }
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
 _SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
@@ -121,7 +123,12 @@ def _features(entries: Entries) -> None:
         help="The same choice as on the page Structure.",
     )  # fmt: skip
     if entries.regime == "predictive":
-        whole_number(entries, "k", "Number of features, k", 1, 10_000, name="budget_k")
+        key = entry("budget_k", entries.k)
+        st.number_input(
+            "Number of features, k", min_value=1, max_value=10_000, value=entries.k, step=1,
+            key=key, help=K_HELP, placeholder="As many as the budget carries",
+            on_change=keep, args=(entries, "k", key),
+        )  # fmt: skip
 
 
 def _synthesis(entries: Entries) -> None:

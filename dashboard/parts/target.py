@@ -6,7 +6,6 @@ from typing import get_args
 
 import streamlit as st
 
-from dashboard.entries import Entries
 from dashboard.state import project
 from prism_core.planning.task import Regime, SelectionRule
 
@@ -23,12 +22,15 @@ _REGIMES = {
     ),
     "predictive": (
         "Predictive",
-        "No graph is known: choose k features privately. It costs a part of the budget and claims "
-        "nothing about causes.",
+        "No graph is known: take all features, or choose k of them privately with a part of the "
+        "budget. Nothing is claimed about causes.",
     ),
 }
 
-_DEFAULT_K = Entries().k
+K_HELP = (
+    "Left empty, the plan takes all features where the budget carries them, and eight otherwise. "
+    "It decides by the declared columns, the number of rows and epsilon; nothing is spent on it."
+)
 
 _SELECTIONS: dict[SelectionRule, str] = {
     "greedy": "One after another, by association with Y",
@@ -59,16 +61,12 @@ def section() -> None:
     middle.caption(_REGIMES[state.regime][1])
     if state.regime == "predictive":
         most = len(schema.columns) - 1
-        if "k_choice" not in st.session_state and state.k >= most and state.k == _DEFAULT_K:
-            state.k = max(1, most // 2)  # with all of them nothing would be chosen
-        state.k = int(
-            right.number_input("Number of features k", 1, most, min(state.k, most), key="k_choice")
-        )
+        state.k = right.number_input(
+            "Number of features k", 1, most, None if state.k is None else min(state.k, most),
+            step=1, key="k_choice", placeholder="As many as the budget carries", help=K_HELP,
+        )  # fmt: skip
         if state.k == most:
-            right.warning(
-                f"All {most} features: nothing is chosen, and every one shares the budget.",
-                icon=":material/filter_alt_off:",
-            )
+            right.caption(f"All {most} features: nothing is chosen, nothing is paid for choosing.")
         rules = list(_SELECTIONS)
         state.selection = right.selectbox(
             "How the features are chosen", rules, format_func=_SELECTIONS.__getitem__,

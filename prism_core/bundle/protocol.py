@@ -213,7 +213,7 @@ class Protocol:
         )
         rows = [
             ("To be predicted", plain(task.target)),
-            ("Features S", f"{REGIMES[task.regime]}"),
+            ("Features S", _regime(plan)),
             ("People", f"{plan.n:,}, {unit}"),
             ("Columns described by", PROVENANCE_TEXT[plan.schema.provenance]),
             ("Model", f"{plan.synthesis.model}, {plan.rows:,} synthetic rows"),
@@ -222,7 +222,7 @@ class Protocol:
             rows.insert(3, ("Set aside for evaluation", f"{self.holdout:,} rows, drawn at random"))
         return Section(
             title="What is planned",
-            paragraphs=(plain(statement(task, plan.dag)),),
+            paragraphs=(plain(statement(task, plan.dag, len(plan.schema.columns) - 1)),),
             header=("what", "value"), rows=tuple(rows),
         )  # fmt: skip
 
@@ -300,6 +300,12 @@ class Protocol:
             header=("marginal", "pool", "cells", "share of the budget", "noise", "expected error"),
             rows=tuple(_line(line) for line in found[:MOST_LINES]),
         )
+
+
+def _regime(plan: Plan) -> str:
+    if plan.task.regime == "predictive" and plan.selection is None:
+        return "predictive: all columns besides the target"
+    return REGIMES[plan.task.regime]
 
 
 def _line(line: PlanLine) -> tuple[str, ...]:

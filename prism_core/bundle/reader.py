@@ -24,6 +24,7 @@ from prism_core.bundle.layout import (
 )
 from prism_core.data import schema_io
 from prism_core.errors import BundleError
+from prism_core.planning.adaptive import Pick
 from prism_core.planning.approval import approval_from
 from prism_core.planning.replay import Choices, Stages, Wishes, replay
 from prism_core.structure import formats
@@ -117,14 +118,19 @@ def _choices(plan: dict[str, Any]) -> Choices:
             kind: tuple(
                 tuple(query["clique"]) for query in plan["queries"] if query["kind"] == kind
             )
-            for kind in ("three-way", "adaptive", "tree")
+            for kind in ("three-way", "tree")
         }
+        picks = tuple(
+            Pick(clique=tuple(query["clique"]), parts=query["parts"])
+            for query in plan["queries"]
+            if query["kind"] == "adaptive"
+        )
         s = tuple(plan["s"])
     except (KeyError, TypeError):
         raise BundleError("plan.json does not list S and its queries.", field=PLAN) from None
     if not all(isinstance(name, str) for part in (s, *cliques["tree"]) for name in part):
         raise BundleError("plan.json names columns that are no text.", field=PLAN)
-    return Choices(s=s, triples=cliques["three-way"] + cliques["adaptive"], pairs=cliques["tree"])
+    return Choices(s=s, triples=cliques["three-way"], picks=picks, pairs=cliques["tree"])
 
 
 def _facts(certificate: dict[str, Any]) -> Facts:

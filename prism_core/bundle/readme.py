@@ -106,8 +106,8 @@ def _use(plan: Plan) -> str:
 
 def _features(plan: Plan) -> str:
     why = (
-        plain(statement(plan.task, plan.dag))
-        if plan.task.regime != "predictive"
+        plain(statement(plan.task, plan.dag, len(plan.schema.columns) - 1))
+        if plan.selection is None
         else f"S was chosen privately, with part of the budget: the {len(plan.s)} features most "
         f"associated with {plain(plan.task.target)}. Nothing is claimed about causes."
     )

@@ -86,7 +86,7 @@ def report(
     return _environment().get_template("report.html").render(
         plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
-        why=statement(plan.task, plan.dag),
+        why=statement(plan.task, plan.dag, len(plan.schema.columns) - 1),
         outside=[name for name in plan.schema.names if name not in {*plan.s, plan.task.target}],
         budget=_bars(spent), pools=_pools(spent), bounds=bounds(plan), most_bars=MOST_BARS,
         picture=picture(plan), box={"wide": WIDE, "high": HIGH},

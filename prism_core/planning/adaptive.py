@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-import statistics
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
 
 from prism_core.errors import PlanError
+from prism_core.planning.pairs import Pairs
 from prism_core.planning.plan import expected_relative_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique
@@ -25,15 +28,88 @@ CHOICE_SHARE = 0.1
 GROWTH_CELLS = 40_000
 """Cells by which the rounds may enlarge the junction tree."""
 
-NOISE_LIMIT = 0.08
-"""Largest expected error of a typical marginal, over n."""
-
 LEAST_ROUNDS = 4
 """Fewer do not make up for the noise that half of the budget adds to the pairs with the target."""
 
+NOISE_LIMIT = 0.08
+"""Largest expected error of a typical marginal, over n, in `LEAST_ROUNDS` rounds."""
 
-MAX_FEATURES = 45
-"""Most features in S: every round looks at every two of them."""
+FIRST_NOISE_LIMIT = 0.12
+"""The same in rounds of one part: the first are cheap, as what is most wrong is easily found."""
+
+WATCHED = 45
+"""Features that a run looks at two by two; of more, those that tell most about the target."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pick:
+    """One round that found something.
+
+    Attributes:
+        clique: the marginal.
+        parts: how many of the equal parts of the rounds' budget it took.
+    """
+
+    clique: Clique
+    parts: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates(Sequence["Clique"]):
+    """(X_i, X_j) and (X_i, X_j, Y) with both features in S, without a list of them.
+
+    Attributes:
+        schema: the domain.
+        pairs: (X_i, X_j) that are small enough together with Y.
+        target: Y.
+    """
+
+    schema: Schema
+    pairs: Pairs
+    target: str
+
+    @classmethod
+    def of(cls, schema: Schema, s: Sequence[str], target: str) -> Candidates:
+        """Those within S."""
+        sizes = tuple(map(schema.size, s))
+        most = GROWTH_CELLS // schema.size(target)
+        pairs = Pairs(names=tuple(s), sizes=sizes, most=most)
+        return cls(schema=schema, pairs=pairs, target=target)
+
+    def within(self, features: Sequence[str]) -> Candidates:
+        """Those of some of the features, in the order of the schema."""
+        return Candidates.of(self.schema, self.schema.canonical(features), self.target)
+
+    @cached_property
+    def typical(self) -> float:
+        """Cells of the median candidate."""
+        sizes = np.array(self.pairs.sizes, dtype=np.int64)
+        cells = np.multiply.outer(sizes, sizes)[np.triu_indices(len(sizes), 1)]
+        cells = cells[cells <= self.pairs.most]
+        return float(np.median(np.concatenate([cells, cells * self.schema.size(self.target)])))
+
+    def __len__(self) -> int:
+        return 2 * len(self.pairs)
+
+    def __iter__(self) -> Iterator[Clique]:
+        for pair in self.pairs:
+            yield pair
+            yield self.schema.canonical((*pair, self.target))
+
+    def __contains__(self, clique: object) -> bool:
+        if not isinstance(clique, tuple) or len(clique) not in (2, 3):
+            return False
+        pair = tuple(name for name in clique if name != self.target)
+        if len(pair) != 2 or pair not in self.pairs:
+            return False
+        return clique in (pair, self.schema.canonical((*pair, self.target)))
+
+    @overload
+    def __getitem__(self, place: int) -> Clique: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Clique, ...]: ...
+    def __getitem__(self, place: int | slice) -> Clique | tuple[Clique, ...]:
+        return tuple(self)[place]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +117,12 @@ class AdaptiveRounds:
     """What the rounds may pick from.
 
     Attributes:
-        candidates: (X_i, X_j) and (X_i, X_j, Y) with both features in S, in schema order.
-        rounds: at most so many; a fact of schema, S and budget.
-        cells: those of the median candidate.
+        candidates: marginals within S and Y.
+        parts: equal parts of the budget; a round takes one or more. A fact of schema, S, budget.
     """
 
-    candidates: tuple[Clique, ...]
-    rounds: int
-    cells: float
+    candidates: Candidates
+    parts: int
 
 
 def adaptive_rounds(
@@ -59,7 +133,7 @@ def adaptive_rounds(
     at_most: int,
     sigma: Callable[[int], float],
 ) -> AdaptiveRounds | None:
-    """The candidates and the number of rounds; None where the noise would outweigh the gain.
+    """The candidates and the number of parts; None where the noise would outweigh the gain.
 
     Reads no row. The regime guard holds for whatever is picked: Y comes only with features in S,
     and the other candidates hold no column outside S.
@@ -69,29 +143,35 @@ def adaptive_rounds(
         s: the features S.
         target: Y.
         n: training rows.
-        at_most: the most rounds wanted.
-        sigma: noise of a round's marginal, in counts, by the number of rounds.
+        at_most: the most marginals wanted.
+        sigma: noise of a marginal that takes one part, in counts, by the number of parts.
+    """
+    candidates = Candidates.of(schema, s, target)
+    if not len(candidates):
+        return None
+
+    def error(parts: int) -> float:
+        return expected_relative_error(candidates.typical, sigma(parts), n)
+
+    most = min(at_most, len(candidates))
+    least = min(most, LEAST_ROUNDS)
+    if not error(least) <= NOISE_LIMIT:
+        return None
+    for parts in range(most, least, -1):
+        if error(parts) <= FIRST_NOISE_LIMIT:
+            return AdaptiveRounds(candidates=candidates, parts=parts)
+    return AdaptiveRounds(candidates=candidates, parts=least)
+
+
+def check_picks(picks: Sequence[Pick], candidates: Sequence[Clique], parts: int) -> None:
+    """Only candidates, none twice, within the budget.
 
     Raises:
-        PlanError: when S has too many features.
+        PlanError: when a run could not have picked these.
     """
-    if len(s) > MAX_FEATURES:
-        raise PlanError(
-            f"Adaptive marginals are looked for among at most {MAX_FEATURES} features; S has "
-            f"{len(s)}. Choose fewer features, or another rule for 3-way marginals.",
-            field="three_way",
-        )
-    candidates = tuple(
-        clique
-        for pair in itertools.combinations(s, 2)
-        for clique in (schema.canonical(pair), schema.canonical((*pair, target)))
-        if schema.cells((*pair, target)) <= GROWTH_CELLS
-    )
-    if not candidates:
-        return None
-    cells = statistics.median(map(schema.cells, candidates))
-    most = min(at_most, len(candidates))
-    for rounds in range(most, min(most, LEAST_ROUNDS) - 1, -1):
-        if expected_relative_error(cells, sigma(rounds), n) <= NOISE_LIMIT:
-            return AdaptiveRounds(candidates=candidates, rounds=rounds, cells=cells)
-    return None
+    cliques = [pick.clique for pick in picks]
+    if len(set(cliques)) != len(cliques) or not all(one in candidates for one in cliques):
+        raise PlanError("An adaptive marginal is no candidate.", field="three_way")
+    taken = [pick.parts for pick in picks]
+    if not all(type(part) is int and part >= 1 for part in taken) or sum(taken) > parts:
+        raise PlanError("The adaptive marginals take more than planned.", field="three_way")

@@ -17,8 +17,10 @@ from prism_core.planning.adaptive import (
     ROUNDS_SHARE,
     AdaptiveRounds,
     adaptive_rounds,
+    check_picks,
 )
 from prism_core.planning.allocation import allocate
+from prism_core.planning.automatic import settled
 from prism_core.planning.calibration import calibrated
 from prism_core.planning.junction_tree import Forecast, forecast
 from prism_core.planning.locks import check_any_choice, held, lock_warnings, unused_warning
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prism_core.data.schema import Schema
+    from prism_core.planning.adaptive import Pick
     from prism_core.planning.junction_tree import Clique
     from prism_core.planning.plan import Pool, QueryKind
     from prism_core.planning.task import Budget, Task
@@ -88,16 +91,19 @@ def design(
     Raises:
         TaskError, BudgetError, PlanError, StructureError: naming the field and what to do.
     """
+    delta, warnings = _delta(budget, n)
+    synthesis = synthesis or Synthesis()
+    features_of_interest(schema, task, dag)  # its mistakes come before those of the budget
+    task = settled(schema, task, budget, n, delta)
     s = features_of_interest(schema, task, dag)
     final = s is not None
     if s is None:
         features = [name for name in schema.names if name != task.target]
-        largest = sorted(features, key=lambda name: (-schema.size(name), name))[: task.k]
+        largest = sorted(features, key=lambda name: (-schema.size(name), name))[: task.count]
         s = schema.canonical(largest)
-    delta, warnings = _delta(budget, n)
     _check_prior(schema, dag, budget, delta)
     builder = _Builder(
-        schema=schema, task=task, budget=budget, synthesis=synthesis or Synthesis(), n=n,
+        schema=schema, task=task, budget=budget, synthesis=synthesis, n=n,
         delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
     )  # fmt: skip
     if not final:
@@ -161,34 +167,34 @@ def with_three_way(plan: Plan, pairs: Sequence[Clique]) -> Plan:
     return replace(plan, queries=every, three_way=None, tree=tree, forecast=size)
 
 
-def with_adaptive(plan: Plan, cliques: Sequence[Clique]) -> Plan:
+def with_adaptive(plan: Plan, picks: Sequence[Pick]) -> Plan:
     """The plan once the adaptive rounds have picked their marginals privately.
 
-    Every round has the same budget, whatever it picks; rounds that came to nothing count as spent.
+    Parts of the budget of the rounds that measured nothing count as spent.
 
     Raises:
-        PlanError: when there are more than planned, or one is no candidate or picked twice.
+        PlanError: when they take more than planned, or one is no candidate or picked twice.
     """
     three = plan.three_way
-    if three is None or three.rule != "adaptive" or len(cliques) > three.rounds:
-        raise PlanError("There are more adaptive marginals than planned.", field="three_way")
-    if len(set(cliques)) != len(cliques) or not set(cliques).issubset(three.candidates):
-        raise PlanError("An adaptive marginal is no candidate.", field="three_way")
+    if three is None or three.rule != "adaptive":
+        raise PlanError("The plan has no adaptive marginals.", field="three_way")
+    check_picks(picks, three.candidates, three.rounds)
     part = three.amount / three.rounds
-    every = (*plan.queries, *(_adaptive_query(plan, clique, part) for clique in cliques))
-    idle = three.rounds - len(cliques)
-    event = plan.accountant.gaussian(part, three.delta, "adaptive round not needed")
+    every = (*plan.queries, *(_adaptive_query(plan, pick, part) for pick in picks))
+    idle = three.rounds - sum(pick.parts for pick in picks)
+    event = plan.accountant.gaussian(part, three.delta, "part of the rounds not needed")
     size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
     worst = plan.forecast if plan.tree is not None else size
     return replace(plan, queries=every, three_way=None, unused=(event,) * idle, forecast=worst)
 
 
-def _adaptive_query(plan: Plan, clique: Clique, part: float) -> Query:
-    cells = plan.schema.cells(clique)
-    event = plan.accountant.gaussian(part, 0.0, " × ".join(clique))
+def _adaptive_query(plan: Plan, pick: Pick, part: float) -> Query:
+    amount = part * pick.parts
+    cells = plan.schema.cells(pick.clique)
+    event = plan.accountant.gaussian(amount, 0.0, " × ".join(pick.clique))
     return Query(
-        clique=clique, kind="adaptive", pool="task", cells=cells, weight=1.0,
-        share=part / plan.total, event=event,
+        clique=pick.clique, kind="adaptive", pool="task", cells=cells, weight=1.0,
+        share=amount / plan.total, event=event, parts=pick.parts,
         relative_error=expected_relative_error(cells, event.sigma, plan.n),
     )  # fmt: skip
 
@@ -327,7 +333,7 @@ class _Builder:
     def check_locks(self) -> None:
         """Whatever features are chosen at run time, the locks leave something to the others."""
         adaptive = self.task.three_way == "adaptive"
-        pools = self._pools(choice=self.task.three_way not in ("none", "adaptive"))
+        pools = self._pools(choice=self.task.three_way not in ("auto", "none", "adaptive"))
         measured = 1.0 if self.synthesis.model == "naive_bayes" else 1.0 - _TREE_CHOICE_SHARE
         check_any_choice(
             self.budget.locks,
@@ -356,15 +362,21 @@ class _Builder:
         return amount_left(self.accountant, self.budget.epsilon, delta, prior)
 
     @property
+    def _chooses(self) -> bool:
+        """Whether features are chosen privately: not where all of them are wanted."""
+        predictive = self.task.regime == "predictive"
+        return predictive and self.task.count < len(self.schema.columns) - 1
+
+    @property
     def _taken(self) -> float:
         """Delta that a private regression takes before the rest is shared out."""
-        regression = self.task.regime == "predictive" and self.task.selection == "logistic"
+        regression = self._chooses and self.task.selection == "logistic"
         return self.delta * _REGRESSION_DELTA_SHARE if regression else 0.0
 
     def _pools(self, *, background: bool = True, choice: bool = False) -> dict[str, float]:
         shares = self.budget.shares
         found = {
-            "selection": shares.selection if self.task.regime == "predictive" else 0.0,
+            "selection": shares.selection if self._chooses else 0.0,
             "choice": shares.choice if choice else 0.0,
             "background": shares.background if background else 0.0,
         }
@@ -402,7 +414,9 @@ class _Builder:
 
     def _adaptive(self, s: tuple[str, ...]) -> AdaptiveRounds | None:
         """The adaptive rounds; None when not asked for or when the noise would outweigh them."""
-        if self.task.three_way != "adaptive":
+        if self.task.three_way == "auto" and not self._able():
+            return None
+        if self.task.three_way not in ("auto", "adaptive"):
             return None
         self._needs_pgm()
         if self.budget.accountant != "zcdp":
@@ -416,8 +430,14 @@ class _Builder:
         amount = pool * (1.0 - CHOICE_SHARE)
         return adaptive_rounds(
             self.schema, s, self.task.target, self.n, self.task.max_three_way,
-            lambda rounds: self.accountant.gaussian(amount / rounds, 0.0, "").sigma,
+            lambda parts: self.accountant.gaussian(amount / parts, 0.0, "").sigma,
         )  # fmt: skip
+
+    def _able(self) -> bool:
+        """Whether `auto` may be adaptive; locks share the task pool out by hand."""
+        held_there = any(self.task.target in lock.key for lock in self.budget.locks)
+        pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
+        return pgm and zcdp and not held_there
 
     def _no_rounds(
         self, s: tuple[str, ...], *, joint: bool, adaptive: AdaptiveRounds | None
@@ -441,13 +461,13 @@ class _Builder:
         choosing = rounds * CHOICE_SHARE
         amount = self._total * (rounds - choosing)
         return queries, ThreeWayChoice(
-            candidates=adaptive.candidates, rounds=adaptive.rounds, rule="adaptive",
+            candidates=adaptive.candidates, rounds=adaptive.parts, rule="adaptive",
             sensitivity=MODEL_ERROR_SENSITIVITY, choice_share=choosing,
             measure_share=rounds - choosing, amount=amount, delta=0.0,
-            sigma=self.accountant.gaussian(amount / adaptive.rounds, 0.0, "").sigma,
-            cells=adaptive.cells,
+            sigma=self.accountant.gaussian(amount / adaptive.parts, 0.0, "").sigma,
+            cells=adaptive.candidates.typical,
             event=self.accountant.exponential(
-                self._total * choosing, adaptive.rounds, "choosing adaptive marginals"
+                self._total * choosing, adaptive.parts, "choosing adaptive marginals"
             ),
         )  # fmt: skip
 
@@ -459,7 +479,7 @@ class _Builder:
     def _triples(
         self, s: tuple[str, ...], measured: tuple[Clique, ...]
     ) -> ThreeWayCandidates | None:
-        if self.task.three_way in ("none", "adaptive"):
+        if self.task.three_way in ("auto", "none", "adaptive"):
             return None
         self._needs_pgm()
         base = sum(map(self.schema.cells, measured))
@@ -585,7 +605,7 @@ class _Builder:
 
     def _selection(self, share: float) -> SelectionChoice | None:
         if share <= 0.0:
-            if self.task.regime == "predictive":
+            if self._chooses:
                 raise BudgetError(
                     "The predictive regime needs a selection share above 0.", field="shares"
                 )
@@ -593,13 +613,13 @@ class _Builder:
         amount = self._total * share
         return SelectionChoice(
             candidates=tuple(name for name in self.schema.names if name != self.task.target),
-            k=self.task.k,
+            k=self.task.count,
             rule=self.task.selection,
             sensitivity=self._score_sensitivity(),
             share=share,
             event=self.accountant.approximate(amount, self._taken, "regression to choose features")
             if self._taken
-            else self.accountant.exponential(amount, self.task.k, "choosing features"),
+            else self.accountant.exponential(amount, self.task.count, "choosing features"),
         )
 
     def _score_sensitivity(self) -> float:

@@ -120,8 +120,8 @@ def check_any_choice(
         ]  # fmt: skip
         return math.fsum(sorted(shares, reverse=True)[:count])
 
-    pairs, joint = largest(task.k, 2, target=True), largest(1, task.k + 1, target=True)
-    singles = largest(len(features) - task.k, 1, target=False)
+    pairs, joint = largest(task.count, 2, target=True), largest(1, task.count + 1, target=True)
+    singles = largest(len(features) - task.count, 1, target=False)
     for pool, taken, share in (
         ("task", max(pairs, joint), task_share), ("background", singles, background_share),
     ):  # fmt: skip

@@ -42,6 +42,7 @@ class Query:
         event: what measuring it spends; holds sigma in counts.
         relative_error: expected l1 error divided by n.
         locked: whether its share is fixed by hand.
+        parts: of an adaptive marginal: equal parts of the rounds' budget that it took.
     """
 
     clique: Clique
@@ -53,6 +54,7 @@ class Query:
     event: GaussianEvent
     relative_error: float
     locked: bool = False
+    parts: int = 1
 
     @property
     def sigma(self) -> float:
@@ -103,19 +105,20 @@ class ThreeWayChoice:
     Attributes:
         candidates: pairs (X_i, X_j) of features in S; Y comes to each. Of `adaptive`: the
             marginals themselves.
-        rounds: how many are chosen; the same whatever the rows hold. Of `adaptive`: at most.
+        rounds: how many are chosen; the same whatever the rows hold. Of `adaptive`: the equal
+            parts of the budget, of which a round takes one or more, so at most as many are chosen.
         rule: the score: conditional mutual information, or the error of the model so far.
         sensitivity: of the score: in nats for `cmi`, 2 (in counts) for `model_error`.
         choice_share: of the whole budget, for choosing.
         measure_share: of the whole budget, for measuring the chosen marginals.
         amount: rho or epsilon for measuring them.
         delta: for each of them (basic composition only).
-        sigma: noise of each if all had equal cells, in counts.
+        sigma: noise of each if all had equal cells, in counts. Of `adaptive`: of one part.
         cells: mean cells of a candidate with Y; of `adaptive` the median cells of a candidate.
         event: the choice.
     """
 
-    candidates: tuple[Clique, ...]
+    candidates: Sequence[Clique]
     rounds: int
     rule: ThreeWayRule
     sensitivity: float
@@ -190,8 +193,8 @@ class Plan:
         tree_event: what that choice spends, made or not.
         forecast: size of the junction tree.
         warnings: sentences for the curator.
-        unused: rounds of measuring that came to nothing because the choice stopped. When it
-            stops depends on the rows, so they count as spent.
+        unused: parts of the adaptive rounds that measured nothing, as a round found nothing or
+            no candidate was left. That depends on the rows, so they count as spent.
     """
 
     schema: Schema
@@ -399,6 +402,7 @@ def _query_dict(query: Query) -> dict[str, Any]:
         "sigma": query.sigma,
         "relative_error": query.relative_error,
         **({"locked": True} if query.locked else {}),
+        **({"parts": query.parts} if query.kind == "adaptive" else {}),
     }
 
 

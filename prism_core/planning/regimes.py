@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[str, ...] | None:
     """S in schema order, or None when it is chosen privately at run time. Spends nothing.
 
+    In the predictive regime S is all features where k asks for as many.
+
     Raises:
         TaskError: when the target is not a column, a needed graph is missing, the target has
             no parents (causal) or no blanket (graphical), or k exceeds the features.
@@ -68,12 +70,26 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
     return schema.canonical(chosen)
 
 
-def _predictive(schema: Schema, task: Task) -> None:
+def feature_count(schema: Schema) -> int:
+    """Columns besides the target.
+
+    Raises:
+        TaskError: when there is none.
+    """
     features = len(schema.columns) - 1
     if features < 1:
         raise TaskError("The schema needs at least one column besides the target.", field="columns")
-    if task.k > features:
+    return features
+
+
+def _predictive(schema: Schema, task: Task) -> tuple[str, ...] | None:
+    """All features where k asks for all: there is nothing to choose, and nothing is spent."""
+    features = feature_count(schema)
+    if task.k == features:
+        return tuple(name for name in schema.names if name != task.target)
+    if task.k is not None and task.k > features:
         raise TaskError(
             f"k = {task.k} is more than the {features} features. Choose at most {features}.",
             field="k",
         )
+    return None

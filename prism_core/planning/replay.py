@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from prism_core.errors import PlanError
+from prism_core.planning.adaptive import Pick
 from prism_core.planning.design import (
     design,
     with_adaptive,
@@ -66,12 +67,14 @@ class Choices:
 
     Attributes:
         s: the features S.
-        triples: cliques of the 3-way or adaptive marginals, in the order of their choice.
+        triples: cliques of the 3-way marginals, in the order of their choice.
+        picks: adaptive marginals, likewise.
         pairs: background pairs, likewise.
     """
 
     s: tuple[str, ...]
     triples: tuple[Clique, ...] = ()
+    picks: tuple[Pick, ...] = ()
     pairs: tuple[Clique, ...] = ()
 
     @classmethod
@@ -79,11 +82,14 @@ class Choices:
         """Those a finished plan holds."""
         found = {
             kind: tuple(query.clique for query in plan.queries if query.kind == kind)
-            for kind in ("three-way", "adaptive", "tree")
+            for kind in ("three-way", "tree")
         }
-        return cls(
-            s=plan.s, triples=found["three-way"] + found["adaptive"], pairs=found["tree"]
-        )  # fmt: skip
+        picks = tuple(
+            Pick(clique=query.clique, parts=query.parts)
+            for query in plan.queries
+            if query.kind == "adaptive"
+        )
+        return cls(s=plan.s, triples=found["three-way"], picks=picks, pairs=found["tree"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +117,11 @@ def replay(wishes: Wishes, choices: Choices) -> Stages:
     planned = wishes.plan()
     opened = _with_s(planned, choices.s)
     plan = opened
-    if plan.three_way is not None and plan.three_way.rule == "adaptive":
-        plan = with_adaptive(plan, choices.triples)
+    adaptive = plan.three_way is not None and plan.three_way.rule == "adaptive"
+    if choices.picks and not adaptive:
+        raise PlanError("The plan has no adaptive marginals.", field="three_way")
+    if adaptive:
+        plan = with_adaptive(plan, choices.picks)
     elif plan.three_way is not None:
         features = [_without(clique, wishes.task.target) for clique in choices.triples]
         plan = with_three_way(plan, features)

@@ -14,10 +14,27 @@ SHOWN = 12
 """How many names of a set are written out."""
 
 
-def statement(task: Task, dag: Dag | None) -> str:
-    """What the release will protect for prediction, in a curator's words. Data-free."""
+def statement(task: Task, dag: Dag | None, features: int | None = None) -> str:
+    """What the release will protect for prediction, in a curator's words. Data-free.
+
+    Args:
+        task: settled, as in a plan, or not yet.
+        dag: the public graph, if any.
+        features: columns besides the target, where they are known.
+    """
     target = task.target
     if task.regime == "predictive":
+        if task.k is None:
+            return (
+                f"S is all columns that may help to predict {target} where the budget carries "
+                "them, and otherwise some of them, chosen privately when the release runs. No "
+                "graph is needed, and nothing is claimed about causes."
+            )
+        if task.k == features:
+            return (
+                f"S is all {features} columns besides {target}: nothing has to be chosen. No graph "
+                "is needed, and nothing is claimed about causes."
+            )
         return (
             f"S is not known yet: the {task.k} features most associated with {target} will be "
             "chosen privately, with part of the budget, when the release runs. No graph is "

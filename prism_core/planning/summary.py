@@ -58,7 +58,8 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
     if plan.unused:
         found.append(
             PlanLine(
-                label=f"{len(plan.unused)} rounds not needed (they count as spent)", pool="task",
+                label=f"{len(plan.unused)} parts of the rounds not needed (they count as spent)",
+                pool="task",
                 cells=None, share=math.fsum(event.rho for event in plan.unused) / plan.total,
                 sigma=None, relative_error=None,
             )

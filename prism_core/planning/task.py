@@ -13,7 +13,7 @@ from prism_core.privacy.accountants import ACCOUNTANTS, AccountantName
 from prism_core.privacy.checks import delta_value, epsilon_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from prism_core.planning.locks import Lock
 
@@ -23,7 +23,7 @@ ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
 EngineName: TypeAlias = Literal["auto", "fast", "mbi"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
-ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error", "adaptive"]
+ThreeWayRule: TypeAlias = Literal["auto", "none", "cmi", "model_error", "adaptive"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
@@ -42,7 +42,9 @@ class Task:
         target: the column Y.
         regime: causal (S = parents), graphical (S = Markov blanket) or predictive (S chosen
             privately).
-        k: number of features chosen in the predictive regime.
+        k: number of features chosen in the predictive regime; None leaves it to the plan: all of
+            them where the budget carries that, else 8 (`automatic.settled`). With all of them
+            nothing is chosen and nothing is spent on choosing.
         weights: public importance of features in S, by name; 1 where absent.
         max_joint_cells: the full joint (S, Y) is considered up to this many cells.
         selection: how the k features are chosen: `greedy` (rounds of the exponential mechanism),
@@ -51,33 +53,30 @@ class Task:
             coefficients of a private logistic regression; takes a tenth of delta).
         three_way: how marginals (X_i, X_j, Y) within S are chosen privately: not at all, by
             conditional mutual information (the paper), or by the error of the model so far;
-            `adaptive`: also marginals (X_i, X_j), one by one, with a fit of the model between.
+            `adaptive`: also marginals (X_i, X_j), one by one, with a fit of the model between;
+            `auto`: adaptive where model and accountant allow it, else none.
         max_three_way: at most so many of them.
     """
 
     target: str
     regime: Regime = "causal"
-    k: int = 8
+    k: int | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     max_joint_cells: int = 5_000
     selection: SelectionRule = "greedy"
-    three_way: ThreeWayRule = "none"
-    max_three_way: int = 20
+    three_way: ThreeWayRule = "auto"
+    max_three_way: int = 40
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
         if not isinstance(self.target, str) or not self.target:
             raise TaskError("target must name the column to be predicted.", field="target")
-        if self.regime not in REGIMES:
-            raise TaskError(f"regime must be one of {', '.join(REGIMES)}.", field="regime")
-        if self.selection not in SELECTIONS:
-            raise TaskError(f"selection must be one of {', '.join(SELECTIONS)}.", field="selection")
-        if self.three_way not in THREE_WAYS:
-            raise TaskError(f"three_way must be one of {', '.join(THREE_WAYS)}.", field="three_way")
-        for name in ("k", "max_three_way"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise TaskError(f"{name} must be a whole number above 0.", field=name)
+        _one_of("regime", self.regime, REGIMES)
+        _one_of("selection", self.selection, SELECTIONS)
+        _one_of("three_way", self.three_way, THREE_WAYS)
+        if self.k is not None:
+            _whole("k", self.k)
+        _whole("max_three_way", self.max_three_way)
         if isinstance(self.max_joint_cells, bool) or not isinstance(self.max_joint_cells, int):
             raise TaskError("max_joint_cells must be a whole number.", field="max_joint_cells")
         for name, weight in self.weights.items():
@@ -85,6 +84,17 @@ class Task:
                 raise TaskError(
                     f"The weight of {name!r} must be a number above 0.", field="weights"
                 )
+
+    @property
+    def count(self) -> int:
+        """K of a settled task in the predictive regime.
+
+        Raises:
+            TaskError: while it is left to the plan.
+        """
+        if self.k is None:
+            raise TaskError("The number of features k is not settled yet.", field="k")
+        return self.k
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +197,16 @@ class Synthesis:
             raise PlanError("rows must be between 1 and 100,000,000.", field="rows")
         if not 1 <= self.iterations <= 100_000:
             raise PlanError("iterations must be between 1 and 100,000.", field="iterations")
+
+
+def _one_of(name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise TaskError(f"{name} must be one of {', '.join(allowed)}.", field=name)
+
+
+def _whole(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise TaskError(f"{name} must be a whole number above 0.", field=name)
 
 
 def _finite(value: object) -> bool:

@@ -62,11 +62,12 @@ def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
     task, budget, synthesis = scenario.task, scenario.budget, scenario.synthesis
     weights = {n: w for n, w in task.weights.items() if n in schema and n != target}
     locks = tuple(lock for lock in budget.locks if lock.key <= set(schema.names))
+    k = None if task.k is None else min(task.k, len(schema.columns) - 1)
     rows = min(synthesis.rows or stand_in.train.n, FITTED_ROWS)
     try:
         return design(
             schema,
-            replace(task, target=target, weights=weights, k=min(task.k, len(schema.columns) - 1)),
+            replace(task, target=target, weights=weights, k=k),
             replace(budget, epsilon=epsilon, locks=locks), stand_in.train.n, dag=stand_in.dag,
             synthesis=replace(synthesis, rows=rows),
         )  # fmt: skip

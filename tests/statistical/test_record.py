@@ -186,6 +186,7 @@ def test_the_choice_of_three_way_marginals_replays(seed, rule, regime, accountan
 def test_the_adaptive_rounds_replay(seed, regime, monkeypatch):
     """Each round's fit is real here, as the next round's candidates and scores follow from it."""
     monkeypatch.setattr(adaptive, "NOISE_LIMIT", math.inf)
+    monkeypatch.setattr(adaptive, "FIRST_NOISE_LIMIT", math.inf)
     monkeypatch.setattr(pipeline, "fit_pgm", fit_pgm)
     before, after = neighbours(seed)
     task = Task(
@@ -195,14 +196,18 @@ def test_the_adaptive_rounds_replay(seed, regime, monkeypatch):
         SCHEMA, task, Budget(epsilon=20.0), before.n, dag=DAG, synthesis=Synthesis(rows=20)
     )
     made, tape = compare(plan, before, after)
-    rounds = made.plan.three_way_event.count
-    assert rounds == (2 if regime == "causal" else 4)
-    picked = sum(query.kind == "adaptive" for query in made.plan.queries)
-    assert picked + len(made.plan.unused) == rounds
-    # What did not run after a stop counts as spent: measurements, and choices but for the last.
-    stopped = max(0, rounds - picked - 1)
-    idle = [1.0 / event.sigma**2 for event in made.plan.unused]
-    idle += [made.plan.three_way_event.epsilon**2 / 8.0] * stopped
+    event = made.plan.three_way_event
+    assert event.count == (2 if regime == "causal" else 4)
+    picked = sum(query.parts for query in made.plan.queries if query.kind == "adaptive")
+    assert picked + len(made.plan.unused) == event.count
+    # Parts that measured nothing, and choices that did not run, count as spent.
+    asked = [how for kind, _, how in tape.asked if kind == "choice"]
+    forest = made.plan.tree_event.epsilon
+    taken = sum((e / event.epsilon) ** 2 for e, sens, *_ in asked if sens == 2.0 and e != forest)
+    assert picked <= taken * (1 + 1e-9)
+    assert taken <= event.count
+    idle = [1.0 / one.sigma**2 for one in made.plan.unused]
+    idle.append((event.count - taken) * event.epsilon**2 / 8.0)
     check_spend(made, tape, math.fsum(idle))
 
 

@@ -16,8 +16,10 @@ from prism_core.data.counts import marginal_counts
 from prism_core.data.encoding import EncodedTable
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning import adaptive
+from prism_core.planning.adaptive import Pick
 from prism_core.planning.design import design, with_adaptive, with_features
 from prism_core.planning.junction_tree import forecast, interaction_graph
+from prism_core.planning.locks import Lock
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.planning.summary import lines
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
@@ -26,9 +28,10 @@ from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
 from prism_core.privacy.scores import model_error
 from prism_core.structure.dag import Dag
-from prism_core.synthesis.measure import measure
+from prism_core.synthesis.measure import Measurement, measure
 from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.select import AdaptiveChooser
+from prism_core.synthesis.select.adaptive import watched
 
 pytestmark = pytest.mark.privacy
 
@@ -71,7 +74,7 @@ def test_the_task_pool_pays_for_pairs_rounds_and_their_choice():
     for line in lines(plan):
         paid[line.pool] += line.share
     assert paid == pytest.approx({"task": 0.80, "background": 0.20})
-    assert three.candidates == tuple(
+    assert tuple(three.candidates) == tuple(
         clique
         for pair, triple in ((("a", "b"), ("a", "b", "y")), (("a", "c"), ("a", "c", "y")),
                              (("b", "c"), ("b", "c", "y")))
@@ -102,7 +105,23 @@ def test_no_round_where_the_noise_outweighs_the_gain():
         three = plan.three_way
         if three is not None:
             error = three.cells * three.sigma * math.sqrt(2 / math.pi) / N
-            assert error <= adaptive.NOISE_LIMIT
+            assert error <= adaptive.FIRST_NOISE_LIMIT
+            least = math.sqrt(min(adaptive.LEAST_ROUNDS, three.rounds) / three.rounds)
+            assert error * least <= adaptive.NOISE_LIMIT
+
+
+def test_left_to_the_plan_there_are_rounds_where_they_fit_and_no_complaint_where_not():
+    auto = {"three_way": "auto"}
+    assert plan_for(task=auto).three_way == plan_for().three_way
+    assert plan_for(epsilon=0.1, task=auto).warnings == ()
+    assert plan_for(epsilon=0.1).warnings != ()
+    for other in ({"synthesis": Synthesis(model="naive_bayes")}, {"accountant": "basic"}):
+        plan = plan_for(task=auto, **other)
+        assert (plan.three_way, plan.warnings) == (None, ())
+        assert plan.queries == plan_for(task={"three_way": "none"}, **other).queries
+    lock = Lock(columns=("a", "y"), share=0.3)
+    assert plan_for(task=auto, locks=(lock,)).three_way is None
+    assert plan_for(task=auto, locks=(Lock(columns=("d",), share=0.05),)).three_way is not None
 
 
 def test_what_cannot_be_planned_is_refused():
@@ -113,10 +132,6 @@ def test_what_cannot_be_planned_is_refused():
         plan_for(accountant="basic")
     assert refused.value.field == "accountant"
     plan_for(shares=Shares(selection=0.1, choice=0.0, task=0.7, background=0.2))  # unlike cmi
-    many = domain(**{f"c{i}": 2 for i in range(46)}, y=2)
-    with pytest.raises(PlanError, match="at most 45 features"):
-        plan_for(schema=many, dag=Dag(nodes=many.names, edges=tuple((c, "y") for c in many.names
-                                                                  if c != "y")))  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -133,19 +148,40 @@ def test_what_cannot_be_planned_is_refused():
 )  # fmt: skip
 def test_other_marginals_than_candidates_are_refused(cliques):
     plan = plan_for()
+    picks = tuple(Pick(clique=clique, parts=1) for clique in cliques)
     with pytest.raises(PlanError, match="daptive marginal"):
-        with_adaptive(plan, cliques)
+        with_adaptive(plan, picks)
     with pytest.raises(PlanError, match="daptive marginal"):
-        replay(Wishes.of(plan), Choices(s=plan.s, triples=cliques))
-    with pytest.raises(PlanError, match="daptive marginal"):
-        with_adaptive(plan_for(task={"three_way": "none"}), cliques)
+        replay(Wishes.of(plan), Choices(s=plan.s, picks=picks))
+    none = plan_for(task={"three_way": "none"})
+    with pytest.raises(PlanError, match="no adaptive marginals"):
+        with_adaptive(none, picks)
+    with pytest.raises(PlanError, match="no adaptive marginals"):
+        replay(Wishes.of(none), Choices(s=none.s, picks=picks))
 
 
-@pytest.mark.parametrize("picked", range(7))
-def test_the_same_is_spent_whenever_the_rounds_stop(picked):
+def picks_of(plan, parts):
+    cliques = plan.three_way.candidates[: len(parts)]
+    return [Pick(clique=c, parts=p) for c, p in zip(cliques, parts, strict=True)]
+
+
+@pytest.mark.parametrize("parts", [(7,), (4, 3), (0,), (-1, 3), (True,), (1.0,)])
+def test_more_parts_than_planned_are_refused(parts):
     plan = plan_for()
-    final = with_adaptive(plan, plan.three_way.candidates[:picked])
-    assert len(final.unused) == 6 - picked
+    picks = picks_of(plan, parts)
+    with pytest.raises(PlanError, match="more than planned"):
+        with_adaptive(plan, picks)
+
+
+@pytest.mark.parametrize("parts", [(), (1,), (1, 2), (1, 1, 4), (6,), (1,) * 6])
+def test_the_same_is_spent_whatever_the_rounds_measure(parts):
+    plan = plan_for()
+    picks = picks_of(plan, parts)
+    final = with_adaptive(plan, picks)
+    assert len(final.unused) == 6 - sum(parts)
+    picked = sum(parts)
+    for query, part in zip(final.queries[-len(parts) :], parts, strict=False):
+        assert query.sigma == pytest.approx(plan.three_way.sigma / math.sqrt(part))
     assert final.spent.rho == pytest.approx(plan.spent.rho, rel=1e-12)
     assert final.spent.epsilon <= plan.budget.epsilon
     assert final.spent.rho <= plan.total
@@ -175,13 +211,10 @@ def test_whatever_is_picked_keeps_the_target_apart_and_within_the_forecast(regim
             schema=schema, codes=np.zeros((4, len(schema.names)), dtype=np.int32), public=True
         )
         chooser = AdaptiveChooser(rows, plan, Anything(rnd))
-        picked: list[tuple[str, ...]] = []
-        while len(picked) < plan.three_way.rounds:
-            clique = chooser.pick(Flat(), picked)
-            if clique is None:
-                break
-            picked.append(clique)
-        final = with_adaptive(plan, picked)
+        while chooser.left:
+            chooser.pick(Still() if rnd.random() < 0.3 else Moving(rnd))
+        final = with_adaptive(plan, chooser.picks)
+        picked = [pick.clique for pick in chooser.picks]
         size = forecast(plan.sizes, final.cliques, last=("y",))
         known = forecast(plan.sizes, plan.cliques, last=("y",))
         assert size.cells <= known.cells + adaptive.GROWTH_CELLS
@@ -195,7 +228,7 @@ def test_whatever_is_picked_keeps_the_target_apart_and_within_the_forecast(regim
 
 
 class Anything:
-    """Picks at random, but stopping."""
+    """Picks at random, seldom nothing."""
 
     secure = False
 
@@ -203,12 +236,24 @@ class Anything:
         self.rnd = rnd
 
     def exponential_choice(self, scores, epsilon, sensitivity):
-        return self.rnd.randrange(len(scores) - 1)
+        return self.rnd.randrange(len(scores) - (self.rnd.random() < 0.9))
 
 
-class Flat:
+class Still:
+    """A model that no measurement moves."""
+
     def marginal(self, clique):
         return np.zeros(())
+
+
+class Moving:
+    """A model that every measurement moves by far."""
+
+    def __init__(self, rnd: random.Random) -> None:
+        self.rnd = rnd
+
+    def marginal(self, clique):
+        return np.array(self.rnd.uniform(-1e12, 1e12))
 
 
 # --- the choice ------------------------------------------------------------------------------
@@ -218,7 +263,7 @@ def test_the_score_is_the_error_of_the_model_less_the_noise_and_stopping_is_zero
     rows, plan, noise = table(), plan_for(), Best()
     model = fit_pgm(plan.sizes, "y", N, measure(rows, plan.queries, noise))
     chooser = AdaptiveChooser(rows, plan, noise)
-    assert chooser.pick(model, []) == ("a", "b", "y")
+    assert chooser.pick(model) == ("a", "b", "y")
     three = plan.three_way
     penalty = math.sqrt(2 / math.pi) * three.sigma
     wanted = [
@@ -228,13 +273,72 @@ def test_the_score_is_the_error_of_the_model_less_the_noise_and_stopping_is_zero
     ]
     scores, epsilon, sensitivity = noise.choices[0]
     assert scores == pytest.approx([*wanted, 0.0])
-    assert (epsilon, sensitivity) == (three.event.epsilon, 2.0)
-    chooser.pick(model, [("a", "b", "y")])
+    assert (epsilon, sensitivity) == (pytest.approx(three.event.epsilon), 2.0)
+    assert epsilon <= three.event.epsilon
+    chooser.pick(model)
     assert len(noise.choices[1][0]) == len(scores) - 1  # not the same again
     assert three.event.count == three.rounds
-    every = list(three.candidates)
-    assert chooser.pick(model, every) is None  # nothing left: no mechanism runs
-    assert len(noise.choices) == 2
+    chooser.left, chooser.picks = 9, [Pick(clique=clique, parts=1) for clique in three.candidates]
+    assert chooser.pick(model) is None  # no candidate is left: no mechanism runs
+    assert (chooser.left, len(noise.choices)) == (0, 2)
+
+
+class Recorded(Best):
+    """Finds something in the rounds that are told, nothing in the others."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__()
+        self.found = found
+
+    def exponential_choice(self, scores, epsilon, sensitivity):
+        index = super().exponential_choice(scores, epsilon, sensitivity)
+        return index if self.found[len(self.choices) - 1] == "x" else len(scores) - 1
+
+
+@pytest.mark.parametrize(
+    ("found", "moves", "widths"),
+    [("xxxxxx", "mmmmmm", (1, 1, 1, 1, 1, 1)), ("xxx", "sss", (1, 2, 3)),
+     ("xxxx", "mmss", (1, 1, 1, 3)), ("---", "mmm", (1, 2, 3)), ("xx-x", "mmmm", (1, 1, 1, 3)),
+     ("x-x", "sss", (1, 2, 3))],
+)  # fmt: skip
+def test_a_round_takes_twice_the_parts_once_nothing_was_found(found, moves, widths):
+    """`moves`: whether the measurement before moved the model by more than its noise."""
+    noise, plan = Recorded(found), plan_for()
+    chooser = AdaptiveChooser(table(), plan, noise)
+    models = {"m": Moving(random.Random(1)), "s": Still()}
+    before = chooser.left
+    taken = []
+    for move in moves:
+        chooser.pick(models[move])
+        taken.append(before - chooser.left)
+        before = chooser.left
+    assert tuple(taken) == widths
+    assert chooser.left == 0
+    epsilon = plan.three_way.event.epsilon
+    asked = [choice[1] for choice in noise.choices]
+    assert asked == pytest.approx([epsilon * math.sqrt(width) for width in widths])
+    assert sum(e**2 / 8 for e in asked) <= plan.three_way.event.rho
+    with_adaptive(plan, chooser.picks)
+
+
+def test_of_a_large_s_those_features_are_watched_that_tell_most():
+    names = [f"c{i:02}" for i in range(60)]
+    schema = domain(**dict.fromkeys(names, 2), y=2)
+    dag = Dag(nodes=schema.names, edges=tuple((name, "y") for name in names))
+    plan = plan_for(schema=schema, dag=dag, n=10**7)
+    counts = {True: np.array([[90, 10], [10, 90]]), False: np.array([[50, 50], [50, 50]])}
+    told = set(names[:3] + names[17:])  # 46 of them, one too many
+    measured = [
+        Measurement(clique=query.clique, values=counts[query.clique[0] in told], sigma=1.0)
+        for query in plan.queries
+    ]
+    kept = watched(plan, measured)
+    assert len(kept.pairs.names) == adaptive.WATCHED
+    assert set(kept.pairs.names) < told
+    assert set(kept) < set(plan.three_way.candidates)
+    assert len(plan.three_way.candidates) == len(set(plan.three_way.candidates)) == 60 * 59
+    few = plan_for()
+    assert watched(few, []) is few.three_way.candidates
 
 
 def test_known_noise_on_private_rows_is_refused_before_a_row_is_read():
@@ -250,9 +354,10 @@ def test_a_clique_that_would_outgrow_the_limit_is_not_open():
     rows = EncodedTable(schema=schema, codes=np.zeros((2, 7), dtype=np.int32))
     chooser = AdaptiveChooser(rows, plan, Best())
     ring = list(itertools.combinations(names[:4], 2))[:5]  # all but the last edge of four columns
-    assert ("c2", "c3") not in chooser._open(ring)
-    assert ("c0", "c1", "y") in chooser._open(ring)
-    assert ("c4", "c5") in chooser._open(ring)
+    chooser.picks = [Pick(clique=clique, parts=1) for clique in ring]
+    assert ("c2", "c3") not in chooser._open()
+    assert ("c0", "c1", "y") in chooser._open()
+    assert ("c4", "c5") in chooser._open()
 
 
 # --- a run -----------------------------------------------------------------------------------
@@ -269,7 +374,8 @@ def test_a_run_measures_what_was_picked_within_its_charge(tmp_path, stop_after):
     )
     kinds = [query.kind for query in made.plan.queries]
     picked = kinds.count("adaptive")
-    assert picked == min(stop_after, 6)
+    assert picked <= min(stop_after, 6)
+    assert bool(picked) == bool(stop_after)
     assert kinds == ["pair"] * 3 + ["one-way"] + ["adaptive"] * picked + ["tree"]
     assert [m.clique for m in made.measurements] == list(made.plan.cliques)
     assert [m.sigma for m in made.measurements] == [q.sigma for q in made.plan.queries]

@@ -15,7 +15,7 @@ from prism_core.planning.task import Budget, Shares, Synthesis, Task
     [({"target": ""}, "target"), ({"target": None}, "target"), ({"regime": "guess"}, "regime"),
      ({"selection": "best"}, "selection"), ({"three_way": "all"}, "three_way"),
      ({"max_three_way": 0}, "max_three_way"), ({"max_three_way": 2.5}, "max_three_way"),
-     ({"k": 0}, "k"), ({"k": 1.5}, "k"), ({"k": True}, "k"), ({"k": None}, "k"),
+     ({"k": 0}, "k"), ({"k": 1.5}, "k"), ({"k": True}, "k"),
      ({"max_joint_cells": 1.5}, "max_joint_cells"), ({"max_joint_cells": True}, "max_joint_cells"),
      ({"weights": {"a": 0.0}}, "weights"), ({"weights": {"a": math.nan}}, "weights"),
      ({"weights": {"a": -1}}, "weights"), ({"weights": {"a": math.inf}}, "weights"),

@@ -6,78 +6,125 @@ import math
 from typing import TYPE_CHECKING
 
 import networkx as nx
+import numpy as np
 
-from prism_core.planning.adaptive import GROWTH_CELLS
+from prism_core.planning.adaptive import GROWTH_CELLS, WATCHED, Candidates, Pick
 from prism_core.planning.junction_tree import forecast
+from prism_core.privacy.information import mutual_information
 from prism_core.privacy.mechanisms import guard, private_choice
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from prism_core.data.source import Rows
     from prism_core.planning.junction_tree import Clique
     from prism_core.planning.plan import Plan
     from prism_core.privacy.noise import NoiseSource
+    from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model
+
+_SAFE = 1.0 - 1e-12
+"""Rounds an epsilon down, so that the parts of all rounds together stay within the planned ones."""
 
 
 class AdaptiveChooser:
-    """Picks marginals round by round; the rounds of a run share their exact counts.
+    """Picks marginals round by round, with more budget a round as less is left to be found.
+
+    The budget of the rounds is `parts` equal parts. A round takes one part at first, and twice
+    as many as the round before once that one found nothing beyond its noise (annealing as in AIM,
+    McKenna et al. 2022). How many it takes follows from noisy measurements and earlier choices
+    alone, and the parts are never exceeded, so the rounds together are rho-zCDP with the planned
+    rho (a privacy filter for zCDP: Feldman and Zrnic 2021).
 
     Args:
-        table: the private rows.
+        table: the private rows; the rounds share their exact counts.
         plan: holds the candidates and the budget of the choice.
         noise: where the randomness comes from.
+        measured: noisy pairs with the target, measured before.
 
     Raises:
         PrivacyError: for known noise on a private table, before a row is read.
     """
 
-    def __init__(self, table: Rows, plan: Plan, noise: NoiseSource) -> None:
+    def __init__(
+        self, table: Rows, plan: Plan, noise: NoiseSource, measured: Sequence[Measurement] = ()
+    ) -> None:
         assert plan.three_way is not None
         guard(table, noise)
         self._table, self._plan, self._noise = table, plan, noise
         self._choice = plan.three_way
+        self._candidates = watched(plan, measured)
         self._known = [query.clique for query in plan.queries]
         self._limit = self._cells(()) + GROWTH_CELLS
         self._counts: dict[Clique, NDArray[np.int64]] = {}
+        self._width = 1
+        self._before: NDArray[np.float64] | None = None
+        self.left = self._choice.rounds
+        self.picks: list[Pick] = []
 
-    def pick(self, model: Model, picked: Sequence[Clique]) -> Clique | None:
+    def pick(self, model: Model) -> Clique | None:
         """One more marginal, or None when nothing was found that beats its noise.
 
         The score of a candidate is the l1 error, in counts, of the model so far, less the
-        expected noise of measuring it (data-free); stopping is a candidate of score 0. Model
-        and earlier picks are released already, so which candidates are open does not depend on
-        the rows otherwise. Once no candidate fits into the model, None without a choice.
+        expected noise of measuring it (data-free); to find nothing is a candidate of score 0.
+        Model and earlier picks are released already, so which candidates are open, and how many
+        parts the round takes, does not depend on the rows otherwise. Once no candidate fits into
+        the model nothing is chosen, and no part is left.
 
         Args:
             model: fitted to noisy measurements only (post-processing).
-            picked: of earlier rounds.
 
-        Spends: one choice of the plan's event, sensitivity 2.
+        Spends: `width` parts of the plan's choice, sensitivity 2: epsilon^2 / 8 is its rho, so
+            sqrt(width) times the epsilon of one part is `width` times its rho. The measurement of
+            what is picked takes as many parts; where nothing is, they count as spent.
         """
-        open_cliques = self._open(picked)
-        if not open_cliques:
+        cliques = self._open()
+        if not cliques:
+            self.left = 0
             return None
+        width = self._width = self._next_width(model)
+        expected = [np.asarray(model.marginal(clique)) for clique in cliques]
+        sigma = self._choice.sigma / math.sqrt(width)
         index = private_choice(
             self._table,
-            lambda _: [*(self._score(clique, model) for clique in open_cliques), 0.0],
+            lambda _: [*map(self._score, cliques, expected, [sigma] * len(cliques)), 0.0],
             sensitivity=MODEL_ERROR_SENSITIVITY,
-            epsilon=self._choice.event.epsilon,
+            epsilon=self._choice.event.epsilon * math.sqrt(width) * _SAFE,
             noise=self._noise,
         )
-        return open_cliques[index] if index < len(open_cliques) else None
+        self.left -= width
+        if index == len(cliques):
+            self._before = None
+            self._width = 2 * width
+            return None
+        self._before = expected[index]
+        self.picks.append(Pick(clique=cliques[index], parts=width))
+        return cliques[index]
 
-    def _open(self, picked: Sequence[Clique]) -> list[Clique]:
+    def _next_width(self, model: Model) -> int:
+        """Parts of the next round. Post-processing of noisy measurements, spends nothing."""
+        width = self._width
+        if self._before is not None:
+            last = self.picks[-1]
+            moved = np.abs(np.asarray(model.marginal(last.clique)) - self._before).sum()
+            if moved <= self._noise_of(self._before.size, last.parts):
+                width *= 2
+        return width if self.left >= 2 * width else self.left
+
+    def _noise_of(self, cells: int, parts: int) -> float:
+        """Expected l1 norm of the noise of a measurement."""
+        return math.sqrt(2.0 / math.pi / parts) * self._choice.sigma * cells
+
+    def _open(self) -> list[Clique]:
         """Candidates with which the junction tree stays within its limit.
 
         With and without Y a candidate has the same edge (X_i, X_j), as both are joined to Y
         already. An edge between parts that only Y connects costs the clique (X_i, X_j, Y).
         """
+        picked = [pick.clique for pick in self.picks]
         now = self._cells(picked)
         joined = nx.utils.UnionFind(self._plan.s)
         edges = {self._edge(clique) for clique in picked}
@@ -85,7 +132,7 @@ class AdaptiveChooser:
             joined.union(*edge)
         room: dict[Clique, bool] = dict.fromkeys(edges, True)
         target = self._plan.task.target
-        for clique in self._choice.candidates:
+        for clique in self._candidates:
             edge = self._edge(clique)
             if edge in room:
                 continue
@@ -97,22 +144,46 @@ class AdaptiveChooser:
         taken = set(picked)
         return [
             clique
-            for clique in self._choice.candidates
+            for clique in self._candidates
             if clique not in taken and room[self._edge(clique)]
         ]
 
     def _edge(self, clique: Clique) -> Clique:
         return tuple(name for name in clique if name != self._plan.task.target)
 
-    def _cells(self, picked: Sequence[Clique]) -> int:
+    def _cells(self, picked: Iterable[Clique]) -> int:
         sizes, target = self._plan.sizes, self._plan.task.target
         return forecast(sizes, [*self._known, *picked], last=(target,)).cells
 
-    def _score(self, clique: Clique, model: Model) -> float:
+    def _score(self, clique: Clique, expected: NDArray[np.float64], sigma: float) -> float:
         """Reads private rows: for `private_choice` only."""
         if not self._counts:
-            wanted = self._choice.candidates
+            wanted = tuple(self._candidates)
             self._counts = dict(zip(wanted, self._table.counts(wanted), strict=True))
         counts = self._counts[clique]
-        penalty = math.sqrt(2.0 / math.pi) * self._choice.sigma * counts.size
-        return model_error(counts, model.marginal(clique)) - penalty
+        return model_error(counts, expected) - math.sqrt(2.0 / math.pi) * sigma * counts.size
+
+
+def watched(plan: Plan, measured: Sequence[Measurement]) -> Candidates:
+    """The candidates of a run: of a large S those of the features that tell most about Y.
+
+    By the mutual information of their noisy pairs with Y. Post-processing, spends nothing.
+
+    Args:
+        plan: holds the candidates.
+        measured: noisy pairs (X_j, Y).
+    """
+    assert plan.three_way is not None
+    candidates = plan.three_way.candidates
+    assert isinstance(candidates, Candidates)
+    if len(plan.s) <= WATCHED:
+        return candidates
+    told = {
+        name: mutual_information(np.maximum(one.values, 1))
+        for one in measured
+        if len(one.clique) == 2 and plan.task.target in one.clique
+        for name in one.clique
+        if name != plan.task.target
+    }
+    best = sorted(plan.s, key=lambda name: (-told.get(name, 0.0), name))[:WATCHED]
+    return candidates.within(best)

@@ -1,0 +1,68 @@
+"""How many features, where the curator leaves that to the plan.
+
+It follows from public facts alone (schema, n, budget), so nothing is spent on deciding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from prism_core.errors import PlanError
+from prism_core.planning.allocation import allocate
+from prism_core.planning.plan import expected_relative_error
+from prism_core.planning.regimes import feature_count
+from prism_core.planning.workload import task_pairs
+from prism_core.privacy.accountants import accountant
+
+if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
+    from prism_core.planning.task import Budget, Task
+
+FEW = 8
+"""Features chosen privately where all of them would be too many (the paper's k)."""
+
+MOST = 64
+"""With more features than this some are chosen, however small the noise: a learner of a few
+thousand rows has no use for hundreds of indicators that tell nothing."""
+
+ERROR_LIMIT = 0.08
+"""All features are taken while a pair (X_j, Y) is expected to err by this much of n at most."""
+
+
+def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) -> Task:
+    """The task with `k` settled. Spends nothing.
+
+    Args:
+        schema: the declared public domain.
+        task: as wished.
+        budget: epsilon and how it is shared out.
+        n: number of training rows; public.
+        delta: in force.
+
+    Raises:
+        TaskError: when the schema has no feature.
+    """
+    if task.regime == "predictive" and task.k is None:
+        every = feature_count(schema)
+        fits = every <= MOST and _star_error(schema, task, budget, n, delta) <= ERROR_LIMIT
+        task = replace(task, k=every if fits else min(FEW, every))
+    return task
+
+
+def _star_error(schema: Schema, task: Task, budget: Budget, n: int, delta: float) -> float:
+    """Mean expected l1 error over n of all (X_j, Y) when they share the whole budget."""
+    features = [name for name in schema.names if name != task.target]
+    try:
+        pairs = task_pairs(schema, features, task.target)
+    except PlanError:  # a pair too large for memory; a smaller choice may still leave it out
+        return math.inf
+    rule = accountant(budget.accountant)
+    cells = [schema.cells(pair) for pair in pairs]
+    amounts = allocate(rule.amount(budget.epsilon, delta), cells, "closed_form", rule.exponent)
+    each = delta * (1.0 - 1e-12) / len(pairs)
+    return math.fsum(
+        expected_relative_error(size, rule.gaussian(amount, each, "").sigma, n)
+        for size, amount in zip(cells, amounts, strict=True)
+    ) / len(pairs)  # fmt: skip
