@@ -16,7 +16,7 @@ from prism_core.experiments.reproduce.paid import SELECTION_SHARE, paid_scores
 from prism_core.pipeline import draw, release
 from prism_core.planning.design import design
 from prism_core.planning.scenario import Scenario
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.mechanisms import noisy_marginal
 from prism_core.privacy.noise import SeededNoise
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from prism_core.experiments.reproduce.methods import Method
     from prism_core.experiments.reproduce.settings import Setting
     from prism_core.planning.task import AllocationRule, Regime
+
+NO_CHOICE = Shares(selection=0.001, choice=0.05, task=0.749, background=0.20)
+"""Shares where all features are taken: choosing them has one outcome and needs no budget, but a
+plan of the predictive regime gives it something."""
 
 STAND_IN_SEED, TRIALS = 10_000, 20
 """A rehearsed allocation is chosen on the rows of this seed, by so many runs of every candidate."""
@@ -108,41 +112,44 @@ def _release(asked: Asked, case: Case) -> Made:
 def _wishes(asked: Asked, case: Case) -> tuple[Dag, Scenario]:
     """The graph that the plan gets, and what is asked of it."""
     method, bench = asked.method, asked.benchmark
+    count = len(case.schema.names) - 1
     if method.family == "predictive" and asked.setting.paid_scores:
         return _paid(asked, case)
     if method.family == "all":
         features = tuple(name for name in case.schema.names if name != bench.target)
-        return star(case, bench.target, features), _scenario(asked, "graphical")
+        return star(case, bench.target, features), _scenario(asked, "graphical", count)
     if method.family == "correlation":
         chosen = most_correlated_not_private(case.train, bench.target, bench.top_k)
-        return star(case, bench.target, chosen), _scenario(asked, "graphical")
+        return star(case, bench.target, chosen), _scenario(asked, "graphical", count)
     regimes: dict[str, Regime] = {
         "causal": "causal", "graphical": "graphical", "predictive": "predictive",
     }  # fmt: skip
-    scenario = _scenario(asked, regimes[method.family])
+    scenario = _scenario(asked, regimes[method.family], count)
     if method.share == "rehearsed":
         scenario = _rehearsed(asked.benchmark, scenario, asked.epsilon)
     return case.dag, scenario
 
 
 def _scenario(
-    asked: Asked, regime: Regime, *, epsilon: float | None = None,
+    asked: Asked, regime: Regime, features: int, *, epsilon: float | None = None,
     weights: dict[str, float] | None = None,
 ) -> Scenario:  # fmt: skip
     setting, bench = asked.setting, asked.benchmark
     allocation: AllocationRule = (
         "uniform" if asked.method.share == "uniform" else "closed_form"
     )
+    k = min(bench.k_ours if setting.name == "ours" else bench.k, features)
     return Scenario(
         name=asked.method.name,
         task=Task(
-            target=bench.target, regime=regime, k=bench.k, three_way=setting.three_way,
+            target=bench.target, regime=regime, k=k, three_way=setting.three_way,
             weights=bench.weights if weights is None else weights,
             max_joint_cells=setting.joint_cells,
         ),
         budget=Budget(
             epsilon=asked.epsilon if epsilon is None else epsilon,
             accountant=setting.accountant, allocation=allocation,
+            shares=NO_CHOICE if k == features and regime == "predictive" else Shares(),
         ),
         synthesis=Synthesis(model=setting.model, sampling=setting.sampling),
     )  # fmt: skip
@@ -158,12 +165,12 @@ def _paid(asked: Asked, case: Case) -> tuple[Dag, Scenario]:
 
     Spends: `SELECTION_SHARE` of epsilon here, the rest in the plan; basic composition.
     """
-    target = asked.benchmark.target
+    target, count = asked.benchmark.target, len(case.schema.names) - 1
     rng = np.random.default_rng([asked.seed, 3])
     scores = paid_scores(case.train, target, SELECTION_SHARE * asked.epsilon, rng)
-    chosen = scores.top(min(asked.benchmark.k, len(case.schema.names) - 1))
+    chosen = scores.top(min(asked.benchmark.k, count))
     scenario = _scenario(
-        asked, "graphical", epsilon=(1.0 - SELECTION_SHARE) * asked.epsilon,
+        asked, "graphical", count, epsilon=(1.0 - SELECTION_SHARE) * asked.epsilon,
         weights=scores.weights(chosen),
     )  # fmt: skip
     return star(case, target, chosen), scenario

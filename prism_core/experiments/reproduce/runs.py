@@ -79,8 +79,7 @@ class Bench:
 
 
 def _place(asked: Asked) -> tuple[str, int]:
-    """Which tables; those of a fixed split are the same for every seed."""
-    return asked.benchmark.name, 0 if asked.benchmark.fixed else asked.seed
+    return asked.benchmark.name, asked.seed
 
 
 def reached(
