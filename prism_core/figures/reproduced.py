@@ -141,11 +141,12 @@ def _fidelity(rows: Sequence[Line], heading: str, named: Callable[[str], str]) -
     lines = dict.fromkeys((row.method, row.setting) for row in rows)
     for place, (method, setting) in enumerate(lines):
         some = [row for row in rows if (row.method, row.setting) == (method, setting)]
+        dash = "solid" if setting == "ours" else "dot"
         style, name = theme.STYLES[place % len(theme.STYLES)], f"{named(method)}, {setting}"
         figure.add_scatter(
             x=[row.epsilon for row in some], y=[row.l1 for row in some], mode="lines+markers",
             name=theme.safe(name, 48), showlegend=True,
-            line={"color": style.colour, "width": 2, "dash": "solid" if setting == "ours" else "dot"},
+            line={"color": style.colour, "width": 2, "dash": dash},
             marker={"color": style.colour, "symbol": style.symbol, "size": 9},
         )  # fmt: skip
         said = ", ".join(f"{row.l1:.4f} at epsilon {row.epsilon:g}" for row in some)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,7 @@ from prism_core.experiments import scm
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     import pandas as pd
@@ -67,7 +66,7 @@ class Benchmark:
         sizes: numbers of synthetic rows; None: as many as training rows.
         epsilons: run unless others are asked for.
         settings: run unless others are asked for.
-        weights: public importance of features.
+        weights: public importance of features, by name; pairs, so that processes can be sent it.
         k: features of the predictive regime, as in the paper.
         k_ours: the same in `ours`; all of them where there are no more.
         top_k: features of the oracle by correlation.
@@ -81,7 +80,7 @@ class Benchmark:
     sizes: tuple[int | None, ...] = (PAPER_ROWS,)
     epsilons: tuple[float, ...] = PAPER_EPSILONS
     settings: tuple[str, ...] = ("paper", "ours")
-    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    weights: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     k: int = 8
     k_ours: int = 8
     top_k: int = 2
@@ -137,7 +136,7 @@ def allocation_wins_benchmark() -> Benchmark:
     return Benchmark(
         name="allocation-wins", title="Allocation wins", target=scm.TARGET,
         methods=("graphical-opt", "graphical-unif", "graphical-auto", "mst"),
-        weights=scm.allocation_weights(),
+        weights=tuple(scm.allocation_weights().items()),
         draw=partial(
             _generated, tables=scm.allocation_tables, schema=scm.allocation_schema,
             edges=scm.allocation_edges,

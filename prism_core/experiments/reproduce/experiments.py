@@ -72,7 +72,12 @@ def adult(
 
     Args:
         path: the integer-coded CSV; else PRISM_ADULT_CSV, else OpenML.
-        methods, settings, epsilons, seeds, sizes, jobs: as for `run`.
+        methods: as for `run`, like all that follow.
+        settings: likewise.
+        epsilons: likewise.
+        seeds: likewise.
+        sizes: likewise.
+        jobs: likewise.
     """
     return run(
         adult_benchmark(path), methods=methods, settings=settings, epsilons=epsilons,
@@ -90,7 +95,12 @@ def bayes_network(
     Args:
         network: one of `networks.NETWORKS`.
         target: the node to predict; the network's default when None.
-        methods, settings, epsilons, seeds, sizes, jobs: as for `run`.
+        methods: as for `run`, like all that follow.
+        settings: likewise.
+        epsilons: likewise.
+        seeds: likewise.
+        sizes: likewise.
+        jobs: likewise.
     """
     return run(
         network_benchmark(network, target), methods=methods, settings=settings, epsilons=epsilons,
@@ -109,9 +119,11 @@ def run(
 
     Args:
         benchmark: which one.
-        methods, settings, epsilons, sizes: the benchmark's own where empty. A size of None is as
-            many synthetic rows as there are training rows.
+        methods: by name; the benchmark's own where empty, like the next three.
+        settings: `paper`, `ours`.
+        epsilons: of the runs.
         seeds: how many, or which.
+        sizes: numbers of synthetic rows; None is as many as there are training rows.
         jobs: processes.
 
     Raises:
@@ -156,5 +168,7 @@ def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     listed = tuple(range(seeds)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
     whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in listed)
     if not listed or not whole or min(listed) < 0:
-        raise ConfigError("seeds must be a whole number above 0, or seeds from 0 on.", field="seeds")
+        raise ConfigError(
+            "seeds must be a whole number above 0, or seeds from 0 on.", field="seeds"
+        )
     return listed

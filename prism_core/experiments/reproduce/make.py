@@ -135,15 +135,13 @@ def _scenario(
     weights: dict[str, float] | None = None,
 ) -> Scenario:  # fmt: skip
     setting, bench = asked.setting, asked.benchmark
-    allocation: AllocationRule = (
-        "uniform" if asked.method.share == "uniform" else "closed_form"
-    )
+    allocation: AllocationRule = "uniform" if asked.method.share == "uniform" else "closed_form"
     k = min(bench.k_ours if setting.name == "ours" else bench.k, features)
     return Scenario(
         name=asked.method.name,
         task=Task(
             target=bench.target, regime=regime, k=k, three_way=setting.three_way,
-            weights=bench.weights if weights is None else weights,
+            weights=dict(bench.weights) if weights is None else weights,
             max_joint_cells=setting.joint_cells,
         ),
         budget=Budget(
@@ -216,9 +214,7 @@ def _rehearsed(bench: Benchmark, scenario: Scenario, epsilon: float) -> Scenario
         sized = replace(scenario, synthesis=replace(scenario.synthesis, rows=bench.sizes[0]))
         _chosen[key] = choose(sized, stand_in, epsilon, seeds=TRIALS, jobs=1).scenario
     found = _chosen[key]
-    budget = replace(
-        scenario.budget, allocation=found.budget.allocation, tilt=found.budget.tilt
-    )
+    budget = replace(scenario.budget, allocation=found.budget.allocation, tilt=found.budget.tilt)
     return replace(
         scenario, budget=budget, task=replace(scenario.task, three_way=found.task.three_way)
     )
@@ -230,9 +226,7 @@ def _comparator(asked: Asked, case: Case, name: str) -> Made:
     for size in asked.sizes:
         noise, sampling = _streams(asked.seed)
         plan = design_comparator(name, case.schema, case.train.n, asked.epsilon, rows=size)
-        made = run_comparator(
-            plan, case.train, ledger=None, noise=SeededNoise(noise), rng=sampling
-        )
+        made = run_comparator(plan, case.train, ledger=None, noise=SeededNoise(noise), rng=sampling)
         codes.append(made.codes)
         seconds.append(made.seconds)
     return Made(
@@ -263,9 +257,7 @@ def _independent(asked: Asked, case: Case) -> Made:
     ]  # fmt: skip
     sizes = {name: schema.size(name) for name in schema.names}
     model = fit_pgm(sizes, asked.benchmark.target, n, measured, engine="fast")
-    codes = [
-        model.sample(size or n, sampling, asked.setting.sampling) for size in asked.sizes
-    ]
+    codes = [model.sample(size or n, sampling, asked.setting.sampling) for size in asked.sizes]
     return Made(
         tables=tuple(EncodedTable(schema=schema, codes=one, public=True) for one in codes),
         protected=None, seconds=time.monotonic() - started,

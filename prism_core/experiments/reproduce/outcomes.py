@@ -163,9 +163,7 @@ _SCORES = ("auc_mean", "auc_ci", "accuracy", "ceiling", "ceiling_all")
 
 
 def _flat(summary: Summary, suffix: str) -> dict[str, Any]:
-    plain: dict[str, Any] = {
-        f"{name}{suffix}": _short(getattr(summary, name)) for name in _SCORES
-    }
+    plain: dict[str, Any] = {f"{name}{suffix}": _short(getattr(summary, name)) for name in _SCORES}
     return plain | {f"aucs{suffix}": [_short(value) for value in summary.aucs]}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,13 @@ def spread(asked: Sequence[Asked], jobs: int) -> Iterator[Outcome]:
             for one in asked:
                 yield from bench.run(one)
         return
+    # Here, because a run that cannot be sent would keep the pool waiting for ever.
+    sent = [pickle.dumps(one) for one in asked]
     pool = ProcessPoolExecutor(
         min(jobs, len(asked)), mp_context=multiprocessing.get_context("spawn"), initializer=_begin
     )
     try:
-        for future in as_completed([pool.submit(_work, one) for one in asked]):
+        for future in as_completed([pool.submit(_work, one) for one in sent]):
             yield from future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -49,6 +52,6 @@ def _begin() -> None:
     _bench = Bench()
 
 
-def _work(asked: Asked) -> tuple[Outcome, ...]:
+def _work(sent: bytes) -> tuple[Outcome, ...]:
     assert _bench is not None
-    return _bench.run(asked)
+    return _bench.run(pickle.loads(sent))  # noqa: S301  (made by the process that started this one)

@@ -68,9 +68,7 @@ class Bench:
             ceiling=every if s is None else self._ceiling(asked, case, learner, s),
         )  # fmt: skip
 
-    def _ceiling(
-        self, asked: Asked, case: Case, learner: str, s: tuple[str, ...] | None
-    ) -> float:
+    def _ceiling(self, asked: Asked, case: Case, learner: str, s: tuple[str, ...] | None) -> float:
         key = (*_place(asked), learner, s)
         if key not in self._known:
             target = asked.benchmark.target
