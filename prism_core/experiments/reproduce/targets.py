@@ -249,4 +249,4 @@ def agrees(row: Row) -> bool | None:
 
 
 def _short(value: float) -> str:
-    return f"{value:.4f}".rstrip("0").removeprefix("0")
+    return f"{value:.3f}".removeprefix("0")
