@@ -62,8 +62,8 @@ def scored(auc: float) -> reproduce.Scored:
     return reproduce.Scored(auc=auc, accuracy=0.6, ceiling=0.8, ceiling_all=0.9)
 
 
-@pytest.mark.parametrize("method", sorted(set(reproduce.METHODS) - {"graphical-auto"}))
-def test_every_method_runs_in_its_settings(method):
+@pytest.mark.parametrize("method", sorted(set(reproduce.METHODS) - {"graphical-auto", "aim"}))
+def test_every_method_runs_in_its_settings(method):  # aim goes the way of mst, slower
     settings = reproduce.METHODS[method].settings
     bench = replace(BENCH, weights=()) if method != "graphical-opt" else BENCH
     made = list(reproduce.run(bench, methods=[method], seeds=1, sizes=(300, None)))
@@ -95,6 +95,20 @@ def test_runs_can_be_sent_to_a_process(name):
         draw = one.benchmark.draw, was.benchmark.draw
         assert draw[0].keywords == draw[1].keywords
         assert draw[0].func is draw[1].func
+
+
+@pytest.mark.slow
+def test_outcomes_do_not_depend_on_the_number_of_processes():
+    asked = {"seeds": 2, "epsilons": [4.0], "settings": ["paper"], "sizes": [200]}
+    found = [
+        sorted(
+            (replace(one, seconds=0.0) for one in reproduce.allocation_wins(**asked, jobs=jobs)),
+            key=lambda one: (one.key, one.seed),
+        )
+        for jobs in (1, 2)
+    ]
+    assert len(found[0]) == 4
+    assert found[0] == found[1]
 
 
 def test_what_cannot_be_asked_says_so():
