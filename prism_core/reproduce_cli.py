@@ -189,6 +189,8 @@ def _all(arguments: argparse.Namespace) -> None:
     _check_folder(arguments.out)
     names = _parts(arguments.benchmarks or "") or (*_PAPER, *(f"bn:{name}" for name in NETWORKS))
     chosen = [_chosen(name, arguments.adult) for name in names]
+    for one in chosen:
+        one.draw(0)  # what is missing (a file, a package) shows now, not after hours
     book = Book() if arguments.fresh else load(arguments.out)
     for one in chosen:
         found = rows(_told(arguments, one))

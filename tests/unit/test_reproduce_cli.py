@@ -156,8 +156,9 @@ def test_json_csv_text_and_figure(capsys, tmp_path):
     assert main([*line, "--csv", "--methods", "graphical-opt"]) == 0
     (found,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert found["auc_mean"] == str(document["rows"][0]["auc_mean"])
-    assert main([*line, "--methods", "graphical-opt"]) == 0
-    assert "PRISM-Graphical (Opt)" in capsys.readouterr().out
+    short = ["-n_syn", "100", "--methods", "graphical-opt"]
+    assert main(["reproduce", "allocation-wins", *QUICK, "--setting", "paper", *short]) == 0
+    assert re.search(r"PRISM-Graphical \(Opt\) +paper +4 +100 ", capsys.readouterr().out)
 
 
 def test_all_goes_into_one_file_and_the_tables_follow(capsys, tmp_path):
@@ -192,6 +193,7 @@ def test_all_goes_into_one_file_and_the_tables_follow(capsys, tmp_path):
         (["bn", "--network", "titanic"], "network"),
         (["table", "nothing.json"], "no such file"),
         (["all", "--out", "no/such/folder.json"], "folder"),
+        (["all", "--out", "r.json", "--adult", "none.csv", "--benchmarks", "adult"], "none.csv"),
     ],
 )
 def test_what_cannot_be_done_says_so(line, said, capsys):
