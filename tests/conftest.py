@@ -56,6 +56,8 @@ LONG = (
     "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[9]",
     "unit/test_regression.py::test_the_privacy_loss_exceeds_epsilon_with_probability_delta_at_most[0.5",
     "unit/test_rehearsal.py::test_points_do_not_depend_on_the_number_of_processes",
+    "unit/test_reproduce.py::test_the_networks_of_pgmpy",
+    "unit/test_reproduce.py::test_outcomes_do_not_depend_on_the_number_of_processes",
     "unit/test_engine_cache.py::test_planning_and_a_fit_of_ours_bring_no_mbi",
 )
 """Marked `long`: minutes together, and each of them has shorter ones of its kind beside it."""

@@ -19,6 +19,7 @@ from prism_core.figures.error_split import error_split_figure, task_marginal_fig
 from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
 from prism_core.figures.metrics import METRIC_TITLES, learners_figure, metric_figure
 from prism_core.figures.rehearsal import lowest, rehearsal_figure, rehearsal_text
+from prism_core.figures.reproduced import Drawn, paper_figures
 from prism_core.figures.roc import curves_figure, roc_figure
 from prism_core.figures.subgroups import subgroup_figure
 from prism_core.figures.theme import PALETTE, safe
@@ -30,6 +31,7 @@ __all__ = [
     "PALETTE",
     "BudgetLine",
     "BudgetRow",
+    "Drawn",
     "ErrorPoint",
     "agreement_figure",
     "association_figure",
@@ -49,6 +51,7 @@ __all__ = [
     "metric_figure",
     "odds_figure",
     "pair_heatmap",
+    "paper_figures",
     "pool_style",
     "rehearsal_figure",
     "rehearsal_text",

@@ -1,0 +1,174 @@
+"""A function for every experiment: runs come out one by one, the same for the same seeds."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from prism_core.errors import ConfigError
+from prism_core.experiments.reproduce.benchmark import (
+    adult_benchmark,
+    allocation_wins_benchmark,
+    scm_marginal_benchmark,
+    scm_spurious_benchmark,
+)
+from prism_core.experiments.reproduce.make import Asked
+from prism_core.experiments.reproduce.methods import method
+from prism_core.experiments.reproduce.networks import network_benchmark
+from prism_core.experiments.reproduce.processes import spread
+from prism_core.experiments.reproduce.settings import setting
+from prism_core.privacy.checks import epsilon_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from prism_core.experiments.reproduce.benchmark import Benchmark
+    from prism_core.experiments.reproduce.outcomes import Outcome
+
+SEEDS = 10
+"""Runs of every line, as in the paper."""
+
+
+def scm_spurious(
+    *, methods: Sequence[str] = (), settings: Sequence[str] = (), epsilons: Sequence[float] = (),
+    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
+) -> Iterator[Outcome]:  # fmt: skip
+    """The paper's spurious shift; arguments as for `run`."""
+    return run(
+        scm_spurious_benchmark(), methods=methods, settings=settings, epsilons=epsilons,
+        seeds=seeds, sizes=sizes, jobs=jobs,
+    )  # fmt: skip
+
+
+def scm_marginal(
+    *, methods: Sequence[str] = (), settings: Sequence[str] = (), epsilons: Sequence[float] = (),
+    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
+) -> Iterator[Outcome]:  # fmt: skip
+    """The paper's marginal shift; arguments as for `run`."""
+    return run(
+        scm_marginal_benchmark(), methods=methods, settings=settings, epsilons=epsilons,
+        seeds=seeds, sizes=sizes, jobs=jobs,
+    )  # fmt: skip
+
+
+def allocation_wins(
+    *, methods: Sequence[str] = (), settings: Sequence[str] = (), epsilons: Sequence[float] = (),
+    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
+) -> Iterator[Outcome]:  # fmt: skip
+    """The paper's heterogeneous features; arguments as for `run`."""
+    return run(
+        allocation_wins_benchmark(), methods=methods, settings=settings, epsilons=epsilons,
+        seeds=seeds, sizes=sizes, jobs=jobs,
+    )  # fmt: skip
+
+
+def adult(
+    path: str | Path | None = None, *, methods: Sequence[str] = (), settings: Sequence[str] = (),
+    epsilons: Sequence[float] = (), seeds: int | Sequence[int] = SEEDS,
+    sizes: Sequence[int | None] = (), jobs: int = 1,
+) -> Iterator[Outcome]:  # fmt: skip
+    """The paper's Adult run; other arguments as for `run`.
+
+    Args:
+        path: the integer-coded CSV; else PRISM_ADULT_CSV, else OpenML.
+        methods: as for `run`, like all that follow.
+        settings: likewise.
+        epsilons: likewise.
+        seeds: likewise.
+        sizes: likewise.
+        jobs: likewise.
+    """
+    return run(
+        adult_benchmark(path), methods=methods, settings=settings, epsilons=epsilons,
+        seeds=seeds, sizes=sizes, jobs=jobs,
+    )  # fmt: skip
+
+
+def bayes_network(
+    network: str, target: str | None = None, *, methods: Sequence[str] = (),
+    settings: Sequence[str] = (), epsilons: Sequence[float] = (),
+    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
+) -> Iterator[Outcome]:  # fmt: skip
+    """A published network, whose parents and blankets are known; other arguments as for `run`.
+
+    Args:
+        network: one of `networks.NETWORKS`.
+        target: the node to predict; the network's default when None.
+        methods: as for `run`, like all that follow.
+        settings: likewise.
+        epsilons: likewise.
+        seeds: likewise.
+        sizes: likewise.
+        jobs: likewise.
+    """
+    return run(
+        network_benchmark(network, target), methods=methods, settings=settings, epsilons=epsilons,
+        seeds=seeds, sizes=sizes, jobs=jobs,
+    )  # fmt: skip
+
+
+def run(
+    benchmark: Benchmark, *, methods: Sequence[str] = (), settings: Sequence[str] = (),
+    epsilons: Sequence[float] = (), seeds: int | Sequence[int] = SEEDS,
+    sizes: Sequence[int | None] = (), jobs: int = 1,
+) -> Iterator[Outcome]:  # fmt: skip
+    """The runs of a benchmark as they come. Spends nothing: every row is public.
+
+    An outcome is the same whatever `jobs` is and whatever else is asked for, but for its seconds.
+
+    Args:
+        benchmark: which one.
+        methods: by name; the benchmark's own where empty, like the next three.
+        settings: `paper`, `ours`.
+        epsilons: of the runs.
+        seeds: how many, or which.
+        sizes: numbers of synthetic rows; None is as many as there are training rows.
+        jobs: processes.
+
+    Raises:
+        ConfigError, BudgetError: before the first run, naming what is allowed.
+    """
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise ConfigError("jobs must be a whole number above 0.", field="jobs")
+    asked = wanted(
+        benchmark, methods=methods, settings=settings, epsilons=epsilons, seeds=seeds, sizes=sizes
+    )
+    return spread(asked, jobs)
+
+
+def wanted(
+    benchmark: Benchmark, *, methods: Sequence[str] = (), settings: Sequence[str] = (),
+    epsilons: Sequence[float] = (), seeds: int | Sequence[int] = SEEDS,
+    sizes: Sequence[int | None] = (),
+) -> tuple[Asked, ...]:  # fmt: skip
+    """The runs that `run` makes, those of a seed together.
+
+    Raises:
+        ConfigError, BudgetError: naming what is allowed.
+    """
+    chosen = [method(name) for name in dict.fromkeys(methods or benchmark.methods)]
+    ways = [setting(name) for name in dict.fromkeys(settings or benchmark.settings)]
+    wishes = [epsilon_value(value) for value in dict.fromkeys(epsilons or benchmark.epsilons)]
+    drawn = tuple(dict.fromkeys(sizes or benchmark.sizes))
+    for size in drawn:
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+            raise ConfigError("Synthetic rows must be a whole number above 0.", field="sizes")
+    found = tuple(
+        Asked(benchmark=benchmark, method=one, setting=way, epsilon=epsilon, seed=seed, sizes=drawn)
+        for seed, way, epsilon, one in itertools.product(_seeds(seeds), ways, wishes, chosen)
+        if way.name in one.settings
+    )
+    if not found:
+        raise ConfigError("None of these methods runs in this setting.", field="methods")
+    return found
+
+
+def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    listed = tuple(range(seeds)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
+    whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in listed)
+    if not listed or not whole or min(listed) < 0:
+        raise ConfigError(
+            "seeds must be a whole number above 0, or seeds from 0 on.", field="seeds"
+        )
+    return listed

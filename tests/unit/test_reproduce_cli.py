@@ -1,0 +1,201 @@
+"""`prism reproduce`: tables, CSV, JSON, figures, the file of results and README's table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from prism_core.cli import main
+from prism_core.errors import ConfigError, EvaluationError
+from prism_core.experiments import reproduce
+from prism_core.experiments.reproduce import book as books
+from prism_core.experiments.reproduce import tables, targets
+from prism_core.figures import paper_figures
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results.json"
+GOLDEN = ROOT / "tests" / "golden" / "results.md"
+QUICK = ("--seeds", "1", "--epsilon", "4", "--jobs", "1")
+
+
+def row(**changes) -> reproduce.Row:
+    aucs = changes.pop("aucs", (0.70, 0.72, 0.74))
+    ceiling = changes.pop("ceiling", 0.73)
+    found = [
+        reproduce.Outcome(
+            benchmark="scm-spurious", method="causal-opt", setting="ours", epsilon=1.0,
+            rows=5_000, seed=seed, l1=0.0312, seconds=0.5,
+            onehot=scored(auc, ceiling), standardised=scored(auc, ceiling),
+        )
+        for seed, auc in enumerate(aucs)
+    ]  # fmt: skip
+    return replace(reproduce.rows(found)[0], **changes)
+
+
+def scored(auc: float, ceiling: float) -> reproduce.Scored:
+    return reproduce.Scored(auc=auc, accuracy=0.66, ceiling=ceiling, ceiling_all=0.52)
+
+
+def made(command: str = "prism reproduce all") -> books.Made:
+    return books.Made(command=command, date="2031-01-02", versions=(("python", "3.12.1"),))
+
+
+def example() -> reproduce.Book:
+    some = (
+        row(),
+        row(epsilon=0.2, aucs=(0.71, 0.70, 0.72), ceiling=0.73),
+        row(method="mst", aucs=(0.52, 0.53, 0.51)),
+        row(setting="paper", aucs=(0.731, 0.733, 0.732)),
+        row(setting="paper", method="graphical-opt", aucs=(0.60, 0.61, 0.62)),
+    )
+    return reproduce.Book().merged(some, made())
+
+
+def test_the_page_is_the_golden_one():
+    assert tables.document(example()) == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_the_readme_and_the_page_agree_with_the_file_of_results():
+    """`prism reproduce table docs/results.json --readme README.md` makes both anew."""
+    book = reproduce.load(RESULTS)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert tables.with_headline(readme, book) == readme
+    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == tables.document(book)
+
+
+def test_the_file_of_results_says_nothing_of_the_machine():
+    text = RESULTS.read_text(encoding="utf-8")
+    assert reproduce.Book.from_text(text).to_text() == text
+    assert reproduce.load(RESULTS).rows
+    assert not re.search(r"/(home|root|tmp|work|usr|opt|Users)\b|https?:|localhost|\\", text)
+
+
+def test_a_text_without_the_marks_is_refused():
+    for text in ("", tables.BEGIN, f"{tables.END}{tables.BEGIN}",
+                 f"{tables.BEGIN}{tables.END}{tables.BEGIN}"):  # fmt: skip
+        with pytest.raises(ConfigError, match="once each"):
+            tables.with_headline(text, example())
+
+
+def test_what_is_new_takes_the_place_of_what_has_no_more_seeds():
+    old = reproduce.Book().merged([row(), row(epsilon=2.0)], made("first"))
+    fewer = old.merged([row(aucs=(0.9,))], made("second"))
+    assert fewer == old
+    again = row(aucs=(0.8, 0.8, 0.8, 0.8))
+    more = old.merged([again], made("third"))
+    assert dict(zip(more.rows, more.origin, strict=True))[again] == 1
+    assert [one.command for one in more.made] == ["first", "third"]
+    whole = more.merged([row(epsilon=2.0)], made("fourth"))
+    assert [one.command for one in whole.made] == ["third", "fourth"]
+    for text in ("{}", "[]", '{"format": 2}', "no json", '{"format": 1, "rows": [{}], "made": []}'):
+        with pytest.raises(EvaluationError):
+            reproduce.Book.from_text(text)
+    with pytest.raises(EvaluationError, match="twice"):
+        reproduce.Book(rows=(row(), row()), made=(made(),), origin=(0, 0))
+
+
+def test_verdicts_are_computed():
+    known = {v.target.key: v for v in reproduce.verdicts(example().rows)}
+    near = known["scm-spurious", "causal-opt", "ours", 1.0, 5_000]
+    assert (near.word, near.target.words) == ("NOT MET", "within .004 of its ceiling")
+    within = reproduce.verdicts([row(ceiling=0.7239)])
+    assert next(v for v in within if v.row).word == "met"
+    high = reproduce.verdicts([row(method="graphical-opt", aucs=(0.57,))])
+    assert next(v for v in high if v.row).word == "NOT MET"
+    assert known["scm-marginal", "graphical-opt", "ours", 1.0, 5_000].word == "not run"
+    assert len(known) + 1 == len(reproduce.TARGETS)  # two learners of one line
+
+
+def test_comparators_are_compared_seed_by_seed():
+    (duel,) = reproduce.duels(example().rows)
+    assert duel.by == pytest.approx(0.2)
+    assert duel.met
+    (lost,) = reproduce.duels([row(), row(method="aim", aucs=(0.80, 0.82, 0.84))])
+    assert lost.by == pytest.approx(-0.1)
+    assert not lost.met
+    (level,) = reproduce.duels([row(), row(method="aim", aucs=(0.74, 0.72, 0.73))])
+    assert level.by < 0.0
+    assert level.met
+
+
+def test_the_paper_is_met_where_intervals_meet():
+    assert targets.agrees(row(setting="paper", aucs=(0.731, 0.733, 0.732))) is True
+    assert targets.agrees(row(setting="paper", aucs=(0.60, 0.601, 0.602))) is False
+    assert targets.agrees(row(setting="ours")) is None
+    assert set(tables.WHY) == {name for name, _ in targets.PAPER}
+
+
+def test_figures_have_words_and_the_same_axis():
+    drawn = paper_figures(example().rows, "SCM", tables.title)
+    assert [one.title for one in drawn] == [
+        "SCM: AUC, setting ours", "SCM: AUC, setting paper", "SCM: 1-way l1 distance",
+    ]  # fmt: skip
+    assert "PRISM-Causal (Opt): AUC 0.710" in drawn[0].words
+    assert len({one.figure.layout.yaxis.range for one in drawn[:2]}) == 1
+    assert "0.0312 at epsilon 1" in drawn[2].words
+    assert paper_figures([], "SCM") == ()
+
+
+def test_json_csv_text_and_figure(capsys, tmp_path):
+    line = ["reproduce", "allocation-wins", *QUICK, "--setting", "paper", "--rows", "200"]
+    assert main([*line, "--json", "--figure", str(tmp_path / "f.html")]) == 0
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert [one["method"] for one in document["rows"]] == ["graphical-opt", "graphical-unif"]
+    wanted = {"method", "setting", "epsilon", "auc_mean", "auc_ci", "ceiling", "seconds"}
+    assert wanted <= set(document["rows"][0])
+    assert "allocation-wins 2/2" in err
+    page = (tmp_path / "f.html").read_text(encoding="utf-8")
+    assert page.count("<h2>") == 2
+    assert main([*line, "--csv", "--methods", "graphical-opt"]) == 0
+    (found,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert found["auc_mean"] == str(document["rows"][0]["auc_mean"])
+    short = ["-n_syn", "100", "--methods", "graphical-opt"]
+    assert main(["reproduce", "allocation-wins", *QUICK, "--setting", "paper", *short]) == 0
+    assert re.search(r"PRISM-Graphical \(Opt\) +paper +4 +100 ", capsys.readouterr().out)
+
+
+def test_all_goes_into_one_file_and_the_tables_follow(capsys, tmp_path):
+    out, readme = tmp_path / "results.json", tmp_path / "README.md"
+    readme.write_text(f"# A\n\n{tables.BEGIN}\n{tables.END}\n\nb\n", encoding="utf-8")
+    line = ["reproduce", "all", "--out", str(out), *QUICK, "--setting", "paper", "--rows", "200"]
+    assert main([*line, "--benchmarks", "allocation-wins", "--readme", str(readme)]) == 0
+    assert main([*line, "--benchmarks", "scm-spurious", "--methods", "causal-opt"]) == 0
+    book = reproduce.load(out)
+    assert len(book.rows) == 3
+    assert [one.command for one in book.made] == [
+        "prism reproduce all --out docs/results.json --benchmarks allocation-wins --epsilon 4 "
+        "--seeds 1 --setting paper --rows 200",
+        "prism reproduce all --out docs/results.json --benchmarks scm-spurious --epsilon 4 "
+        "--seeds 1 --methods causal-opt --setting paper --rows 200",
+    ]
+    assert str(tmp_path) not in out.read_text(encoding="utf-8")
+    assert main(["reproduce", "table", str(out), "--readme", str(readme)]) == 0
+    assert "3 lines" in capsys.readouterr().out
+    assert readme.read_text(encoding="utf-8").endswith(f"{tables.END}\n\nb\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "README.md", "results.json", "results.md",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["scm-spurious", "--methods", "magic"], "unknown"),
+        (["scm-spurious", "--rows", "-3"], "--rows"),
+        (["scm-spurious", "--seeds", "0"], "seeds"),
+        (["bn", "--network", "titanic"], "network"),
+        (["table", "nothing.json"], "no such file"),
+        (["all", "--out", "no/such/folder.json"], "folder"),
+        (["all", "--out", "r.json", "--adult", "none.csv", "--benchmarks", "adult"], "none.csv"),
+    ],
+)
+def test_what_cannot_be_done_says_so(line, said, capsys):
+    assert main(["reproduce", *line]) == 2
+    assert said in capsys.readouterr().err
