@@ -30,7 +30,6 @@ _HOUSING = (regression.housing, regression.housing_schema, regression.HOUSING_TA
 CASES: dict[str, tuple[Any, Any, str, dict[str, Any]]] = {
     "diabetes": (*_DIABETES, {"k": 3}),
     "housing": (*_HOUSING, {"k": 6}),
-    "housing, adaptive": (*_HOUSING, {"k": 6, "three_way": "adaptive"}),
 }
 
 
