@@ -57,7 +57,7 @@ def test_every_small_holdout_and_every_replaced_row(learner, people, nullable):
     made = rows(300, 1, schema=schema, public=True)
     plan = plan_of(schema, people, learner=learner)
     model = numeric_model(plan, made)
-    kinds = np.array([(x, 0, y) for x in (0, 9) for y in (0, 3)] + [(9, 0, 4)] * nullable)
+    kinds = np.array([(x, 0, y) for x in (0, 9) for y in (0, 3)] + [(9, 0, 1 + 3 * nullable)])
     sums = {}
     for holdout in itertools.product(range(len(kinds)), repeat=people):
         table = EncodedTable(schema=schema, codes=kinds[list(holdout)])
