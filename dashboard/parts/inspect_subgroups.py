@@ -31,14 +31,15 @@ def section() -> None:
         return
     groups = subgroups(found, column, int(least))
     score = "RMSE" if found.numeric else "AUC"
-    rows: list[dict[str, object]] = [
-        {"level": g.label, "holdout rows": g.rows, f"{score}, trained on synthetic": g.synthetic,
-         f"{score}, trained on real": g.real}
-        | ({} if found.numeric else
-           {"accuracy": g.accuracy, "calibration error": g.calibration_error})
-        | {"note": g.note}
-        for g in groups
-    ]  # fmt: skip
+    rows: list[dict[str, object]] = []
+    for g in groups:
+        row: dict[str, object] = {
+            "level": g.label, "holdout rows": g.rows, f"{score}, trained on synthetic": g.synthetic,
+            f"{score}, trained on real": g.real,
+        }  # fmt: skip
+        if not found.numeric:
+            row |= {"accuracy": g.accuracy, "calibration error": g.calibration_error}
+        rows.append(row | {"note": g.note})
     drawn = subgroup_figure(groups, column, numeric=found.numeric)
     words = sentences.subgroups(groups, column, numeric=found.numeric)
     figure(drawn, "subgroups", words, rows)

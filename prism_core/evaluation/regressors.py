@@ -135,8 +135,10 @@ def _estimator(learner: str, table: EncodedTable, names: Sequence[str]) -> Any: 
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     by_subset, _ = boosting_design(table, names)
+    # scikit-learn carries no types: pyright reads "str" off the default of this argument.
+    never: Any = False
     return HistGradientBoostingRegressor(
-        max_iter=ROUNDS, categorical_features=by_subset, early_stopping=False, random_state=0
+        max_iter=ROUNDS, categorical_features=by_subset, early_stopping=never, random_state=0
     )
 
 

@@ -5,7 +5,7 @@ Bounds and bins are declared from what the columns mean, not read off the rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,8 @@ def diabetes() -> RawTable:
     """
     from sklearn.datasets import load_diabetes
 
-    frame = load_diabetes(scaled=False, as_frame=True)["frame"]
+    loaded: Any = load_diabetes(scaled=False, as_frame=True)  # carries no types
+    frame: pd.DataFrame = loaded.frame
     return from_frame(frame.rename(columns={"target": DIABETES_TARGET}))
 
 

@@ -75,9 +75,10 @@ def unbinned(name: str, seeds: int) -> str:
     x = pd.get_dummies(frame.drop(columns=target).astype(
         {column: float for column in numeric if column != target}
     ), dtype=float).to_numpy()  # fmt: skip
+    never: Any = False  # scikit-learn carries no types
     models = {
         "ridge": make_pipeline(StandardScaler(), Ridge(alpha=1.0)),
-        "gradient_boosting": HistGradientBoostingRegressor(random_state=0, early_stopping=False),
+        "gradient_boosting": HistGradientBoostingRegressor(random_state=0, early_stopping=never),
     }
     cells = []
     for learner, model in models.items():
