@@ -15,7 +15,7 @@ from statistical.test_audit import GAMES, mu_bound
 
 from prism_core.data.encoding import EncodedTable
 from prism_core.errors import EvaluationError, PrivacyError
-from prism_core.evaluation import design_private, evaluate_private, fit_numeric
+from prism_core.evaluation import REGRESSORS, design_private, evaluate_private, fit_numeric
 from prism_core.evaluation.private import PRIVATE
 from prism_core.evaluation.private_numeric import numeric_model, numeric_numbers, row_steps
 from prism_core.evaluation.private_plan import STEPS
