@@ -181,7 +181,8 @@ def _estimator(learner: str, table: EncodedTable, names: Sequence[str], classes:
 def boosting_design(table: EncodedTable, names: Sequence[str]) -> tuple[Any, NDArray[np.float64]]:
     """Which columns gradient boosting splits by subsets, and the codes as numbers.
 
-    Categorical columns of fewer than 255 codes by subsets; the others by order.
+    Categorical columns of fewer than 255 codes by subsets; the others by order. Spends nothing:
+    the numbers are as private as the rows.
     """
     columns = [table.schema[name] for name in names]
     by_subset = [c.kind == "categorical" and c.size < _CATEGORICAL_LIMIT for c in columns]

@@ -89,7 +89,10 @@ def numeric_floor(test: EncodedTable, target: str, train: EncodedTable | None) -
 
 
 def numeric_notes(name: str, test: EncodedTable, target: str) -> list[str]:
-    """What the holdout rows and the declared bins do to a score."""
+    """What the holdout rows and the declared bins do to a score.
+
+    Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+    """
     column = test.schema[target]
     if not test.n:
         return [f"There are no holdout rows with a known {target}, so nothing can be scored."]
