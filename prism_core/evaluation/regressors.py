@@ -115,7 +115,7 @@ def fit_numeric(
 def ridge_terms(table: EncodedTable, names: Sequence[str]) -> list[tuple[str, str]]:
     """Column and level of every coefficient of a ridge fit; the level is "" for a value.
 
-    A fact of the schema: no row is looked at, and nothing is spent.
+    A fact of the schema: looks at no row and spends nothing.
     """
     schema = table.schema
     terms = [(name, "") for name in names if schema[name].binned]
