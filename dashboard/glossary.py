@@ -57,6 +57,9 @@ WORDS: dict[str, str] = {
     "TSTR": "Train on synthetic rows, test on real rows kept aside.",
     "TRTR": "Train on real rows, test on the same real rows kept aside: the ceiling for TSTR.",
     "AUC": "How well a model ranks: 0.5 is guessing, 1 is perfect.",
+    "R²": "Part of a number's variation that a model explains: 0 is always giving the mean, 1 is "
+    "perfect, below 0 is worse than the mean.",
+    "RMSE": "How far predictions of a number are off, as a root mean square in its own unit.",
     "Calibration": "Whether of the rows given a probability of 30% about 30% turn out so.",
     "Discriminator": "A classifier that says which rows are synthetic; 0.5 means it cannot tell.",
     "Cramér's V": "How strongly two columns go together: 0 not at all, 1 one gives the other.",
@@ -130,6 +133,8 @@ PAGES: dict[str, tuple[str, ...]] = {
         "TSTR",
         "TRTR",
         "AUC",
+        "R²",
+        "RMSE",
         "Calibration",
         "l1 distance",
         "TV distance",

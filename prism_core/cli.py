@@ -116,6 +116,10 @@ def _unspent(commands: Any) -> tuple[argparse.ArgumentParser, ...]:  # noqa: ANN
     evaluate.add_argument(
         "--train", metavar="TABLE", help="real training rows (default: the run's own)"
     )
+    evaluate.add_argument(
+        "--classes", action="store_true",
+        help="tell the bins of a numeric target apart as classes (default: R^2 and RMSE)",
+    )  # fmt: skip
     evaluate.set_defaults(run=_evaluate)
     private_cli.add_options(evaluate)
     sample = commands.add_parser("sample-data", help="write one of the packaged samples")
@@ -370,6 +374,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         target=task["target"],
         train=None if train is None else real(train),
         s=tuple(task["s"]),
+        as_classes=arguments.classes,
     )
     document = found.to_dict()
     lines = ["outside epsilon: these numbers read real rows without noise", ""]

@@ -28,7 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of a private evaluation."""
     parser.add_argument(
         "--private", type=float, metavar="EPSILON",
-        help="instead, buy AUC and accuracy inside epsilon; charged to the run's asset",
+        help="instead, buy AUC and accuracy (R^2 and RMSE of a numeric target) inside epsilon; "
+        "charged to the run's asset",
     )  # fmt: skip
     parser.add_argument("--delta", type=float, help="with --private (default: the run's)")
     parser.add_argument(
@@ -94,6 +95,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
             folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
             _delta(folder) if arguments.delta is None else arguments.delta,
             release=str(folder.certificate.get("plan_sha256", "")),
+            as_classes=arguments.classes,
         )  # fmt: skip
         ledger, asset = _ledger(arguments, config, plan.delta, public=public)
         found = evaluate_private(

@@ -123,16 +123,24 @@ def _grounds(rivals: Sequence[Rival]) -> list[tuple[Ground, list[Candidate]]]:
 
 def _row(found: Standing, on: str) -> dict[str, object]:
     free = "rehearsal" if "rehearsal" in found.stamp else "none"
+    numeric = found.rmse is not None
+    score, floor = ("R²", "always the mean") if numeric else ("AUC", "guessing")
+    more: dict[str, object] = (
+        {"calibration error": found.calibration_error} if found.rmse is None
+        else {"RMSE, trained on synthetic": found.rmse.value,
+              "RMSE, trained on real": found.rmse.ceiling}
+    )  # fmt: skip
     return {
         "release": found.name, "method": found.method, "kind": found.stamp,
         "regime": found.regime or "knows no target", "epsilon": found.epsilon,
         "neighbours": found.neighbours.split(";")[0],
         "charge": free if found.charge is None else f"number {found.charge}",
         "scored on": on, "synthetic rows": found.rows,
-        "AUC, trained on synthetic": found.auc.value, "AUC, trained on real": found.auc.ceiling,
-        "AUC, guessing": found.auc.floor, "calibration error": found.calibration_error,
+        f"{score}, trained on synthetic": found.score.value,
+        f"{score}, trained on real": found.score.ceiling,
+        f"{score}, {floor}": found.score.floor, **more,
         "pairs with target (TV)": found.task_distance, "columns (l1)": found.column_distance,
-        "note": found.auc.note,
+        "note": found.score.note,
     }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prism_core.evaluation import PrivateEvaluation, PrivatePlan
 
 _ROUGH = 0.1  # an AUC with an error beyond this tells nobody anything
+_TOO_ROUGH = 0.5  # so is an RMSE that could be half as large again
 _WORD = "rehearse"
 
 
@@ -31,10 +32,11 @@ def section() -> None:
     """The offer, and what was bought in this session."""
     st.markdown(
         "Everything else on this page is for your eyes only. Here a **small budget of its own** "
-        "buys two numbers that a committee or the public may see: AUC and accuracy of the model "
-        "trained on synthetic rows, from noisy counts of the rows kept aside. They belong to the "
-        "same people's data, so the same lifetime budget is charged. The ceiling (trained on real "
-        "rows) stays outside: that model is private itself."
+        "buys two numbers that a committee or the public may see: AUC and accuracy (R² and RMSE of "
+        "a numeric target) of the model trained on synthetic rows, from noisy counts or sums of "
+        "the rows kept aside. They belong to the same people's data, so the same lifetime budget "
+        "is charged. The ceiling (trained on real rows) stays outside: that model is private "
+        "itself."
     )
     for number, found in enumerate(reversed(inspection().private)):
         _show(found, len(inspection().private) - number)
@@ -68,7 +70,7 @@ def _plan(epsilon: float) -> PrivatePlan:
     return design_private(
         now.subject.holdout.schema, now.subject.target, now.subject.holdout.n, epsilon,
         now.certificate.get("guarantee", {}).get("delta"),
-        release=str(now.certificate.get("plan_sha256", "")),
+        release=str(now.certificate.get("plan_sha256", "")), as_classes=now.subject.as_classes,
     )  # fmt: skip
 
 
@@ -76,6 +78,18 @@ def _cost(plan: PrivatePlan) -> None:
     first, second, third = st.columns(3)
     first.metric("Spends, ε", eps_text(plan.spent.epsilon), border=True,
                  help=f"By itself, at delta {delta_text(plan.delta)}.")  # fmt: skip
+    if plan.numeric:
+        _numeric_cost(plan, second, third)
+    else:
+        _class_cost(plan, second, third)
+    st.caption(
+        f"Computed from the declared columns and the {plan.n:,} rows kept aside alone; no row is "
+        "read before you confirm."
+    )
+
+
+def _class_cost(plan: PrivatePlan, second: Any, third: Any) -> None:  # noqa: ANN401
+    """The noise in the AUC and in the accuracy."""
     text = "–" if not plan.classes else f"± {1.96 * plan.expected_auc_error():.3f}"
     if plan.classes and 1.96 * plan.expected_auc_error() > _ROUGH:
         st.warning(
@@ -88,10 +102,23 @@ def _cost(plan: PrivatePlan) -> None:
                   "less noise. Known before a row is read.")  # fmt: skip
     third.metric("Accuracy, noise (95%)", f"± {1.96 * plan.expected_accuracy_error:.3f}",
                  border=True)  # fmt: skip
-    st.caption(
-        f"Computed from the declared columns and the {plan.n:,} rows kept aside alone; no row is "
-        "read before you confirm."
-    )
+
+
+def _numeric_cost(plan: PrivatePlan, second: Any, third: Any) -> None:  # noqa: ANN401
+    """The noise in the RMSE where it is a tenth and a quarter of the declared range."""
+    for place, share, words in ((second, 0.1, "a tenth"), (third, 0.25, "a quarter")):
+        noise = 1.96 * plan.expected_rmse_error(share) / share
+        place.metric(
+            f"RMSE of {words}, noise (95%)", f"± {noise:.1%}", border=True,
+            help=f"As a part of the RMSE itself, if that is {words} of the declared range. Known "
+            "before a row is read.",
+        )  # fmt: skip
+    if 1.96 * plan.expected_rmse_error() / 0.1 > _TOO_ROUGH:
+        st.warning(
+            "At this epsilon an RMSE of a tenth of the range would drown in its noise. Raise "
+            "epsilon, or keep more rows aside.",
+            icon=":material/blur_on:",
+        )
 
 
 def _confirm(plan: PrivatePlan, *, covered: bool) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dashboard.parts import inspect_numeric
 from dashboard.parts.inspect_figure import figure, table
 from dashboard.parts.inspect_work import ask, inspection
 from dashboard.widgets import plain
-from prism_core.evaluation import LEARNER_LABELS, LEARNERS, agreement, predict, sentences
+from prism_core.evaluation import LEARNER_LABELS, agreement, predict, sentences
 from prism_core.figures import (
     METRIC_TITLES,
     agreement_figure,
@@ -23,53 +24,63 @@ from prism_core.workspace import fresh_rng
 if TYPE_CHECKING:
     from prism_core.evaluation import MetricRow, Prediction
 
-_PREDICTION = ("auc", "accuracy", "log_loss", "brier", "calibration_error")
 
-
-def prediction(learner: str = LEARNERS[0]) -> Prediction | None:
-    """A learner's scores; None while they are worked out."""
+def prediction(learner: str | None = None) -> Prediction | None:
+    """A learner's scores, by default the target's first; None while they are worked out."""
     subject = inspection().subject
+    learner = subject.learners[0] if learner is None else learner
     return ask(f"predict:{learner}", lambda tell: predict(subject, learner, tell))
 
 
 def section() -> None:
     """The headline, then the detail of a learner."""
+    inspect_numeric.choice()
     found = prediction()
     if found is None:
         return
     _headline(found)
     st.divider()
     left, right = st.columns([1, 1], gap="large", vertical_alignment="bottom")
+    learners = inspection().subject.learners
     learner = left.selectbox(
-        "Learner", LEARNERS, format_func=LEARNER_LABELS.__getitem__, key="trust_learner"
-    )
-    shown = found if learner == LEARNERS[0] else prediction(learner)
+        "Learner", learners, format_func=LEARNER_LABELS.__getitem__,
+        key=inspect_numeric.key("trust_learner"),
+    )  # fmt: skip
+    shown = found if learner == learners[0] else prediction(learner)
     if shown is None:
         return
     with right:
         metric = st.selectbox(
-            "Score of all learners so far", _PREDICTION, format_func=METRIC_TITLES.__getitem__,
-            key="metric_choice",
+            "Score of all learners so far", _scores(found), format_func=METRIC_TITLES.__getitem__,
+            key=inspect_numeric.key("metric_choice"),
         )  # fmt: skip
-    _curves(shown)
+    (inspect_numeric.curves if shown.numeric else _curves)(shown)
     _learners(metric)
     _relied_on(shown)
+
+
+def _scores(found: Prediction) -> list[str]:
+    """The scores that every learner of this target has."""
+    return [row.name for row in found.rows if not row.name.endswith("_from_s")]
 
 
 def _headline(found: Prediction) -> None:
     regime = str(inspection().certificate["task"].get("regime", ""))
     row = sentences.leading(found, regime)
-    auc = "AUC from S" if row.name == "auc_from_s" else "AUC"
+    name = sentences.score_name(row.name)
     st.markdown(f"#### {plain(sentences.trust(found, regime))}")
     first, second, third, fourth = st.columns(4)
-    _number(first, f"{auc}, trained on synthetic", row.value, "TSTR: train on synthetic, "
-            "test on real rows kept aside; logistic regression.")  # fmt: skip
-    _number(second, f"{auc}, trained on real", row.ceiling, "TRTR, the ceiling: the same "
+    _number(first, f"{name}, trained on synthetic", row.value, "TSTR: train on synthetic, "
+            f"test on real rows kept aside; {LEARNER_LABELS[found.learner]}.")  # fmt: skip
+    _number(second, f"{name}, trained on real", row.ceiling, "TRTR, the ceiling: the same "
             "learner with the same columns on the real training rows.")  # fmt: skip
-    _number(third, "AUC, guessing", row.floor, "The floor: class shares, no column looked at.")
-    error = found.row("calibration_error")
-    _number(fourth, "Calibration error", error.value, "Mean gap between predicted and observed "
-            "shares, with all columns; 0 is best.")  # fmt: skip
+    if found.numeric:
+        inspect_numeric.numbers(found, row, third, fourth)
+    else:
+        _number(third, "AUC, guessing", row.floor, "The floor: class shares, no column looked at.")
+        error = found.row("calibration_error")
+        _number(fourth, "Calibration error", error.value, "Mean gap between predicted and "
+                "observed shares, with all columns; 0 is best.")  # fmt: skip
     if row.note:
         st.caption(plain(row.note))
     other = sentences.beside(found, regime)
@@ -125,7 +136,7 @@ def _learners(metric: str) -> None:
     with left:
         words = "; ".join(
             f"{LEARNER_LABELS[row.learner or '']}: "
-            + ("not defined" if row.value is None else f"{row.value:.3f}")
+            + ("not defined" if row.value is None else sentences.amount(row.value))
             for row in chosen
         )
         figure(learners_figure(chosen, metric), "learners", words, [row_of(r) for r in chosen])
@@ -136,9 +147,8 @@ def _learners(metric: str) -> None:
 
 def row_of(row: MetricRow) -> dict[str, Any]:
     """A metric row for a table."""
-    score = "AUC from S" if row.name == "auc_from_s" else row.name.replace("_", " ")
     return {
-        "score": "AUC" if row.name == "auc" else score,
+        "score": sentences.score_name(row.name),
         "learner": LEARNER_LABELS.get(row.learner or "", ""),
         "floor": row.floor,
         "synthetic (TSTR)": row.value,

@@ -78,6 +78,11 @@ class Inspection:
             work.future = _pool().submit(make, tell)
         return self.works[name]
 
+    def drop(self, *prefixes: str) -> None:
+        """Forget results that were for another question, and stop those under way."""
+        for name in [name for name in self.works if name.startswith(prefixes)]:
+            self.works.pop(name).stop = True
+
     def done(self, prefix: str) -> dict[str, Any]:
         """Results that are there, of the names that start like this."""
         return {

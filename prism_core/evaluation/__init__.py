@@ -5,7 +5,8 @@ epsilon, for the curator only. The one exception is `evaluate_private`, which bu
 numbers inside epsilon.
 """
 
-from prism_core.evaluation.agreement import Agreement, Weight, agreement
+from prism_core.evaluation.agreement import Agreement, agreement
+from prism_core.evaluation.bin_values import representatives
 from prism_core.evaluation.calibration import CalibrationCurve
 from prism_core.evaluation.comparing import CHOOSING, Candidate, Standing, compare
 from prism_core.evaluation.discriminator import discriminate
@@ -29,10 +30,14 @@ from prism_core.evaluation.records import (
     Evaluation,
     MetricRow,
     PairTv,
+    PredictedCurve,
     RocCurve,
 )
+from prism_core.evaluation.regressors import REGRESSORS, Regressor, fit_numeric
 from prism_core.evaluation.subgroups import LEAST, Subgroup, subgroups
 from prism_core.evaluation.subject import Measured, Subject
+from prism_core.evaluation.target import by_squared_loss, learners_of
+from prism_core.evaluation.weights import Weight
 
 __all__ = [
     "CHOOSING",
@@ -41,6 +46,7 @@ __all__ = [
     "LEARNER_LABELS",
     "LEAST",
     "OUTSIDE_EPSILON",
+    "REGRESSORS",
     "Agreement",
     "CalibrationCurve",
     "Candidate",
@@ -55,9 +61,11 @@ __all__ = [
     "NotMeasured",
     "PairStatistics",
     "PairTv",
+    "PredictedCurve",
     "Prediction",
     "PrivateEvaluation",
     "PrivatePlan",
+    "Regressor",
     "RocCurve",
     "Standing",
     "Subgroup",
@@ -66,6 +74,7 @@ __all__ = [
     "TaskMarginal",
     "Weight",
     "agreement",
+    "by_squared_loss",
     "compare",
     "design_private",
     "discriminate",
@@ -73,12 +82,15 @@ __all__ = [
     "evaluate",
     "evaluate_private",
     "fit",
+    "fit_numeric",
     "joint_shares",
+    "learners_of",
     "lost_pairs",
     "lost_triples",
     "not_measured",
     "pair_statistics",
     "predict",
+    "representatives",
     "subgroups",
     "task_marginal",
 ]

@@ -1,8 +1,8 @@
 """Would one learn the same from the synthetic rows? What both models rely on, side by side.
 
-Logistic regressions are compared by their coefficients, tree ensembles by permutation
-importance: the AUC that is lost when one column of the holdout is shuffled (Breiman 2001;
-Fisher, Rudin, Dominici 2019). All of it is outside epsilon, for the curator only.
+Linear models are compared by their coefficients, tree ensembles by permutation importance: the
+AUC (R^2 of a numeric target) that is lost when one column of the holdout is shuffled (Breiman
+2001; Fisher, Rudin, Dominici 2019). All of it is outside epsilon, for the curator only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.scoring import macro_auc
+from prism_core.evaluation.regressors import Regressor
+from prism_core.evaluation.ridge_weights import ridge_weights
+from prism_core.evaluation.scoring import macro_auc, r_squared
+from prism_core.evaluation.squared_loss import target_values
+from prism_core.evaluation.weights import Weight, centred
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,32 +30,6 @@ if TYPE_CHECKING:
 
 IMPORTANCE_ROWS = 2_000
 """Most holdout rows on which importances are measured."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Weight:
-    """What one term weighs in both models. Outside epsilon.
-
-    Attributes:
-        column: the column.
-        term: the level, "" for the whole column.
-        class_label: the class whose log odds it changes, "" with two classes or importances.
-        synthetic, real: coefficient or importance in the model trained on these rows.
-        rows: real training rows that show the level; None for a whole column.
-    """
-
-    column: str
-    term: str
-    class_label: str
-    synthetic: float
-    real: float
-    rows: int | None = None
-
-    @property
-    def label(self) -> str:
-        """The term in words."""
-        term = f"{self.column} = {self.term}" if self.term else self.column
-        return f"{term} (for {self.class_label})" if self.class_label else term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,15 +70,18 @@ def agreement(
         progress: called with the share done and what comes next; may raise to stop.
     """
     kind = "permutation importance" if found.learner == "gradient_boosting" else "coefficient"
-    fits = [side.fitted for _, side in found.sides]
+    fits = [side.regressor or side.fitted for _, side in found.sides]
     if subject.train is None or len(fits) < 2 or fits[0] is None or fits[1] is None:
         missing = " ".join(note for _, side in found.sides for note in side.notes)
         note = missing or "No real training rows were given, so there is nothing to agree with."
         return Agreement(kind=kind, weights=(), rank_correlation=None, same_sign=None, note=note)
-    if kind == "coefficient":
-        weights, note = _coefficients(subject, fits[0], fits[1])
-    else:
+    if kind != "coefficient":
         weights, note = _importances(found, fits[0], fits[1], rng, progress)
+    elif isinstance(fits[0], Regressor) and isinstance(fits[1], Regressor):
+        weights, note = ridge_weights(subject, fits[0], fits[1])
+    else:
+        assert not isinstance(fits[0], Regressor) and not isinstance(fits[1], Regressor)
+        weights, note = _coefficients(subject, fits[0], fits[1])
     made = np.array([weight.synthetic for weight in weights])
     real = np.array([weight.real for weight in weights])
     correlation = rank_correlation(made, real)
@@ -138,13 +119,13 @@ def _coefficients(subject: Subject, made: Fitted, real: Fitted) -> tuple[tuple[W
     seen = np.minimum(*counts) > 0 if by_level else np.ones(len(terms), dtype=bool)
     weights: list[Weight] = []
     for name, first, second in _rows_of_both(made, real, labels):
-        centred = [_centred(row, terms, seen) if by_level else row for row in (first, second)]
+        shifted = [centred(row, terms, seen) if by_level else row for row in (first, second)]
         for place, (column, term) in enumerate(terms):
             if seen[place]:
                 weights.append(
                     Weight(
                         column=column, term=term, class_label=name,
-                        synthetic=float(centred[0][place]), real=float(centred[1][place]),
+                        synthetic=float(shifted[0][place]), real=float(shifted[1][place]),
                         rows=int(counts[1][place]) if by_level else None,
                     )
                 )  # fmt: skip
@@ -157,15 +138,6 @@ def _terms(subject: Subject, fitted: Fitted) -> list[tuple[str, str]]:
     if fitted.learner != "logistic_onehot":
         return [(name, "") for name in fitted.features]
     return [(n, label) for n in fitted.features for label in subject.schema[n].labels()]
-
-
-def _centred(
-    row: NDArray[np.float64], terms: list[tuple[str, str]], seen: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    columns = np.unique([name for name, _ in terms], return_inverse=True)[1]
-    total = np.bincount(columns, weights=np.where(seen, row, 0.0))
-    size = np.maximum(np.bincount(columns, weights=seen), 1.0)
-    return row - (total / size)[columns]
 
 
 def _rows_of_both(
@@ -187,32 +159,39 @@ def _by_class(fitted: Fitted) -> dict[int, NDArray[np.float64]]:
     return dict(zip(classes, rows, strict=True))
 
 
+def _quality(fitted: Fitted | Regressor, test: EncodedTable, target: str) -> float | None:
+    """AUC of a classifier, R^2 of a regression."""
+    if isinstance(fitted, Regressor):
+        return r_squared(target_values(test, target), fitted.predictions(test))
+    return macro_auc(test.column(target), fitted.probabilities(test))
+
+
 def _importances(
     found: Prediction,
-    made: Fitted,
-    real: Fitted,
+    made: Fitted | Regressor,
+    real: Fitted | Regressor,
     rng: np.random.Generator,
     progress: Callable[[float, str], None],
 ) -> tuple[tuple[Weight, ...], str]:
     test = found.test
     if test.n > IMPORTANCE_ROWS:
         test = test.take(rng.choice(test.n, IMPORTANCE_ROWS, replace=False))
-    y = test.column(found.target)
-    whole = [macro_auc(y, fitted.probabilities(test)) for fitted in (made, real)]
+    score = "R²" if found.numeric else "AUC"
+    whole = [_quality(fitted, test, found.target) for fitted in (made, real)]
     if whole[0] is None or whole[1] is None:
-        return (), "The AUC is not defined on these holdout rows, so there are no importances."
+        return (), f"{score} is not defined on these holdout rows, so there are no importances."
     weights: list[Weight] = []
     for place, name in enumerate(made.features):
         progress(place / len(made.features), f"shuffling column {place + 1:,}")
         shuffled = _shuffled(test, name, rng)
         lost = [
-            full - (macro_auc(y, fitted.probabilities(shuffled)) or 0.0)
+            full - (_quality(fitted, shuffled, found.target) or 0.0)
             for full, fitted in ((whole[0], made), (whole[1], real))
         ]
         weights.append(
             Weight(column=name, term="", class_label="", synthetic=lost[0], real=lost[1])
         )
-    return tuple(weights), f"AUC lost on {test.n:,} holdout rows when the column is shuffled."
+    return tuple(weights), f"{score} lost on {test.n:,} holdout rows when the column is shuffled."
 
 
 def _shuffled(table: EncodedTable, name: str, rng: np.random.Generator) -> EncodedTable:

@@ -60,8 +60,9 @@ class Standing:
     Attributes:
         name, epsilon, stamp, regime, method, neighbours, charge: of the candidate.
         rows: its synthetic rows.
-        auc: TSTR with its ceiling and floor.
-        calibration_error: of the same model.
+        score: TSTR with its ceiling and floor: the AUC, or R^2 of a numeric target.
+        rmse: of the same model of a numeric target, else None.
+        calibration_error: of the same model; None for a numeric target.
         task_distance: mean total variation distance over the pairs with the target.
         column_distance: mean l1 distance over columns.
         outside_epsilon: True: read from private rows without noise.
@@ -72,13 +73,14 @@ class Standing:
     stamp: str
     regime: str
     rows: int
-    auc: MetricRow
+    score: MetricRow
     calibration_error: float | None
     task_distance: float | None
     column_distance: float | None
     method: str = "PRISM"
     neighbours: str = ""
     charge: int | None = None
+    rmse: MetricRow | None = None
     outside_epsilon: bool = True
 
 
@@ -115,8 +117,9 @@ def _standing(subject: Subject, candidate: Candidate) -> Standing:
     columns = fidelity.column_rows(comparison)
     return Standing(
         name=candidate.name, epsilon=candidate.epsilon, stamp=candidate.stamp,
-        regime=candidate.regime, rows=candidate.synthetic.n, auc=scored.row("auc"),
-        calibration_error=scored.row("calibration_error").value,
+        regime=candidate.regime, rows=candidate.synthetic.n,
+        score=scored.row(scored.score), rmse=scored.row("rmse") if scored.numeric else None,
+        calibration_error=None if scored.numeric else scored.row("calibration_error").value,
         task_distance=next(row.value for row in task if row.name == "task_tv_mean"),
         column_distance=columns[-1].value, method=candidate.method,
         neighbours=candidate.neighbours, charge=candidate.charge,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import EvaluationError
 from prism_core.evaluation import fidelity
-from prism_core.evaluation.learners import LEARNERS, check_learners
+from prism_core.evaluation.learners import check_learners
 from prism_core.evaluation.records import Evaluation
+from prism_core.evaluation.target import learners_of
 from prism_core.evaluation.tstr import predictive_rows, protected_rows
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def evaluate(
     train: EncodedTable | None = None,
     features: Sequence[str] | None = None,
     s: Sequence[str] = (),
-    learners: Sequence[str] = LEARNERS,
+    learners: Sequence[str] | None = None,
+    as_classes: bool = False,
     progress: Callable[[float, str], None] | None = None,
 ) -> Evaluation:
     """Compare synthetic rows with real ones, for one prediction task.
@@ -41,7 +43,10 @@ def evaluate(
             distances are measured against (else the holdout).
         features: the columns to predict from; by default all others.
         s: the protected columns, for the distance of the joint (S, Y).
-        learners: which of `LEARNERS` to try.
+        learners: which to try: of `LEARNERS`, or of `REGRESSORS` for a numeric target; None for
+            all of them.
+        as_classes: tell the bins of a numeric target apart as classes, instead of predicting its
+            value by squared loss.
         progress: called with the share done (0 to 1) and what comes next; may raise to stop.
 
     Returns:
@@ -52,7 +57,9 @@ def evaluate(
         EvaluationError: when the tables have different columns, or a name is unknown.
     """
     names = check_tables(synthetic, holdout, train, target=target, features=features, s=s)
-    check_learners(learners)
+    allowed = learners_of(synthetic.schema[target], as_classes=as_classes)
+    learners = allowed if learners is None else learners
+    check_learners(learners, allowed)
     steps = len(learners) * (1 if train is None else 2) + 2
     done = iter(range(steps + 1))
 
@@ -67,10 +74,13 @@ def evaluate(
         features=names,
         train=train,
         learners=learners,
+        as_classes=as_classes,
         progress=tell,
     )
     if learners and s and set(s) < set(names):
-        rows = rows + protected_rows(synthetic, holdout, target=target, s=s, train=train)
+        rows = rows + protected_rows(
+            synthetic, holdout, target=target, s=s, train=train, as_classes=as_classes
+        )
     tell("distances of columns")
     has_train = train is not None and train.n > 0
     comparison = fidelity.Comparison(

@@ -29,8 +29,9 @@ LEARNER_LABELS: dict[str, str] = {
     "logistic_onehot": "Logistic regression, one indicator a level",
     "logistic_standardised": "Logistic regression, standardised codes",
     "gradient_boosting": "Gradient boosting",
+    "ridge": "Ridge regression, standardised numbers",
 }
-"""What each learner is called on a screen."""
+"""What each learner is called on a screen; ridge is for numeric targets (`regressors`)."""
 
 MAX_ITERATIONS = 1_000
 """Steps of a logistic regression; a fit that needs more is used as it is and says so."""
@@ -133,16 +134,16 @@ def fit(
     )
 
 
-def check_learners(learners: Sequence[str]) -> None:
-    """Refuse unknown learners.
+def check_learners(learners: Sequence[str], allowed: Sequence[str] = LEARNERS) -> None:
+    """Refuse unknown learners, and those that do not fit the kind of target.
 
     Raises:
         EvaluationError: naming the first unknown one and the allowed ones.
     """
     for learner in learners:
-        if learner not in LEARNERS:
+        if learner not in allowed:
             raise EvaluationError(
-                f"learner ({learner}) must be one of {', '.join(LEARNERS)}.", field="learners"
+                f"learner ({learner}) must be one of {', '.join(allowed)}.", field="learners"
             )
 
 
@@ -164,9 +165,8 @@ def _estimator(learner: str, table: EncodedTable, names: Sequence[str], classes:
         return LogisticRegression(C=1.0, solver="lbfgs", max_iter=MAX_ITERATIONS)
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    columns = [table.schema[name] for name in names]
-    # scikit-learn carries no types: pyright reads "str" off the default of these arguments.
-    by_subset: Any = [c.kind == "categorical" and c.size < _CATEGORICAL_LIMIT for c in columns]
+    by_subset, _ = boosting_design(table, names)
+    # scikit-learn carries no types: pyright reads "str" off the default of this argument.
     never: Any = False
     per_round = classes if classes > 2 else 1
     return HistGradientBoostingClassifier(
@@ -176,6 +176,17 @@ def _estimator(learner: str, table: EncodedTable, names: Sequence[str], classes:
         early_stopping=never,
         random_state=0,
     )
+
+
+def boosting_design(table: EncodedTable, names: Sequence[str]) -> tuple[Any, NDArray[np.float64]]:
+    """Which columns gradient boosting splits by subsets, and the codes as numbers.
+
+    Categorical columns of fewer than 255 codes by subsets; the others by order. Spends nothing:
+    the numbers are as private as the rows.
+    """
+    columns = [table.schema[name] for name in names]
+    by_subset = [c.kind == "categorical" and c.size < _CATEGORICAL_LIMIT for c in columns]
+    return by_subset, _numbers(table, names)
 
 
 def _scale(table: EncodedTable, names: Sequence[str]) -> NDArray[np.float64]:

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.evaluation.calibration import CalibrationCurve, calibration_curve
-from prism_core.evaluation.learners import LEARNERS, check_learners, labelled
+from prism_core.evaluation.learners import check_learners, labelled
 from prism_core.evaluation.tstr import (
-    METRICS,
-    Attempt,
     attempt,
     floor_scores,
     metric_row,
     protected_rows,
+    scores_of,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
-    from prism_core.evaluation.records import MetricRow, RocCurve, Side
+    from prism_core.evaluation.attempts import Attempt
+    from prism_core.evaluation.records import MetricRow, PredictedCurve, RocCurve, Side
     from prism_core.evaluation.subject import Subject
 
 
@@ -56,9 +56,14 @@ class Prediction:
     """What one learner reaches from synthetic and from real rows. Outside epsilon.
 
     Attributes:
-        learner: its name in `LEARNERS`.
+        learner: its name in `LEARNERS`, or in `REGRESSORS` for a numeric target.
         target: the column that is predicted.
-        rows: auc, accuracy, log_loss, brier and calibration_error, each with floor and ceiling.
+        rows: auc, accuracy, log_loss, brier and calibration_error (level_error and weighted_kappa,
+            too, of three or more classes in an order), or r2 and rmse of a numeric target; each
+            with floor and ceiling.
+        numeric: whether the target is predicted by squared loss; then there are no ROC,
+            calibration and confusion, and `predicted` has a curve a side.
+        predicted: what is predicted for each bin of a numeric target.
         roc: ROC curves.
         calibration: one curve a side, as far as it is defined.
         confusion: one table a side.
@@ -76,11 +81,18 @@ class Prediction:
     test: EncodedTable = field(repr=False)
     made: Attempt = field(repr=False)
     real: Attempt | None = field(repr=False)
+    numeric: bool = False
+    predicted: tuple[PredictedCurve, ...] = ()
     outside_epsilon: bool = True
 
     def row(self, name: str) -> MetricRow:
         """The row of a metric."""
         return next(row for row in self.rows if row.name == name)
+
+    @property
+    def score(self) -> str:
+        """The headline score: "r2" of a numeric target, else "auc"."""
+        return "r2" if self.numeric else "auc"
 
     @property
     def sides(self) -> tuple[tuple[Side, Attempt], ...]:
@@ -93,7 +105,7 @@ class Prediction:
 
 def predict(
     subject: Subject,
-    learner: str = LEARNERS[0],
+    learner: str | None = None,
     progress: Callable[[float, str], None] = lambda _share, _text: None,
 ) -> Prediction:
     """Train on synthetic and on real rows, test on the holdout.
@@ -102,33 +114,42 @@ def predict(
 
     Args:
         subject: what is inspected.
-        learner: one of `LEARNERS`.
+        learner: one of `subject.learners`; None for the first of them.
         progress: called with the share done and what comes next; may raise to stop.
 
     Raises:
         EvaluationError: when the learner is unknown.
     """
-    check_learners((learner,))
-    target, features = subject.target, subject.features
+    learner = subject.learners[0] if learner is None else learner
+    check_learners((learner,), subject.learners)
+    target, features, by_class = subject.target, subject.features, subject.as_classes
     test = labelled(subject.holdout, target)
+
+    def tried(side: Side, table: EncodedTable) -> Attempt:
+        return attempt(learner, side, table, test, target, features, as_classes=by_class)
+
     progress(0.0, "training on synthetic rows")
-    made = attempt(learner, "synthetic", subject.synthetic, test, target, features)
-    real = None
+    made, real = tried("synthetic", subject.synthetic), None
     if subject.train is not None:
         progress(0.4, "training on real rows")
-        real = attempt(learner, "real", subject.train, test, target, features)
+        real = tried("real", subject.train)
     progress(0.8, "scoring")
-    floor = floor_scores(test, target, subject.train)
-    rows = [metric_row(name, learner, test, target, made, real, floor) for name in METRICS]
-    if subject.s and set(subject.s) < set(features) and learner == LEARNERS[0]:
+    floor = floor_scores(test, target, subject.train, as_classes=by_class)
+    names = scores_of(subject.schema[target], as_classes=by_class)
+    rows = [metric_row(name, learner, test, target, made, real, floor) for name in names]
+    if subject.s and set(subject.s) < set(features) and learner == subject.learners[0]:
         rows += protected_rows(
-            subject.synthetic, subject.holdout, target=target, s=subject.s, train=subject.train
-        )
+            subject.synthetic, subject.holdout, target=target, s=subject.s,
+            train=subject.train, as_classes=by_class,
+        )  # fmt: skip
     found = Prediction(
         learner=learner, target=target, rows=tuple(rows),
         roc=made.curves + (real.curves if real else ()), calibration=(), confusion=(),
-        test=test, made=made, real=real,
+        test=test, made=made, real=real, numeric=subject.numeric,
     )  # fmt: skip
+    if subject.numeric:
+        curves = (side.curve for _, side in found.sides)
+        return replace(found, predicted=tuple(curve for curve in curves if curve is not None))
     return _with_shapes(found)
 
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prism_core.errors import PlanError, PrivacyError
-from prism_core.evaluation.error_split import Z95
 from prism_core.evaluation.learners import LEARNER_LABELS, fit
+from prism_core.evaluation.private_number import FIRM, PrivateNumber
+from prism_core.evaluation.private_numeric import (
+    numeric_model,
+    numeric_numbers,
+    numeric_queries,
+)
 from prism_core.evaluation.private_plan import BINS, PrivatePlan
 from prism_core.evaluation.scoring import macro_auc
 from prism_core.learning.charge import charged
@@ -23,7 +29,7 @@ from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,53 +53,19 @@ KNOWN_NOISE = (
     "charge covers them. Do not pass them on as numbers of a private evaluation."
 )
 
+CLASS_MECHANISM = (
+    "integer counts of the holdout rows by class and bin of the model's score, and of right and "
+    "wrong predictions, with discrete Gaussian noise; l2 sensitivity sqrt(2) each"
+)
+NUMERIC_MECHANISM = (
+    "sums of squared errors of the model and of the mean of the synthetic rows over the holdout "
+    "rows, in whole steps of a declared largest value, with discrete Gaussian noise; the "
+    "sensitivity is that largest value"
+)
+
 PRIVATE = "private evaluation"
 """The stamp of an evaluation that was charged to a ledger."""
 REHEARSED = "rehearsal, not a private evaluation"
-
-_FIRM = 4.0
-"""A class is scored when its noisy size is this many standard deviations of its noise."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrivateNumber:
-    """One number inside epsilon, with the error that its noise causes.
-
-    Attributes:
-        name: "auc" or "accuracy".
-        subject: the class, "mean over classes", or the target.
-        value: the number; None when the noise is too large for it, and then `note` says so.
-        deviation: standard deviation of the noise in it (first order); None like `value`.
-        note: a sentence, or "".
-        outside_epsilon: False: differentially private. True in a rehearsal.
-    """
-
-    name: str
-    subject: str
-    value: float | None
-    deviation: float | None
-    note: str = ""
-    outside_epsilon: bool = False
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """95% interval of the noise alone, within 0 to 1."""
-        if self.value is None or self.deviation is None:
-            return None
-        half = Z95 * self.deviation
-        return max(0.0, self.value - half), min(1.0, self.value + half)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "name": self.name,
-            "subject": self.subject,
-            "value": self.value,
-            "noise_deviation": self.deviation,
-            "noise_interval_95": None if self.interval is None else list(self.interval),
-            "note": self.note,
-            "outside_epsilon": self.outside_epsilon,
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +74,8 @@ class PrivateEvaluation:
 
     Attributes:
         plan: its plan.
-        numbers: the AUC (of each class, and their mean), then the accuracy.
+        numbers: the AUC (of each class, and their mean), then the accuracy; of a numeric target
+            R^2 and RMSE.
         binning: AUC on the synthetic rows less the same from the binned scores: about what the
             bins take off the AUC; public. None without an AUC.
         spent: what it cost, stated at the plan's delta.
@@ -147,9 +120,7 @@ class PrivateEvaluation:
             "trained_on": "the synthetic rows of the release alone",
             "numbers": [number.to_dict() for number in self.numbers],
             "auc_lost_to_bins": self.binning,
-            "mechanism": "integer counts of the holdout rows by class and bin of the model's "
-            "score, and of right and wrong predictions, with discrete Gaussian noise; l2 "
-            "sensitivity sqrt(2) each",
+            "mechanism": NUMERIC_MECHANISM if self.plan.numeric else CLASS_MECHANISM,
             "neighbours": "replace one person; the number of persons is public",
             "guarantee": None if self.rehearsal else {
                 "epsilon": self.spent.epsilon, "delta": self.spent.delta, "rho": self.spent.rho,
@@ -196,23 +167,57 @@ def evaluate_private(
     """
     source = noise or SecureNoise()
     _check(plan, synthetic, holdout, source)
-    fitted = fit(plan.learner, synthetic, target=plan.target)
-    edges = score_edges(plan, fitted, synthetic)
-    binning = _binning(plan, fitted, synthetic, edges)
+    step = (_numeric_step if plan.numeric else _class_step)(plan, synthetic)
     rehearsal = holdout.public and not source.secure
     why = why or "private evaluation"
     with charged(plan, ledger, asset, why, rehearsal=rehearsal) as charge:
-        cells = cell_codes(plan, fitted, holdout, edges)
+        queries = step.read(holdout)
         charge.touched = True
         noisy = [
-            noisy_cells(codes, size, event, source, public=holdout.public)
-            for (codes, size), event in zip(cells, plan.events, strict=True)
+            query(event, source, public=holdout.public)
+            for query, event in zip(queries, plan.events, strict=True)
         ]
     found = PrivateEvaluation(
-        plan=plan, numbers=_numbers(plan, noisy), binning=binning, spent=plan.spent,
+        plan=plan, numbers=step.numbers(noisy), binning=step.binning, spent=plan.spent,
         charge=charge.number, stamp=_stamp(rehearsal=rehearsal, ledger=ledger),
     )  # fmt: skip
     return _unprotected(found) if rehearsal else found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """What is fixed by the synthetic rows before a holdout row is read.
+
+    Attributes:
+        read: for a holdout, a query an event of the plan: what adds its noise.
+        numbers: what comes out of the noisy answers alone.
+        binning: as in `PrivateEvaluation`.
+    """
+
+    read: Callable[[EncodedTable], Sequence[Callable[..., NDArray[np.int64]]]]
+    numbers: Callable[[Sequence[NDArray[np.int64]]], tuple[PrivateNumber, ...]]
+    binning: float | None = None
+
+
+def _class_step(plan: PrivatePlan, synthetic: EncodedTable) -> _Step:
+    fitted = fit(plan.learner, synthetic, target=plan.target)
+    edges = score_edges(plan, fitted, synthetic)
+    return _Step(
+        read=lambda holdout: [
+            partial(noisy_cells, codes, size)
+            for codes, size in cell_codes(plan, fitted, holdout, edges)
+        ],
+        numbers=lambda noisy: _numbers(plan, noisy),
+        binning=_binning(plan, fitted, synthetic, edges),
+    )
+
+
+def _numeric_step(plan: PrivatePlan, synthetic: EncodedTable) -> _Step:
+    model = numeric_model(plan, synthetic)
+    return _Step(
+        read=lambda holdout: numeric_queries(plan, model, holdout),
+        numbers=lambda noisy: numeric_numbers(plan, model, noisy),
+    )
 
 
 def _unprotected(found: PrivateEvaluation) -> PrivateEvaluation:
@@ -345,7 +350,7 @@ def _auc(label: str, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
     """AUC and its noise: d AUC / d cell is (rank of the cell - AUC) / (rows of its class)."""
     inside, others = counts[:BINS].astype(float), counts[BINS : 2 * BINS].astype(float)
     rows = inside.sum(), others.sum()
-    if not min(rows) > _FIRM * sigma * math.sqrt(BINS):
+    if not min(rows) > FIRM * sigma * math.sqrt(BINS):
         note = "Too few rows of this class beside the noise: spend more epsilon, or none."
         return PrivateNumber(name="auc", subject=label, value=None, deviation=None, note=note)
     area = binned_auc(inside, others)
@@ -376,7 +381,7 @@ def _mean(areas: Sequence[PrivateNumber]) -> PrivateNumber:
 def _accuracy(plan: PrivatePlan, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
     right, wrong = float(counts[0]), float(counts[1])
     rows = right + wrong
-    if not rows > _FIRM * sigma * math.sqrt(2.0):
+    if not rows > FIRM * sigma * math.sqrt(2.0):
         note = "Too few rows beside the noise: spend more epsilon, or none."
         return PrivateNumber(
             name="accuracy", subject=plan.target, value=None, deviation=None, note=note

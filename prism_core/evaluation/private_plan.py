@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
-from prism_core.evaluation.learners import LEARNERS, check_learners
+from prism_core.evaluation.learners import check_learners
+from prism_core.evaluation.target import by_squared_loss, learners_of
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.events import GaussianEvent, event_dict
 
 if TYPE_CHECKING:
+    from prism_core.data.column import Column
     from prism_core.data.schema import Schema
     from prism_core.privacy.accountants import Spent
 
@@ -28,6 +30,12 @@ MAX_CLASSES = 20
 
 ACCURACY_SHARE = 0.2
 """Part of rho for the accuracy; the rest goes to the histograms, in equal parts."""
+
+STEPS = 10_000
+"""Whole steps in which the squared error of one row is counted: the sensitivity of their sum."""
+
+KNOWN_SHARE = 0.1
+"""Part of rho for the number of rows with a known target, where it may be missing."""
 
 _HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
 
@@ -45,7 +53,10 @@ class PrivatePlan:
         release: SHA-256 of the plan of the release that is evaluated.
         classes: codes of the classes that get a histogram: the second one of two, all of up to
             `MAX_CLASSES`, none of more.
-        events: a Gaussian event for every histogram, then one for the accuracy.
+        events: a Gaussian event for every histogram, then one for the accuracy; of a numeric
+            target one for the sum of squared errors, one for that of the mean and, where it may be
+            missing, one for the rows that have it.
+        numeric: whether the target is predicted by squared loss.
     """
 
     schema: Schema
@@ -57,6 +68,7 @@ class PrivatePlan:
     release: str
     classes: tuple[int, ...]
     events: tuple[GaussianEvent, ...]
+    numeric: bool = False
 
     @property
     def spent(self) -> Spent:
@@ -82,15 +94,27 @@ class PrivatePlan:
         """Largest expected standard deviation of the noise in the accuracy; data-free."""
         return self.events[-1].sigma / self.n
 
+    def expected_rmse_error(self, share: float = 0.1) -> float:
+        """Expected standard deviation of the noise in the RMSE, as a part of the declared range.
+
+        The mean squared error has noise sigma / (`STEPS` n) in squared ranges; a root r has half
+        of that over r. Data-free.
+
+        Args:
+            share: of the range that the RMSE is supposed to be, above 0.
+        """
+        return self.events[0].sigma / (STEPS * self.n) / (2.0 * share)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; holds no fact about the rows but their number."""
+        how = {"squared_loss_steps": STEPS} if self.numeric else {"bins": BINS}
         return {
             "target": self.target,
             "learner": self.learner,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "n_holdout": self.n,
-            "bins": BINS,
+            **how,
             "classes": list(self.classes),
             "release_plan_sha256": self.release,
             "events": [event_dict(event) for event in self.events],
@@ -111,8 +135,9 @@ def design_private(
     epsilon: float,
     delta: float | None = None,
     *,
-    learner: str = LEARNERS[0],
+    learner: str | None = None,
     release: str = "",
+    as_classes: bool = False,
 ) -> PrivatePlan:
     """The plan for a private evaluation. Spends nothing and reads no row.
 
@@ -122,18 +147,22 @@ def design_private(
         n: number of holdout rows (persons); public.
         epsilon: of this step by itself.
         delta: likewise; 1/n^2 when None.
-        learner: one of `LEARNERS`.
+        learner: one of the target's (`learners_of`); None for the first.
         release: SHA-256 of the plan of the release.
+        as_classes: tell the bins of a numeric target apart as classes (AUC and accuracy) instead
+            of predicting its value (R^2 and RMSE).
 
     Raises:
         BudgetError, TaskError, PrivacyError, EvaluationError: naming what is allowed.
     """
     epsilon_value(epsilon)
-    check_learners((learner,))
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise BudgetError("A private evaluation needs at least 2 holdout rows.", field="n")
     if target not in schema:
         raise TaskError(f"The target {target!r} is not a column of the schema.", field="target")
+    allowed = learners_of(schema[target], as_classes=as_classes)
+    learner = allowed[0] if learner is None else learner
+    check_learners((learner,), allowed)
     levels = schema[target].level_count
     if levels < 2:
         raise TaskError(f"The target {target!r} needs at least two levels.", field="target")
@@ -144,11 +173,30 @@ def design_private(
             field="one_row_per_person",
         )
     delta = delta_value(1.0 / n**2 if delta is None else delta)
-    classes = (1,) if levels == 2 else tuple(range(levels)) if levels <= MAX_CLASSES else ()
+    numeric = by_squared_loss(schema[target], as_classes=as_classes)
+    classes = () if numeric else _classes(levels)
+    total = accountant("zcdp").amount(epsilon, delta) * _HEADROOM
+    events = (
+        _numeric_events(schema[target], total) if numeric
+        else _class_events(schema[target], classes, total)
+    )  # fmt: skip
+    return PrivatePlan(
+        schema=schema, target=target, learner=learner, epsilon=epsilon, delta=delta, n=n,
+        release=release, classes=classes, events=events, numeric=numeric,
+    )  # fmt: skip
+
+
+def _classes(levels: int) -> tuple[int, ...]:
+    """Codes of the classes that get a histogram."""
+    return (1,) if levels == 2 else tuple(range(levels)) if levels <= MAX_CLASSES else ()
+
+
+def _class_events(
+    column: Column, classes: tuple[int, ...], total: float
+) -> tuple[GaussianEvent, ...]:
     spender = accountant("zcdp")
-    total = spender.amount(epsilon, delta) * _HEADROOM
     share = ACCURACY_SHARE if classes else 1.0
-    labels = schema[target].labels()
+    labels = column.labels()
     events = [
         spender.gaussian(
             total * (1.0 - share) / len(classes), 0.0, f"holdout scores for {labels[code]}"
@@ -156,7 +204,18 @@ def design_private(
         for code in classes
     ]
     events.append(spender.gaussian(total * share, 0.0, "holdout rows predicted correctly"))
-    return PrivatePlan(
-        schema=schema, target=target, learner=learner, epsilon=epsilon, delta=delta, n=n,
-        release=release, classes=classes, events=tuple(events),
-    )  # fmt: skip
+    return tuple(events)
+
+
+def _numeric_events(column: Column, total: float) -> tuple[GaussianEvent, ...]:
+    """Equal parts for both sums; a sum has sensitivity `STEPS` where a marginal has sqrt(2)."""
+    spender = accountant("zcdp")
+    share = KNOWN_SHARE if column.nullable else 0.0
+    events: list[GaussianEvent] = []
+    for label in ("squared errors on the holdout rows", "squared errors of the synthetic mean"):
+        one = spender.gaussian(total * (1.0 - share) / 2.0, 0.0, label)
+        sigma = one.sigma * STEPS / one.sensitivity
+        events.append(GaussianEvent(sigma=sigma, sensitivity=float(STEPS), label=label))
+    if column.nullable:
+        events.append(spender.gaussian(total * share, 0.0, "holdout rows with a known target"))
+    return tuple(events)

@@ -28,8 +28,10 @@ class MetricRow:
     Outside epsilon: read from private rows without noise, for the curator only.
 
     Attributes:
-        name: "auc", "accuracy", "log_loss", "brier", "l1_1way", "tv_2way", "task_tv",
-            "task_tv_mean", "task_tv_max", "task_tv_joint" or "correlation_difference".
+        name: "auc", "accuracy", "log_loss", "brier" of classes, "level_error" and
+            "weighted_kappa" of ordered ones, "r2" and "rmse" of a numeric target; "l1_1way",
+            "tv_2way", "task_tv", "task_tv_mean", "task_tv_max", "task_tv_joint" or
+            "correlation_difference".
         learner: the learner of a prediction metric, None for distances.
         subject: what was measured: the target, a column, a pair, "all columns".
         value: the number; None when it is not defined, and then `note` says why.
@@ -102,6 +104,38 @@ class RocCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PredictedCurve:
+    """What a regression predicts for each declared bin of a numeric target. Outside epsilon.
+
+    Attributes:
+        learner: the learner.
+        trained_on: "synthetic" (TSTR) or "real" (TRTR).
+        actual: value of every bin that the holdout rows show, ascending.
+        predicted: mean prediction for the rows of the bin.
+        low, high: between them lie eight of ten predictions of the bin.
+        rows: holdout rows of the bin.
+        outside_epsilon: True: read from private rows without noise.
+    """
+
+    learner: str
+    trained_on: Side
+    actual: tuple[float, ...]
+    predicted: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    rows: tuple[int, ...]
+    outside_epsilon: bool = True
+
+    def __post_init__(self) -> None:
+        parts = (self.predicted, self.low, self.high, self.rows)
+        if not self.actual or any(len(part) != len(self.actual) for part in parts):
+            raise EvaluationError(
+                "actual, predicted, low, high and rows must have the same length, 1 or more.",
+                field="actual",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ColumnShape:
     """The shares of one column's codes in real and synthetic rows. Outside epsilon.
 
@@ -160,7 +194,7 @@ class Evaluation:
     Attributes:
         target: the column that is predicted.
         rows: prediction metrics first, then distances.
-        roc: ROC curves on the holdout rows.
+        roc: ROC curves on the holdout rows; none for a numeric target.
         columns: shares of every column.
         pair_tv: distance of every pair of columns.
         n_synthetic: synthetic rows.
@@ -199,8 +233,19 @@ class Evaluation:
         )
 
     @property
+    def score(self) -> str:
+        """The headline score: "r2" of a numeric target, else "auc"."""
+        return "r2" if self.find("r2") else "auc"
+
+    @property
+    def headline(self) -> MetricRow | None:
+        """The headline score of the default learner; None when no learner was tried."""
+        rows = self.find(self.score, self.default_learner)
+        return rows[0] if rows else None
+
+    @property
     def tstr_auc(self) -> float | None:
-        """AUC of the default learner trained on synthetic rows, tested on real ones."""
+        """AUC of the default learner trained on synthetic rows; None for a numeric target."""
         rows = self.find("auc", self.default_learner)
         return rows[0].value if rows else None
 
@@ -214,10 +259,15 @@ class Evaluation:
         """The numbers as JSON-safe values.
 
         ROC curves, pair matrices and the real shares of every column stay out: they describe
-        the private rows in more detail than an export needs.
+        the private rows in more detail than an export needs. "tstr" and "trtr" are the headline
+        `score` (R^2 of a numeric target) and its ceiling.
         """
+        row = self.headline
         return {
             "target": self.target,
+            "score": self.score,
+            "tstr": None if row is None else row.value,
+            "trtr": None if row is None else row.ceiling,
             "tstr_auc": self.tstr_auc,
             "trtr_auc": self.trtr_auc,
             "n_synthetic": self.n_synthetic,

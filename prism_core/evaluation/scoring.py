@@ -124,3 +124,42 @@ def _spread(length: NDArray[np.float64]) -> NDArray[np.intp]:
     found = np.searchsorted(length, wanted).clip(max=len(length) - 1)
     found[0], found[-1] = 0, len(length) - 1
     return np.unique(found)
+
+
+def level_error(y: NDArray[np.integer], proba: NDArray[np.float64]) -> float | None:
+    """Mean number of levels between the most probable class and the true one.
+
+    For ordered classes; ties go to the first class.
+    """
+    return float(np.abs(proba.argmax(axis=1) - y).mean()) if len(y) else None
+
+
+def weighted_kappa(y: NDArray[np.integer], proba: NDArray[np.float64]) -> float | None:
+    """Cohen's kappa with quadratic weights, of the most probable class and the true one.
+
+    1 is full agreement, 0 what the two margins give by chance; a miss by two levels counts four
+    times one by a single level. By scikit-learn. None without rows, and where all rows have one
+    and the same class on both sides.
+    """
+    taken = proba.argmax(axis=1)
+    if not len(y) or (np.ptp(y) == 0 and (taken == y).all()):
+        return None
+    from sklearn.metrics import cohen_kappa_score
+
+    labels = np.arange(proba.shape[1])
+    return float(cohen_kappa_score(y, taken, labels=labels, weights="quadratic"))
+
+
+def rmse(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> float | None:
+    """Root of the mean squared error, in the unit of `y`; None without rows."""
+    return float(np.sqrt(np.mean((predicted - y) ** 2))) if len(y) else None
+
+
+def r_squared(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> float | None:
+    """1 less the sum of squared errors over that of the mean of `y`.
+
+    1 is perfect, 0 as good as that mean, below 0 worse. None without rows and for a constant `y`.
+    """
+    if not len(y) or np.ptp(y) == 0.0:
+        return None
+    return float(1.0 - np.sum((predicted - y) ** 2) / np.sum((y - y.mean()) ** 2))

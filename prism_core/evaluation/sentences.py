@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def leading(found: Prediction, regime: str = "") -> MetricRow:
-    """The AUC that the headline is about: from S alone where all else is left out on purpose.
+    """The AUC or R^2 of the headline: from S alone where all else is left out on purpose.
 
     In the causal regime the synthetic rows say nothing on the target beyond S. What real rows
     reach with children and other columns is no ceiling that they were made for.
@@ -32,11 +32,20 @@ def leading(found: Prediction, regime: str = "") -> MetricRow:
     inner = _from_s(found)
     if regime == "causal" and inner is not None and inner.value is not None:
         return inner
-    return found.row("auc")
+    return found.row(found.score)
 
 
 def _from_s(found: Prediction) -> MetricRow | None:
-    return next((row for row in found.rows if row.name == "auc_from_s"), None)
+    return next((row for row in found.rows if row.name == f"{found.score}_from_s"), None)
+
+
+def score_name(name: str) -> str:
+    """A score as a reader knows it."""
+    short = {
+        "auc": "AUC", "auc_from_s": "AUC from S", "r2": "R²", "r2_from_s": "R² from S",
+        "rmse": "RMSE", "level_error": "mean level error", "weighted_kappa": "weighted kappa",
+    }  # fmt: skip
+    return short.get(name, name.replace("_", " "))
 
 
 def trust(found: Prediction, regime: str = "") -> str:
@@ -47,18 +56,19 @@ def trust(found: Prediction, regime: str = "") -> str:
         regime: of the release; see `leading`.
     """
     row = leading(found, regime)
+    score = "R²" if found.numeric else "AUC"
     if row.value is None:
-        return f"There is no AUC. {row.note}"
-    inner = row.name == "auc_from_s"
+        return f"There is no {score}. {row.note}"
     text = (
-        f"{'From the protected features S alone, a' if inner else 'A'} model trained on the "
-        f"synthetic rows reaches an AUC of {row.value:.3f} on real rows that took no part in "
-        "making them"
+        f"{'From the protected features S alone, a' if row is _from_s(found) else 'A'} model "
+        f"trained on the synthetic rows reaches an {score} of {row.value:z.3f} on real rows that "
+        "took no part in making them"
     )
     if row.ceiling is None or row.floor is None:
         return f"{text}. {row.note}"
+    guess = "always giving the mean" if found.numeric else "guessing"
     text += (
-        f"; trained on the real rows it reaches {row.ceiling:.3f}, and guessing {row.floor:.3f}."
+        f"; trained on the real rows it reaches {row.ceiling:z.3f}, and {guess} {row.floor:z.3f}."
     )
     room = row.ceiling - row.floor
     if room <= 0.02:
@@ -77,7 +87,7 @@ def _kept(kept: float) -> str:
 
 def beside(found: Prediction, regime: str = "") -> str:
     """The comparison that the headline is not about, with the reason; "" where there is none."""
-    inner, whole = _from_s(found), found.row("auc")
+    inner, whole = _from_s(found), found.row(found.score)
     if inner is None or inner.value is None or inner.ceiling is None:
         return ""
     if leading(found, regime) is not inner:
@@ -93,6 +103,42 @@ def beside(found: Prediction, regime: str = "") -> str:
         "trained on real rows. That second number is no ceiling for this release: it uses effects "
         "of the target and other columns outside S, which the causal regime leaves out on purpose "
         "because what they say changes where the data come from elsewhere."
+    )
+
+
+def off_by(found: Prediction) -> str:
+    """How far a prediction is off, in the target's own unit; "" where it is not known."""
+    row = found.row("rmse")
+    if row.value is None:
+        return ""
+    text = f"Its predictions of {found.target} are off by {amount(row.value)} (root mean square)"
+    others = [
+        f"{words} {amount(value)}"
+        for words, value in (("trained on real rows", row.ceiling), ("by the mean", row.floor))
+        if value is not None
+    ]
+    return f"{text}; {', '.join(others)}." if others else f"{text}."
+
+
+def amount(value: float) -> str:
+    """A number in the unit of a column, with four digits."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+
+
+def predicted(found: Prediction) -> str:
+    """Predicted against actual values in words."""
+    if not found.predicted:
+        return found.row("r2").note
+    parts = [
+        f"trained on {curve.trained_on} rows {amount(curve.predicted[0])} where it is "
+        f"{amount(curve.actual[0])} and {amount(curve.predicted[-1])} where it is "
+        f"{amount(curve.actual[-1])}"
+        for curve in found.predicted
+    ]
+    return (
+        f"Mean prediction in the lowest and in the highest bin of {found.target}: "
+        f"{'; '.join(parts)}. Predictions lie closer to the mean than the values do; the nearer "
+        "the two sides are to each other, the better the synthetic rows."
     )
 
 
@@ -258,8 +304,8 @@ def discriminator(row: MetricRow) -> str:
     )
 
 
-def subgroups(groups: Sequence[Subgroup], column: str) -> str:
-    """The subgroup figure in words."""
+def subgroups(groups: Sequence[Subgroup], column: str, *, numeric: bool = False) -> str:
+    """The subgroup figure in words; `numeric` says that the scores are RMSEs."""
     known = [group for group in groups if group.synthetic is not None]
     hidden = sum(group.rows is None for group in groups)
     tail = f" {hidden:,} small groups are suppressed." if hidden else ""
@@ -267,9 +313,13 @@ def subgroups(groups: Sequence[Subgroup], column: str) -> str:
         return f"No level of {column} can be scored.{tail}"
     low = min(known, key=lambda group: group.synthetic or 0.0)
     high = max(known, key=lambda group: group.synthetic or 0.0)
+    first, last = (
+        amount(group.synthetic or 0.0) if numeric else f"{group.synthetic:.3f}"
+        for group in (low, high)
+    )
     return (
-        f"By {column}, the AUC of the model trained on synthetic rows goes from "
-        f"{low.synthetic:.3f} ({low.label}) to {high.synthetic:.3f} ({high.label}).{tail}"
+        f"By {column}, the {'RMSE' if numeric else 'AUC'} of the model trained on synthetic rows "
+        f"goes from {first} ({low.label}) to {last} ({high.label}).{tail}"
     )
 
 

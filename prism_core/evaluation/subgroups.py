@@ -10,6 +10,7 @@ import numpy as np
 from prism_core.errors import EvaluationError
 from prism_core.evaluation import scoring
 from prism_core.evaluation.calibration import calibration_curve
+from prism_core.evaluation.squared_loss import target_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,9 +29,10 @@ class Subgroup:
     Attributes:
         label: the level.
         rows: holdout rows with a known target; None when the group is suppressed.
-        synthetic, real: AUC of the model trained on synthetic and on real rows; None when it is
+        synthetic, real: AUC of the model trained on synthetic and on real rows (RMSE of a numeric
+            target: within one group R^2 would be against that group's own mean); None when it is
             not defined, and then `note` says why.
-        accuracy: of the model trained on synthetic rows.
+        accuracy: of the model trained on synthetic rows; None for a numeric target.
         calibration_error: of the same.
         note: a sentence, or "".
         outside_epsilon: True: read from private rows without noise.
@@ -77,6 +79,8 @@ def _group(found: Prediction, label: str, inside: NDArray[np.bool_], least: int)
     rows = int(inside.sum())
     if rows < least:
         return Subgroup(label=label, rows=None, note=f"Fewer than {least:,} rows: suppressed.")
+    if found.numeric:
+        return _numeric_group(found, label, inside)
     y = found.test.column(found.target)[inside]
     made, real = (
         None if side is None or side.proba is None else side.proba[inside]
@@ -99,3 +103,14 @@ def _group(found: Prediction, label: str, inside: NDArray[np.bool_], least: int)
         calibration_error=None if curve is None else curve.error,
         note=note,
     )
+
+
+def _numeric_group(found: Prediction, label: str, inside: NDArray[np.bool_]) -> Subgroup:
+    y = target_values(found.test, found.target)[inside]
+    made, real = (
+        None if side is None or side.predicted is None
+        else scoring.rmse(y, side.predicted[inside])
+        for side in (found.made, found.real)
+    )  # fmt: skip
+    note = "" if made is not None else " ".join(found.made.notes) or "Not scored."
+    return Subgroup(label=label, rows=len(y), synthetic=made, real=real, note=note)

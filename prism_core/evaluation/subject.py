@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.evaluate import check_tables
 from prism_core.evaluation.fidelity import Comparison
+from prism_core.evaluation.target import by_squared_loss, learners_of
 from prism_core.privacy.checks import positive
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Subject:
         measured: what was measured, with how much noise; empty when it is not known.
         n: training rows of the release; public.
         sampling: how the synthetic rows were drawn.
+        as_classes: the bins of a numeric target are told apart as classes.
 
     Raises:
         EvaluationError: when the tables do not have the same columns or a name is unknown.
@@ -57,6 +59,7 @@ class Subject:
     measured: tuple[Measured, ...] = ()
     n: int
     sampling: Literal["iid", "rounded"] = "rounded"
+    as_classes: bool = False
 
     def __post_init__(self) -> None:
         check_tables(
@@ -81,6 +84,16 @@ class Subject:
     def features(self) -> tuple[str, ...]:
         """All columns but the target, in schema order."""
         return tuple(name for name in self.schema.names if name != self.target)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the target is predicted as a number, by squared loss."""
+        return by_squared_loss(self.schema[self.target], as_classes=self.as_classes)
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners of the target, the default first."""
+        return learners_of(self.schema[self.target], as_classes=self.as_classes)
 
     @property
     def real(self) -> EncodedTable:

@@ -7,22 +7,24 @@ and gives no guarantee, so it is outside epsilon and for the curator only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation import scoring
-from prism_core.evaluation.learners import LEARNERS, check_learners, fit, labelled
+from prism_core.evaluation import scoring, squared_loss
+from prism_core.evaluation.attempts import Attempt
+from prism_core.evaluation.learners import check_learners, fit, labelled
 from prism_core.evaluation.records import MetricRow, RocCurve
+from prism_core.evaluation.target import by_squared_loss, learners_of, ordered_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from prism_core.data.column import Column
     from prism_core.data.encoding import EncodedTable
-    from prism_core.evaluation.learners import Fitted
     from prism_core.evaluation.records import Side
 
 METRICS: dict[str, Callable[[NDArray[np.integer], NDArray[np.float64]], float | None]] = {
@@ -33,6 +35,12 @@ METRICS: dict[str, Callable[[NDArray[np.integer], NDArray[np.float64]], float | 
 }
 """The scores of a classifier, by metric name."""
 
+ORDERED_METRICS: dict[str, Callable[[NDArray[np.integer], NDArray[np.float64]], float | None]] = {
+    "level_error": scoring.level_error,
+    "weighted_kappa": scoring.weighted_kappa,
+}
+"""What is added for three or more classes in an order."""
+
 MAX_CLASSES = 100
 """Targets with more classes are not predicted: the fits would take hours."""
 
@@ -40,28 +48,11 @@ MAX_CURVE_CLASSES = 6
 """With more than two classes, ROC curves are kept for the most frequent ones in the holdout."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
-    """What one learner trained on one side reached, and what a reader must know of it.
-
-    Outside epsilon: read from private rows without noise, for the curator only.
-
-    Attributes:
-        values: the scores that are defined, by metric name.
-        notes: sentences a reader needs to read them.
-        curves: ROC curves.
-        fitted: the classifier; None when nothing could be fitted.
-        proba: class probabilities of the holdout rows with a known target, shape (rows,
-            classes); None when nothing could be fitted or scored.
-        outside_epsilon: True: read from private rows without noise.
-    """
-
-    values: dict[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    curves: tuple[RocCurve, ...] = ()
-    fitted: Fitted | None = field(default=None, repr=False)
-    proba: NDArray[np.float64] | None = field(default=None, repr=False)
-    outside_epsilon: bool = True
+def scores_of(column: Column, *, as_classes: bool = False) -> tuple[str, ...]:
+    """Names of the scores of a target, the headline first: "auc", or "r2" of a numeric one."""
+    if by_squared_loss(column, as_classes=as_classes):
+        return tuple(squared_loss.METRICS)
+    return (*METRICS, *(ORDERED_METRICS if ordered_classes(column) else ()))
 
 
 def predictive_rows(
@@ -71,15 +62,17 @@ def predictive_rows(
     target: str,
     features: Sequence[str],
     train: EncodedTable | None = None,
-    learners: Sequence[str] = LEARNERS,
+    learners: Sequence[str] | None = None,
+    as_classes: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[tuple[MetricRow, ...], tuple[RocCurve, ...]]:
     """TSTR rows and ROC curves of every learner.
 
-    Rows whose target is missing are left out in fitting and in scoring. Numeric targets are
-    predicted as their bins. The AUC counts the last class as positive when there are two
-    classes; with more it is the mean over the classes present in the holdout, each against
-    the rest. Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+    Rows whose target is missing are left out in fitting and in scoring. A numeric target of
+    three or more bins is predicted by squared loss and has no ROC curve. The AUC counts the last
+    class as positive when there are two classes; with more it is the mean over the classes
+    present in the holdout, each against the rest. Spends nothing and gives no guarantee: outside
+    epsilon, for the curator only.
 
     Args:
         synthetic: the rows to train on.
@@ -87,25 +80,32 @@ def predictive_rows(
         target: the column to predict.
         features: the columns to predict from.
         train: real training rows, for the ceiling.
-        learners: which of `LEARNERS` to try.
+        learners: which to try; None for all of `learners_of` the target.
+        as_classes: tell the bins of a numeric target apart as classes instead.
         progress: told what starts; may raise to stop.
 
     Raises:
         EvaluationError: when a learner is unknown.
     """
-    check_learners(learners)
+    column = holdout.schema[target]
+    allowed = learners_of(column, as_classes=as_classes)
+    learners = allowed if learners is None else learners
+    check_learners(learners, allowed)
+    names = scores_of(column, as_classes=as_classes)
     test = labelled(holdout, target)
-    floor = floor_scores(test, target, train)
+    floor = floor_scores(test, target, train, as_classes=as_classes)
     rows: list[MetricRow] = []
     curves: list[RocCurve] = []
     for learner in learners:
         progress(f"{learner} on synthetic rows")
-        made = attempt(learner, "synthetic", synthetic, test, target, features)
+        made = attempt(
+            learner, "synthetic", synthetic, test, target, features, as_classes=as_classes
+        )
         real = None
         if train is not None:
             progress(f"{learner} on real rows")
-            real = attempt(learner, "real", train, test, target, features)
-        rows += [metric_row(name, learner, test, target, made, real, floor) for name in METRICS]
+            real = attempt(learner, "real", train, test, target, features, as_classes=as_classes)
+        rows += [metric_row(name, learner, test, target, made, real, floor) for name in names]
         curves += made.curves + (real.curves if real else ())
     return tuple(rows), tuple(curves)
 
@@ -117,17 +117,21 @@ def protected_rows(
     target: str,
     s: Sequence[str],
     train: EncodedTable | None = None,
+    as_classes: bool = False,
 ) -> tuple[MetricRow, ...]:
-    """The AUC of the default learner from the protected features S alone.
+    """The AUC (or R^2) of the default learner from the protected features S alone.
 
     The causal regime leaves predictive columns out on purpose, so its honest ceiling is what
     real rows reach with S. Spends nothing and gives no guarantee: outside epsilon, for the
     curator only.
     """
+    column = holdout.schema[target]
     rows, _ = predictive_rows(
-        synthetic, holdout, target=target, features=s, train=train, learners=LEARNERS[:1]
-    )
-    return tuple(replace(row, name="auc_from_s") for row in rows if row.name == "auc")
+        synthetic, holdout, target=target, features=s, train=train,
+        learners=learners_of(column, as_classes=as_classes)[:1], as_classes=as_classes,
+    )  # fmt: skip
+    score = scores_of(column, as_classes=as_classes)[0]
+    return tuple(replace(row, name=f"{score}_from_s") for row in rows if row.name == score)
 
 
 def metric_row(
@@ -146,7 +150,8 @@ def metric_row(
         notes.append("No real training rows were given, so there is no ceiling.")
     else:
         notes += [note for note in real.notes if note not in notes]
-    notes += _test_notes(name, test, target)
+    numeric = name in squared_loss.METRICS
+    notes += (squared_loss.numeric_notes if numeric else _test_notes)(name, test, target)
     return MetricRow(
         name=name,
         learner=learner,
@@ -165,11 +170,16 @@ def attempt(
     test: EncodedTable,
     target: str,
     features: Sequence[str],
+    *,
+    as_classes: bool = False,
 ) -> Attempt:
     """Fit a learner to one side and score it on the test rows.
 
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
     """
+    column = table.schema[target]
+    if by_squared_loss(column, as_classes=as_classes):
+        return squared_loss.attempt_numeric(learner, side, table, test, target, features)
     rows = labelled(table, target)
     shown = np.unique(rows.column(target))
     refusal = _refusal(rows, shown, side, target)
@@ -178,9 +188,8 @@ def attempt(
     fitted = fit(learner, rows, target=target, features=features)
     proba = fitted.probabilities(test)
     y = test.column(target)
-    scores = {name: score(y, proba) for name, score in METRICS.items()}
     return Attempt(
-        values={name: value for name, value in scores.items() if value is not None},
+        values=_scores(column, y, proba),
         notes=_fit_notes(rows, shown, side, target, converged=fitted.converged),
         curves=_curves(learner, side, test, target, proba),
         fitted=fitted,
@@ -241,21 +250,33 @@ def _test_notes(name: str, test: EncodedTable, target: str) -> list[str]:
     return []
 
 
-def floor_scores(test: EncodedTable, target: str, train: EncodedTable | None) -> dict[str, float]:
+def _scores(column: Column, y: NDArray[np.integer], proba: NDArray[np.float64]) -> dict[str, float]:
+    """The scores of a classifier that are defined."""
+    every = METRICS | (ORDERED_METRICS if ordered_classes(column) else {})
+    scores = {name: score(y, proba) for name, score in every.items()}
+    return {name: value for name, value in scores.items() if value is not None}
+
+
+def floor_scores(
+    test: EncodedTable, target: str, train: EncodedTable | None, *, as_classes: bool = False
+) -> dict[str, float]:
     """Scores of the class shares of the real training rows (else of the holdout itself).
+
+    Of a numeric target those of their mean.
 
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
     """
+    column = test.schema[target]
+    if by_squared_loss(column, as_classes=as_classes):
+        return squared_loss.numeric_floor(test, target, train)
     known = test if train is None else labelled(train, target)
     source = known if known.n else test
     if not source.n or not test.n:
         return {}
-    classes = test.schema[target].level_count
+    classes = column.level_count
     shares = np.bincount(source.column(target), minlength=classes) / source.n
     y = test.column(target)
-    proba = np.broadcast_to(shares, (test.n, classes))
-    scores = {name: score(y, proba) for name, score in METRICS.items()}
-    return {name: value for name, value in scores.items() if value is not None}
+    return _scores(column, y, np.broadcast_to(shares, (test.n, classes)))
 
 
 def _curves(

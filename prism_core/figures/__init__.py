@@ -18,6 +18,7 @@ from prism_core.figures.error_curve import ErrorPoint, error_curve_figure
 from prism_core.figures.error_split import error_split_figure, task_marginal_figure
 from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
 from prism_core.figures.metrics import METRIC_TITLES, learners_figure, metric_figure
+from prism_core.figures.predicted import predicted_figure
 from prism_core.figures.rehearsal import lowest, rehearsal_figure, rehearsal_text
 from prism_core.figures.reproduced import Drawn, paper_figures
 from prism_core.figures.roc import curves_figure, roc_figure
@@ -53,6 +54,7 @@ __all__ = [
     "pair_heatmap",
     "paper_figures",
     "pool_style",
+    "predicted_figure",
     "rehearsal_figure",
     "rehearsal_text",
     "roc_figure",

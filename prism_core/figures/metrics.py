@@ -21,11 +21,16 @@ METRIC_TITLES = {
     "brier": "Brier score (lower is better)",
     "calibration_error": "Expected calibration error (lower is better)",
     "auc_from_s": "Area under the ROC curve from S alone (higher is better)",
+    "level_error": "Mean number of levels off (lower is better)",
+    "weighted_kappa": "Kappa with quadratic weights (higher is better)",
+    "r2": "R² (higher is better; 0 is always giving the mean)",
+    "r2_from_s": "R² from S alone (higher is better)",
+    "rmse": "Root mean squared error, in the unit of the column (lower is better)",
 }
 """Axis titles of the prediction metrics."""
 
 _MARKS = (
-    ("floor", "Guessing by class shares (floor)", theme.FLOOR, "line-ns-open", "bottom center"),
+    ("floor", "Guessing without any column (floor)", theme.FLOOR, "line-ns-open", "bottom center"),
     ("ceiling", "Trained on real rows (ceiling)", theme.REAL, "diamond-open", "bottom center"),
     ("value", "Trained on synthetic rows", theme.SYNTHETIC, "circle", "top center"),
 )
@@ -38,7 +43,8 @@ def metric_figure(evaluation: Evaluation, name: str = "auc") -> go.Figure:
 
     Args:
         evaluation: the result to draw.
-        name: "auc", "accuracy", "log_loss" or "brier".
+        name: "auc", "accuracy", "log_loss", "brier", "level_error", "weighted_kappa", "r2" or
+            "rmse".
     """
     return learners_figure(evaluation.find(name), name)
 
@@ -116,7 +122,7 @@ def _points(
         y=[place for place, _ in found],
         mode="markers+text",
         marker={"color": colour, "symbol": symbol, "size": 14, "line": {"width": 2.5}},
-        text=[f"{number:.3f}" for _, number in found],
+        text=[f"{number:.3f}" if abs(number) < 100 else f"{number:,.0f}" for _, number in found],
         textposition=position,
         textfont={"size": 12},
         name=legend,

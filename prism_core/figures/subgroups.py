@@ -14,20 +14,24 @@ if TYPE_CHECKING:
     from prism_core.evaluation.subgroups import Subgroup
 
 
-def subgroup_figure(groups: Sequence[Subgroup], column: str) -> go.Figure:
-    """AUC of every level, trained on synthetic and on real rows. Outside epsilon.
+def subgroup_figure(groups: Sequence[Subgroup], column: str, *, numeric: bool = False) -> go.Figure:
+    """AUC (or RMSE) of every level, trained on synthetic and on real rows. Outside epsilon.
 
     Suppressed levels keep their place and have no mark.
 
     Args:
         groups: in the declared order.
         column: whose levels they are.
+        numeric: whether the scores are RMSEs of a numeric target.
     """
     if not any(group.synthetic is not None for group in groups):
         return theme.sentence_figure("No level has enough rows of both classes to be scored.")
     figure = theme.new_figure(
         height=120 + 28 * max(3, len(groups)),
-        xaxis={"title": {"text": "Area under the ROC curve"}, "showgrid": True},
+        xaxis={
+            "title": {"text": "Root mean squared error" if numeric else "Area under the ROC curve"},
+            "showgrid": True,
+        },
         yaxis=theme.rows_axis([group.label for group in groups])
         | {"title": {"text": theme.safe(column, 40)}},
     )
@@ -45,6 +49,6 @@ def subgroup_figure(groups: Sequence[Subgroup], column: str) -> go.Figure:
             name=title, marker={"color": colour, "symbol": symbol, "size": 12,
                                 "line": {"width": 2}},
             customdata=[theme.safe(groups[place].label) for place, _ in known],
-            hovertemplate=f"%{{customdata}}<br>{title}: %{{x:.3f}}<extra></extra>",
+            hovertemplate=f"%{{customdata}}<br>{title}: %{{x:.4g}}<extra></extra>",
         )  # fmt: skip
     return figure

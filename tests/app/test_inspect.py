@@ -36,20 +36,23 @@ def _workspace(tmp_path, monkeypatch):
 def make(tmp_path, schema, frame):
     """A project with a run behind it; private unless asked otherwise."""
 
-    def run(name: str = "run", *, public: bool = False, seed: int = 1) -> Project:
+    def run(
+        name: str = "run", *, public: bool = False, seed: int = 1, target: str = "readmitted",
+        edges: tuple[tuple[str, str], ...] = EDGES,
+    ) -> Project:  # fmt: skip
         rng = np.random.default_rng(seed)
         raw = from_frame(frame)
         train = encode_rows(schema, raw, public=True, rng=rng)
         plan = design(
-            schema, Task(target="readmitted"), Budget(epsilon=2.0), train.n,
-            dag=Dag(nodes=schema.names, edges=EDGES),
+            schema, Task(target=target), Budget(epsilon=2.0), train.n,
+            dag=Dag(nodes=schema.names, edges=edges),
             synthesis=Synthesis(model="naive_bayes", rows=300),
         )  # fmt: skip
         made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
         holdout = encode_holdout(schema, raw, rng=rng, public=public)
         return Project(
-            name="stays", raw=raw, test=raw, public=public, schema=schema, target="readmitted",
-            graph=Graph(edges=EDGES), train=train, holdout=holdout, asset="ward 7",
+            name="stays", raw=raw, test=raw, public=public, schema=schema, target=target,
+            graph=Graph(edges=edges), train=train, holdout=holdout, asset="ward 7",
             folder=writer.write(made, tmp_path / name),
         )  # fmt: skip
 
@@ -296,6 +299,66 @@ def test_the_headline_of_a_causal_release_is_about_s(make):
     shown = {metric.label: metric.value for metric in test.metric}
     assert shown["AUC from S, trained on real"] == f"{inner.ceiling:.3f}"
     assert "no ceiling for this release" in texts(test)
+
+
+NUMBER = {"target": "age", "edges": (("readmitted", "age"), ("smoker", "age"))}
+
+
+def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
+    project = opened(make("second", **NUMBER))
+    project.earlier = [make("first", seed=2, **NUMBER).folder]
+    test = page(project)
+    labels = {metric.label for metric in test.metric}
+    assert labels >= {"R² from S, trained on synthetic", "R² from S, trained on real",
+                      "R², always the mean", "RMSE, trained on synthetic"}  # fmt: skip
+    shown = texts(test)
+    assert "model trained on the synthetic rows reaches an R² of" in shown
+    assert "are off by" in shown
+    assert "Mean prediction in the lowest and in the highest bin of age" in shown
+    assert "an AUC" not in shown
+    test.selectbox(key="trust_learner_numeric").select("gradient_boosting")
+    test.selectbox(key="metric_choice_numeric").select("rmse")
+    settled(test, project)
+    assert "predict:gradient_boosting" in project.inspection.works
+    assert "Gradient boosting" in frames(test)
+    test = page(project, "Subgroups")
+    assert "the RMSE of the model" in texts(test)
+    test = page(project, "Compare")
+    assert "RMSE, trained on real" in frames(test)
+    assert "1: first" in frames(test)
+
+
+def test_the_bins_of_a_number_are_told_apart_as_classes_on_request(make):
+    project = opened(make(**NUMBER))
+    test = page(project)
+    test.toggle(key="as_classes").set_value(True)
+    settled(test, project)
+    assert project.inspection.subject.as_classes
+    assert "reaches an AUC of" in texts(test)
+    assert "weighted kappa" in frames(test)
+    test.toggle(key="as_classes").set_value(False)
+    settled(test, project)
+    assert "reaches an R² of" in texts(test)
+    test = page(opened(make("other")))
+    assert not test.toggle
+
+
+@pytest.mark.privacy
+def test_private_numbers_of_a_numeric_target_are_r2_and_rmse(make):
+    project = opened(make(**NUMBER))
+    test = page(project, "Private numbers")
+    assert "RMSE of a tenth, noise (95%)" in {metric.label for metric in test.metric}
+    assert "would drown in its noise" in texts(test)
+    test.number_input(key="private_epsilon").set_value(1.0)
+    settled(test, project)
+    test.text_input(key="private_confirm_0").set_value("ward 7")
+    settled(test, project)
+    test.button(key="private_run").click()
+    settled(test, project)
+    (charge,) = Ledger().charges()
+    assert charge.state == "done"
+    assert [number.name for number in project.inspection.private[0].numbers] == ["r2", "rmse"]
+    assert ":green-badge[inside epsilon]" in texts(test)
 
 
 def test_numbers_that_are_taken_away_hold_nothing_a_spreadsheet_executes(monkeypatch):

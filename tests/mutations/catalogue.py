@@ -57,6 +57,7 @@ PLD = "unit/test_pld.py"
 LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
 PRIVATE = "unit/test_private_evaluation.py"
+SQUARES = "unit/test_private_numeric.py"
 COMPARATORS = "unit/test_comparators.py"
 ADAPTIVE = "unit/test_adaptive.py"
 ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
@@ -440,8 +441,8 @@ CATALOGUE = (
     # --- private evaluation ---
     _one(
         "bins of scores from the holdout", "evaluation/private.py",
-        "    edges = score_edges(plan, fitted, synthetic)\n",
-        "    edges = score_edges(plan, fitted, holdout)\n",
+        "in cell_codes(plan, fitted, holdout, edges)",
+        "in cell_codes(plan, fitted, holdout, score_edges(plan, fitted, holdout))",
         f"{PRIVATE}::test_the_whole_step_on_every_small_holdout",
     ),
     _one(
@@ -451,8 +452,9 @@ CATALOGUE = (
     ),
     _one(
         "private numbers from the true counts", "evaluation/private.py",
-        "numbers=_numbers(plan, noisy), binning",
-        "numbers=_numbers(plan, [np.bincount(c, minlength=s) for c, s in cells]), binning",
+        "numbers=step.numbers(noisy), binning",
+        "numbers=step.numbers([np.bincount(q.args[0], minlength=q.args[1]) for q in queries]), "
+        "binning",
         f"{PRIVATE}::test_the_numbers_come_from_the_noisy_counts_alone",
     ),
     _one(
@@ -475,6 +477,27 @@ CATALOGUE = (
         "        found.append((cells.astype(np.int64), 2 * BINS + 1))",
         "        found.append((np.repeat(cells.astype(np.int64), 2), 2 * BINS + 1))",
         f"{PRIVATE}::test_every_small_holdout_and_every_replaced_row",
+    ),
+    _one(
+        "noise of a sum as of a count", "evaluation/private_plan.py",
+        "sigma = one.sigma * STEPS / one.sensitivity", "sigma = one.sigma",
+        f"{SQUARES}::test_the_plan_never_spends_more_than_it_says",
+    ),
+    _one(
+        "a sum's values not clipped", "privacy/sums.py",
+        "np.clip(values.astype(np.int64), 0, most)", "values.astype(np.int64)",
+        f"{SQUARES}::test_a_sum_clips_and_refuses_a_sensitivity_that_is_too_small",
+    ),
+    _one(
+        "a sum's declared sensitivity not checked", "privacy/sums.py",
+        "if not event.sensitivity >= most:", "if event.sensitivity < 0:",
+        f"{SQUARES}::test_a_sum_clips_and_refuses_a_sensitivity_that_is_too_small",
+    ),
+    _one(
+        "squared errors in steps of the largest one seen", "evaluation/private_numeric.py",
+        "error**2 / largest * STEPS", "error**2 / (error**2).max() * STEPS",
+        f"{SQUARES}::test_every_small_holdout_and_every_replaced_row",
+        f"{SQUARES}::test_no_row_moves_another_row_s_step",
     ),
     # --- the report ---
     _one(

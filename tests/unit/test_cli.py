@@ -154,6 +154,39 @@ def test_evaluate_as_json_and_as_text(prism, make_run, tmp_path):
     assert out.startswith("outside epsilon: these numbers read real rows without noise")
 
 
+def test_a_numeric_target_from_release_to_evaluation_and_report(prism, make_run, tmp_path):
+    config = make_run(task={"target": "age", "regime": "predictive", "k": 2})
+    assert prism("release", config, "--out", tmp_path / "out", "--seed", 1)[0] == 0
+    command = ("evaluate", tmp_path / "out", "--holdout", config.parent / "holdout.csv")
+    status, out, err = prism(*command, "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert found["score"] == "r2"
+    assert found["tstr"] <= 1.0
+    assert found["tstr_auc"] is None
+    rows = {(row["name"], row["learner"]): row for row in found["metrics"]}
+    for learner in ("ridge", "gradient_boosting"):
+        assert rows["rmse", learner]["value"] > 0.0
+        assert rows["rmse", learner]["floor"] > 0.0
+        assert rows["rmse", learner]["ceiling"] > 0.0
+    told = tmp_path / "evaluation.json"
+    told.write_text(out, encoding="utf-8")
+    copied = tmp_path / "copy.html"
+    status, _, err = prism("report", tmp_path / "out", "--out", copied, "--evaluation", told)
+    assert (status, err) == (0, "")
+    text = copied.read_text(encoding="utf-8")
+    assert "Root mean squared error (RMSE), in the unit of the target" in text
+    assert "R² of a numeric target" in text
+    classes = json.loads(prism(*command, "--classes", "--json")[1])
+    assert classes["score"] == "auc"
+    assert 0.0 <= classes["tstr_auc"] <= 1.0
+    status, out, _ = prism(*command, "--private", 8, "--seed", 2, "--json")
+    assert status == 0
+    numbers = json.loads(out)["numbers"]
+    assert [number["name"] for number in numbers] == ["r2", "rmse"]
+    assert all(number["outside_epsilon"] for number in numbers)  # a rehearsal
+
+
 def test_sample_data(prism, tmp_path):
     status, out, _ = prism("sample-data", "scm_spurious", "--out", tmp_path / "sample", "--json")
     assert status == 0

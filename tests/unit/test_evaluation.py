@@ -352,7 +352,7 @@ def test_many_classes_and_a_class_the_synthetic_rows_never_show(rng):
         a = rng.integers(0, 5, n)
         return table(schema, np.stack([a, (a + rng.integers(0, 2, n)) % 5 % top], 1))
 
-    found = evaluate(rows(4), rows(5), target="y", train=rows(5))
+    found = evaluate(rows(4), rows(5), target="y", train=rows(5), as_classes=True)
     for learner in LEARNERS:
         auc = found.find("auc", learner)[0]
         assert auc.value is not None

@@ -371,7 +371,7 @@ def test_releases_and_anything_else_stand_in_one_table():
     mine = Candidate(name="mine", synthetic=found.synthetic, epsilon=1.0, stamp="release")
     first, second = compare(found, (good, mine))
     assert first.task_distance < second.task_distance
-    assert first.auc.ceiling == second.auc.ceiling
+    assert first.score.ceiling == second.score.ceiling
     assert first.epsilon is None
     other = replace(good, synthetic=rows(classes=3))
     with pytest.raises(EvaluationError, match="other columns"):
