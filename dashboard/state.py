@@ -448,6 +448,12 @@ class Project(Entries):
         """The task as it is entered."""
         return self.task_for(self.target or "")
 
+    def settled_task(self) -> Task:
+        """The task with what is left to the plan filled in, as far as there is a plan."""
+        with suppress(PrismError):
+            return self.plan().task
+        return self.task()
+
     def plan(self, entries: Entries | None = None) -> Plan:
         """The plan of what is entered.
 

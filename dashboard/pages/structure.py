@@ -38,7 +38,9 @@ if state.target is not None:
     learn_graph.section()
     # Written after the drawing, so that it speaks of the edges just drawn.
     with summary, mistakes():
-        st.markdown(f":material/shield: {plain(statement(state.task(), state.dag))}")
+        features = len(state.schema.columns) - 1 if state.schema else None
+        text = statement(state.settled_task(), state.dag, features)
+        st.markdown(f":material/shield: {plain(text)}")
 files, meaning, away = st.tabs(
     [
         ":material/upload_file: Upload or paste a graph",

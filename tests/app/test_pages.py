@@ -83,7 +83,7 @@ def test_later_pages_send_back_to_the_first_gap(name):
 @pytest.mark.parametrize(
     ("regime", "words"),
     [("causal", "S = Pa(Y) = {A, B}"), ("graphical", "S = MB(Y) = {A, B, S1"),
-     ("predictive", "will be chosen privately")],
+     ("predictive", "S is all 12 columns besides Y: nothing has to be chosen")],
 )  # fmt: skip
 def test_the_structure_page_says_what_s_is(project, regime, words):
     project.regime = regime
@@ -92,7 +92,9 @@ def test_the_structure_page_says_what_s_is(project, regime, words):
 
 def test_the_way_of_choosing_features_is_kept_and_reaches_the_plan(project):
     project.regime = "predictive"
+    project.k = 3
     test = page("structure", project)
+    assert "S is not known yet: the 3 features" in texts(test)
     box = test.selectbox(key="selection_choice")
     assert len(box.options) == 4
     box.select("mutual_information").run()
@@ -485,24 +487,18 @@ def test_the_number_of_persons_may_be_typed():
     assert (project.people.person_id, project.people.persons) == ("pid", 20)
 
 
-def test_all_features_means_that_nothing_is_chosen(project):
+def test_the_number_of_features_is_left_to_the_plan_until_it_is_typed(project):
     project.regime = "predictive"
-    most = len(project.schema.columns) - 1
-    project.k = 8 if most > 8 else most
     test = page("structure", project)
+    entry = test.number_input(key="k_choice")
+    assert entry.value is None
+    assert project.plan().selection is None  # 12 columns of two or three levels: all of them
+    entry.set_value(4).run()
+    assert project.plan().selection.k == 4
+    most = len(project.schema.columns) - 1
     test.number_input(key="k_choice").set_value(most).run()
     assert f"All {most} features: nothing is chosen" in texts(test)
-
-
-def test_the_default_of_k_leaves_something_to_choose():
-    columns = tuple(Column(name=name, kind="boolean") for name in "abcdy")
-    raw = read_table(b"a,b,c,d,y\n1,1,1,1,1\n0,0,0,0,0\n")
-    schema = Schema(columns=columns, one_row_per_person=True)
-    project = Project(
-        name="t", raw=raw, public=True, schema=schema, target="y", regime="predictive"
-    )
-    page("structure", project)
-    assert project.k < 4
+    assert project.plan().selection is None
 
 
 def test_every_word_of_a_page_is_explained():

@@ -16,7 +16,7 @@ from prism_core.experiments.reproduce.paid import SELECTION_SHARE, paid_scores
 from prism_core.pipeline import draw, release
 from prism_core.planning.design import design
 from prism_core.planning.scenario import Scenario
-from prism_core.planning.task import Budget, Shares, Synthesis, Task
+from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.mechanisms import noisy_marginal
 from prism_core.privacy.noise import SeededNoise
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from prism_core.experiments.reproduce.methods import Method
     from prism_core.experiments.reproduce.settings import Setting
     from prism_core.planning.task import AllocationRule, Regime
-
-NO_CHOICE = Shares(selection=0.001, choice=0.05, task=0.749, background=0.20)
-"""Shares where all features are taken: choosing them has one outcome and needs no budget, but a
-plan of the predictive regime gives it something."""
 
 STAND_IN_SEED, TRIALS = 10_000, 20
 """A rehearsed allocation is chosen on the rows of this seed, by so many runs of every candidate."""
@@ -147,7 +143,6 @@ def _scenario(
         budget=Budget(
             epsilon=asked.epsilon if epsilon is None else epsilon,
             accountant=setting.accountant, allocation=allocation,
-            shares=NO_CHOICE if k == features and regime == "predictive" else Shares(),
         ),
         synthesis=Synthesis(model=setting.model, sampling=setting.sampling),
     )  # fmt: skip

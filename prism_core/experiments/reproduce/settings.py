@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SettingName: TypeAlias = Literal["paper", "ours"]
 SETTING_NAMES: tuple[SettingName, ...] = get_args(SettingName)
 
-ROUNDS: ThreeWayRule = "adaptive"
+ROUNDS: ThreeWayRule = "auto"
 """How `ours` chooses marginals beyond the pairs with the target."""
 
 
