@@ -84,7 +84,7 @@ class Counter:
         """
         for start in range(0, rows, CHUNK):
             stop = min(start + CHUNK, rows)
-            part = {name: codes[name][start:stop] for name in self.columns}
+            part = {name: _narrow(codes[name][start:stop]) for name in self.columns}
             for clique, table in self._tables.items():
                 table += self._flat_counts(part, clique, stop - start)
 
@@ -106,14 +106,22 @@ class Counter:
 
     def _marginal(self, clique: tuple[str, ...]) -> NDArray[np.int64]:
         members = set(clique)
-        wide = min(
-            (names for names in self._tables if members.issubset(names)), key=self.schema.cells
-        )
+        wide = self.schema.canonical(clique)
+        if wide not in self._tables:
+            wide = min(
+                (names for names in self._tables if members.issubset(names)),
+                key=self.schema.cells,
+            )
         counts = self._tables[wide].reshape(self.schema.shape(wide))
         drop = tuple(axis for axis, name in enumerate(wide) if name not in members)
         kept = [name for name in wide if name in members]
         summed = counts.sum(axis=drop, dtype=np.int64)
         return np.ascontiguousarray(summed.transpose([kept.index(name) for name in clique]))
+
+
+def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Codes as 16 bits (a column has at most 10,001), once for all the marginals they are in."""
+    return codes.astype(np.int16, copy=False)
 
 
 def covering(schema: Schema, cliques: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
