@@ -20,6 +20,8 @@ from prism_core.errors import SchemaError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from prism_core.data.schema import Schema
+
 MAX_CODES = 100_000
 """Most codes of one column; the largest classifications of diagnoses have fewer."""
 
@@ -120,6 +122,23 @@ def named(column: str) -> Iterator[None]:
 
 def _is_plain(text: object) -> bool:
     return isinstance(text, str) and text != "" and text == text.strip()
+
+
+def sentence(groups: CodeGroups) -> str:
+    """What a report says about a column of codes in groups."""
+    return (
+        f"{groups.count:,} codes in {len(groups.groups):,} groups; only groups are measured, and a "
+        f"row's code is drawn within its group ({groups.law}), whatever the real rows hold"
+    )
+
+
+def grouped(schema: Schema) -> list[str]:
+    """A line for every column of codes in groups."""
+    return [
+        f"{column.name}: {sentence(column.groups)}"
+        for column in schema.columns
+        if column.groups is not None
+    ]
 
 
 def by_prefix(codes: Iterable[str], length: int) -> CodeGroups:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from prism_core.data.code_groups import CodeGroups
 from prism_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from prism_core.data.code_groups import CodeGroups
 
 Kind: TypeAlias = Literal["categorical", "ordinal", "boolean", "numeric", "date"]
 Level: TypeAlias = str | int | float | bool

@@ -48,8 +48,8 @@ def blank_rows(names: Iterable[str]) -> list[FormRow]:
     """Rows with nothing but a name, to be filled in; refused until they are."""
     return [
         FormRow(
-            name=name, kind="", learn=False, levels="", groups="", lower="", upper="", bins="", decimals=None,
-            nullable=False, fill="", other="", description="",
+            name=name, kind="", learn=False, levels="", groups="", lower="", upper="", bins="",
+            decimals=None, nullable=False, fill="", other="", description="",
         )
         for name in names
     ]  # fmt: skip
