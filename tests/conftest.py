@@ -114,9 +114,9 @@ def _categorical(draw: st.DrawFn) -> Column:
 
 @st.composite
 def _grouped(draw: st.DrawFn) -> Column:
-    parts = st.lists(st.lists(labels(), min_size=1, max_size=4), min_size=1, max_size=4)
-    codes = draw(parts.filter(lambda found: len({*sum(found, [])}) == len(sum(found, []))))
-    groups = draw(st.lists(labels(), min_size=len(codes), max_size=len(codes), unique=True))
+    every = draw(st.lists(labels(), min_size=1, max_size=8, unique=True))
+    groups = draw(st.lists(labels(), min_size=1, max_size=len(every), unique=True))
+    codes = [every[place :: len(groups)] for place in range(len(groups))]
     weight = st.floats(0.0, 1e6)
     weights = [[draw(weight) for _ in part] for part in codes] if draw(st.booleans()) else []
     known = CodeGroups(

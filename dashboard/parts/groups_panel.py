@@ -27,10 +27,11 @@ def section(rows: Sequence[dict[str, Any]]) -> None:
         return
     with st.expander("Many codes: model a column on groups of them"):
         st.markdown(
-            "A column of hundreds of codes (diagnoses, postcodes) drowns in noise. Give a **public** "
-            "map from codes to groups: groups are measured, and a synthetic row gets one of its "
-            "group's codes, all alike or by the weights of the map. What a code says beyond its "
-            "group is not in the synthetic rows. The map comes from a codebook, not from the rows."
+            "A column of hundreds of codes (diagnoses, postcodes) drowns in noise. Give a "
+            "**public** map from codes to groups: groups are measured, and a synthetic row gets "
+            "one of its group's codes, all alike or by the weights of the map. What a code says "
+            "beyond its group is not in the synthetic rows. The map comes from a codebook, not "
+            "from the rows."
         )
         name = st.selectbox("Column", names, key="groups_column")
         row = next(row for row in rows if row.get("name") == name)
