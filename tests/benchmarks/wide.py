@@ -1,4 +1,4 @@
-"""A release of 200 columns, one of them with 2,000 codes in 60 groups: seconds, in all and by stage.
+"""A release of 200 columns, one of them with 2,000 codes in 60 groups: seconds by stage.
 
 python tests/benchmarks/wide.py [--rows 20000 50000] [--columns 200] [--regimes predictive causal]
         [--levels] [--secure]
