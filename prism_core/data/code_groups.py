@@ -296,6 +296,11 @@ def of_entry(entry: Mapping[str, Any]) -> CodeGroups | None:
     """
     if not {"groups", "codes", "prefix"} & set(entry):
         return None
+    if any(isinstance(entry.get(key), str) for key in ("groups", "codes")):
+        raise _error(
+            "a file is read where it stands beside a schema file; write the codes in this schema, "
+            "or give the map on the page Data"
+        )
     if entry.get("levels"):
         raise _error("the groups are the levels; leave levels out")
     found = _of_prefix(entry) if "groups" not in entry else _of_groups(entry)

@@ -162,7 +162,9 @@ def test_codes_are_grouped_by_their_first_characters():
         ({"groups": {"a": [250.1]}}, "in quotation marks"),
         ({"groups": {"a": {"1": "x"}}}, "a weight must be a number"),
         ({"groups": {"a": "1"}}, "a list of codes"),
-        ({"groups": "icd.csv"}, "a section with the codes of every group"),
+        ({"groups": "icd.csv"}, "read where it stands beside a schema file"),
+        ({"codes": "icd.csv", "prefix": 3}, "read where it stands beside a schema file"),
+        ({"groups": ["1"]}, "a section with the codes of every group"),
         ({"codes": ["1"]}, "need a prefix"),
         ({"prefix": 3}, "needs codes"),
         ({"codes": ["1"], "prefix": 0}, "above 0"),
@@ -194,6 +196,19 @@ def test_a_map_may_stand_in_a_file_beside_the_schema(tmp_path, entry, content):
     found = schema_io.load(tmp_path / "schema.yaml")
     assert found["icd"].groups == ICD
     assert schema_io.loads(schema_io.dumps(found)) == found  # what is written stands on its own
+
+
+def test_the_documents_example_is_a_schema(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "wide.md").read_text(encoding="utf-8")
+    (tmp_path / "schema.yaml").write_text(text.split("```yaml\n")[1].split("```")[0])
+    (tmp_path / "procedures.csv").write_text("code;group;weight\n5-470;5-47;2\n5-471;5-47;0\n")
+    (tmp_path / "icd10.csv").write_text("I50.1\nE11.9\n")
+    found = schema_io.load(tmp_path / "schema.yaml")
+    assert found["drug"].levels == ("statins", "other")
+    assert found["region"].groups.weights == ((120.0, 35.0), (80.0,))
+    assert found["diagnosis"].levels == ("I50", "E11", "other")
+    assert found["procedure"].groups.weights == ((2.0, 0.0),)
+    assert found["cause"].levels == ("I50", "E11")
 
 
 @pytest.mark.parametrize("name", ["../map.csv", "/etc/hostname", "absent.csv"])
