@@ -81,7 +81,11 @@ def write(folder: Path, count: int, rows: int, *, levels: bool, public: bool) ->
     (folder / "schema.yaml").write_text(yaml.safe_dump(schema, sort_keys=False))
     edges = [(name, "y") for name in ("x0", "x1", "x2", "diagnosis")]
     (folder / "dag.csv").write_text("from,to\n" + "".join(f"{a},{b}\n" for a, b in edges))
-    asset = "" if public else '[asset]\nname = "wide"\nepsilon = 100.0\ndelta = 1e-5\n'
+    asset = (
+        ""
+        if public
+        else '[asset]\nname = "wide"\nlifetime_epsilon = 100.0\nlifetime_delta = 1e-5\n'
+    )
     for regime in ("predictive", "causal", "graphical"):
         graph = "" if regime == "predictive" else 'dag = "dag.csv"\n'
         (folder / f"{regime}.toml").write_text(
