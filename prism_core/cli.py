@@ -179,6 +179,9 @@ def _plan(arguments: argparse.Namespace) -> None:
 
 
 def _plan_text(plan: Plan) -> str:
+    from prism_core.data.code_groups import grouped
+    from prism_core.planning.wide import size_text
+
     lines = [
         f"target {plan.task.target}, regime {plan.task.regime}, n = {plan.n:,}",
         f"S = {{{', '.join(plan.s)}}}" + ("" if plan.s_is_final else "  (worst case: S is chosen "
@@ -186,8 +189,8 @@ def _plan_text(plan: Plan) -> str:
         f"epsilon {plan.budget.epsilon:g}, delta {plan.delta:.3g}, accountant "
         f"{plan.budget.accountant}; spends epsilon {plan.spent.epsilon:.6g}",
         *_learned_lines(plan),
-        f"junction tree: {plan.forecast.cells:,} cells, largest clique "
-        f"{plan.forecast.largest_clique:,}{'' if plan.forecast.exact else ' (worst case)'}",
+        f"model: {size_text(plan)}",
+        *grouped(plan.schema),
         "",
         f"{'marginal':44} {'pool':11} {'cells':>7} {'share':>7} {'sigma':>9} {'rel. error':>10}",
     ]  # fmt: skip

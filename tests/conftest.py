@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from prism_core.data import schema_io
+from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column, equal_edges, level_text
 from prism_core.data.schema import Schema
 from prism_core.structure.dag import Dag
@@ -114,6 +115,24 @@ def _categorical(draw: st.DrawFn) -> Column:
 
 
 @st.composite
+def _grouped(draw: st.DrawFn) -> Column:
+    every = draw(st.lists(labels(), min_size=1, max_size=8, unique=True))
+    groups = draw(st.lists(labels(), min_size=1, max_size=len(every), unique=True))
+    codes = [every[place :: len(groups)] for place in range(len(groups))]
+    weight = st.floats(0.0, 1e6)
+    weights = [[draw(weight) for _ in part] for part in codes] if draw(st.booleans()) else []
+    known = CodeGroups(
+        groups=tuple(groups), codes=tuple(map(tuple, codes)),
+        weights=tuple(tuple(part) if sum(part) > 0.0 else (1.0,) * len(part) for part in weights),
+    )  # fmt: skip
+    choice = st.none() | st.sampled_from(groups)
+    return Column(
+        name=draw(names()), kind=draw(st.sampled_from(["categorical", "ordinal"])), groups=known,
+        nullable=draw(st.booleans()), fill=draw(choice), other=draw(choice),
+    )  # fmt: skip
+
+
+@st.composite
 def _gridded(draw: st.DrawFn, kind: str) -> Column:
     decimals = 0 if kind == "date" else draw(st.integers(0, 6))
     low, high = (-719_162, 2_932_896) if kind == "date" else (-(10**6), 10**6)
@@ -173,7 +192,8 @@ def _dags(draw: st.DrawFn) -> Dag:
 
 
 st.register_type_strategy(
-    Column, _categorical() | _gridded("numeric") | _gridded("date") | _real() | _boolean()
+    Column,
+    _categorical() | _grouped() | _gridded("numeric") | _gridded("date") | _real() | _boolean(),
 )
 st.register_type_strategy(Schema, _schemas())
 st.register_type_strategy(Dag, _dags())

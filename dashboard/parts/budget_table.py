@@ -13,6 +13,7 @@ from dashboard.keep import from_percent
 from dashboard.parts.budget_entry import key_of
 from prism_core.planning.compare import against_uniform
 from prism_core.planning.summary import lines
+from prism_core.planning.wide import size_text
 from prism_core.planning.words import error_text, up
 
 if TYPE_CHECKING:
@@ -59,11 +60,9 @@ def section(entries: Entries, plan: Plan) -> None:
         column_order=_order(frame), on_change=_typed,
         args=(entries, rows, key, entries.rev),
     )  # fmt: skip
-    size = plan.forecast
     st.caption(
         "Tick *lock* to hold a marginal's share, or type a share: the others of its pool share the "
-        f"rest. Model size: {size.cells:,} cells, largest clique {size.largest_clique:,}"
-        f"{'' if size.exact else ' (at most)'}; about {max(1.0, size.megabytes):,.0f} MiB to fit."
+        f"rest. Model size: {size_text(plan)}."
     )
     _locks(entries, rows)
 

@@ -138,4 +138,6 @@ def _levels(column: Column) -> str:
     more = len(labels) - _LEVELS_NAMED
     named = ", ".join(labels[:_LEVELS_NAMED]) + (f" and {more} more" if more > 0 else "")
     kind, noun = column.kind.capitalize(), "bins" if column.binned else "levels"
+    if column.groups is not None:
+        noun = f"groups of {column.groups.count:,} codes"
     return f"{kind}, {len(labels)} {noun}: {named}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from dashboard.parts import groups_panel
 from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data import form, schema_io
@@ -43,6 +44,12 @@ _GRID = {
     ),
     "levels": st.column_config.TextColumn(
         "Levels", help="Allowed values, separated by |", width="medium"
+    ),
+    "groups": st.column_config.TextColumn(
+        "Codes in groups",
+        help="The map from codes to groups; given below",
+        disabled=True,
+        width="small",
     ),
     "lower": st.column_config.TextColumn("Lower", help="Smallest value; below is clipped"),
     "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped"),
@@ -217,6 +224,7 @@ def _form() -> None:
         "privacy budget."
     )
     _unkinded(edited)
+    groups_panel.section(edited)
     if state.checked:
         _source()
     _buttons(edited)

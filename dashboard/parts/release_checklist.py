@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.steps import STEPS, Step
 from dashboard.widgets import plain, provenance_words
 from prism_core.errors import PrismError
+from prism_core.planning.wide import size_text
 from prism_core.planning.words import delta_text, eps_text
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _plan(state: Project) -> Check:
     return Check(
         done=True,
         text=f"Plan {plan.hash[:8]}: epsilon {eps_text(plan.budget.epsilon)}, delta "
-        f"{delta_text(plan.delta)}, a model of {max(1.0, plan.forecast.megabytes):,.0f} MB at most",
+        f"{delta_text(plan.delta)}, a model of {size_text(plan)}",
     )
 
 

@@ -125,6 +125,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         "schema_provenance": plan.schema.provenance,
         "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
         "domain": _learned(plan.schema.prior),
+        **_grouped(plan),
         "graph_provenance": None if plan.dag is None else plan.dag.provenance,
         "graph": None if plan.dag is None else _learned(plan.dag.prior),
         "events": _events(plan),
@@ -139,6 +140,19 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         "software": {"name": NAME, "version": facts.versions.get(NAME, "unknown"),
                      "versions": dict(facts.versions)},
     }  # fmt: skip
+
+
+def _grouped(plan: Plan) -> dict[str, Any]:
+    """Columns of which groups were measured, where there are any."""
+    found = {
+        column.name: {
+            "groups": len(column.groups.groups), "codes": column.groups.count,
+            "within_a_group": column.groups.law,
+        }
+        for column in plan.schema.columns
+        if column.groups is not None
+    }  # fmt: skip
+    return {"grouped_codes": found} if found else {}
 
 
 def _learned(prior: Prior | None) -> dict[str, Any] | None:

@@ -65,7 +65,7 @@ def _field(column: Column) -> dict[str, Any]:
     elif column.kind == "boolean":
         found |= {"trueValues": ["true"], "falseValues": ["false"]}
     else:
-        constraints["enum"] = [neutral(level_text(level)) for level in column.levels]
+        constraints["enum"] = [neutral(level_text(level)) for level, _ in column.values]
     return found | {"constraints": constraints}
 
 

@@ -22,6 +22,7 @@ from prism_core.bundle.layout import (
     SCHEMA,
     SYNTHETIC,
 )
+from prism_core.data.code_groups import grouped
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.markdown import plain
 from prism_core.planning.meaning import meaning
@@ -139,6 +140,7 @@ def _preserved(plan: Plan) -> str:
         "completes them, with the least assumptions.",
         "- Numbers and dates inside their bins: values are spread evenly within each.",
     ]
+    lost += [f"- Codes inside their groups, of {plain(line)}." for line in grouped(plan.schema)]
     if outside:
         lost.insert(
             0,

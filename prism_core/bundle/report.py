@@ -20,6 +20,7 @@ from prism_core.bundle import report_registry
 from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
 from prism_core.bundle.report_extras import Extras, metric_title
 from prism_core.bundle.report_graph import HIGH, WIDE, picture
+from prism_core.data.code_groups import sentence
 from prism_core.data.column import level_text
 from prism_core.data.dates import day_text
 from prism_core.markdown import pieces
@@ -177,4 +178,5 @@ def _domain(column: Column) -> str:
         return f"{low:,.10g} to {high:,.10g}, {len(column.edges) + 1} bins"
     texts = [level_text(level) for level in column.levels[:_LEVELS]]
     more = len(column.levels) - len(texts)
-    return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "")
+    named = ", ".join(texts) + (f" and {more:,} more" if more > 0 else "")
+    return named if column.groups is None else f"{sentence(column.groups)}. Groups: {named}"

@@ -9,16 +9,21 @@ texts back, whatever they were.
 from __future__ import annotations
 
 import csv
+import io
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from prism_core.data.tables import RawTable, from_frame, read_table
+import numpy as np
+
+from prism_core.data.delimited import check_header
+from prism_core.data.tables import RawTable, different_texts, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
+    from numpy.typing import NDArray
 
 MARK = "'"
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -43,19 +48,45 @@ def restored(text: str) -> str:
 
 def csv_text(table: pd.DataFrame) -> str:
     """Synthetic rows as CSV, in the text form of the declared levels, every cell neutral."""
-    return raw_csv_text(from_frame(table))
+    header = [str(name).strip() for name in table.columns]
+    check_header(header, "table")
+    cells = [different_texts(table.iloc[:, place]) for place in range(len(header))]
+    return _written(header, cells)
 
 
 def raw_csv_text(raw: RawTable) -> str:
     """The same from rows as text: synthetic ones, which were paid for. Spends nothing."""
-    frame = raw.frame.copy()
-    for name in raw.header:
-        frame[name] = _each(raw.column(name), neutral)
-    frame.columns = [neutral(name) for name in raw.header]
+    return _written(raw.header, [different_texts(raw.column(name)) for name in raw.header])
+
+
+def _written(
+    header: Sequence[str], columns: Sequence[tuple[NDArray[np.intp], NDArray[np.object_]]]
+) -> str:
+    """The lines; every different text of a column is made neutral and quoted once."""
     # With every cell in quotes a spreadsheet that cuts at another mark finds no cell to execute.
-    texts = (*raw.header, *(text for name in raw.header for text in raw.column(name).unique()))
-    style = csv.QUOTE_ALL if _cut(texts) else csv.QUOTE_MINIMAL
-    return frame.to_csv(index=False, lineterminator="\n", quoting=style)
+    everything = (*header, *(text for _, texts in columns for text in texts))
+    style = csv.QUOTE_ALL if _cut(everything) else csv.QUOTE_MINIMAL
+    # A line of one empty cell would be no line: the writer puts it in quotes.
+    alone = len(header) == 1
+    top = ",".join(_quoted([neutral(name) for name in header], style, alone=alone))
+    cells = [
+        np.array(_quoted([neutral(text) for text in texts], style, alone=alone), dtype=object)[
+            places
+        ].tolist()
+        for places, texts in columns
+    ]
+    lines = map(",".join, zip(*cells, strict=True))
+    return "".join(f"{line}\n" for line in (top, *lines))
+
+
+def _quoted(texts: Sequence[str], style: Literal[0, 1], *, alone: bool) -> list[str]:
+    """Texts as the csv module writes them as a cell."""
+    found: list[str] = []
+    for text in texts:
+        out = io.StringIO()
+        csv.writer(out, lineterminator="", quoting=style).writerow([text] if alone else [text, 0])
+        found.append(out.getvalue() if alone else out.getvalue().rpartition(",")[0])
+    return found
 
 
 def _each(cells: pd.Series, change: Callable[[str], str]) -> pd.Series:

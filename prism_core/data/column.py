@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from prism_core.data.code_groups import CodeGroups
 
 Kind: TypeAlias = Literal["categorical", "ordinal", "boolean", "numeric", "date"]
 Level: TypeAlias = str | int | float | bool
@@ -41,6 +44,8 @@ class Column:
             the first level or the lower bound.
         other: the level that undeclared categories become; by default missing when
             nullable, else `fill`.
+        groups: where the levels are groups of codes: the public map. Cells hold codes, of rows
+            that are read and of rows that are made.
         description: what the column means, for people.
 
     Raises:
@@ -57,6 +62,7 @@ class Column:
     nullable: bool = False
     fill: Level | None = None
     other: Level | None = None
+    groups: CodeGroups | None = None
     description: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -68,6 +74,8 @@ class Column:
             object.__setattr__(self, "levels", (False, True))
         if self.kind == "date" and self.decimals is None:
             object.__setattr__(self, "decimals", 0)
+        if self.groups is not None:
+            self._check_groups(self.groups)
         if self.binned:
             self._check_bins()
         else:
@@ -75,6 +83,14 @@ class Column:
 
     def _error(self, part: str, text: str) -> SchemaError:
         return SchemaError(f"Column {self.name!r}: {text}.", field=f"{self.name}.{part}")
+
+    def _check_groups(self, groups: CodeGroups) -> None:
+        if self.kind not in ("categorical", "ordinal"):
+            raise self._error("groups", f"a {self.kind} column has no groups of codes")
+        if not self.levels:
+            object.__setattr__(self, "levels", groups.groups)
+        if self.levels != groups.groups:
+            raise self._error("groups", "the groups of codes are the levels; leave levels out")
 
     def _check_levels(self) -> None:
         count = len(self.levels)
@@ -84,7 +100,7 @@ class Column:
             raise self._error(
                 "levels",
                 f"{count:,} levels are declared and at most {MAX_LEVELS:,} are allowed; group rare "
-                "codes into one level, declare the column numeric, or leave it out",
+                "codes into one level (`groups`), declare the column numeric, or leave it out",
             )
         if any(isinstance(level, float) and not math.isfinite(level) for level in self.levels):
             raise self._error("levels", "a level must be a text or a finite number")
@@ -187,6 +203,13 @@ class Column:
     def level_count(self) -> int:
         """Number of levels or bins, without missing."""
         return len(self.edges) + 1 if self.binned else len(self.levels)
+
+    @property
+    def values(self) -> tuple[tuple[Level, int], ...]:
+        """What a cell may hold, with the code of each: the levels, or the codes in groups."""
+        if self.groups is not None:
+            return self.groups.pairs
+        return tuple((level, code) for code, level in enumerate(self.levels))
 
     @property
     def size(self) -> int:

@@ -7,6 +7,7 @@ than a narrow one. Rows are taken in chunks that fit the cache, too.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,12 @@ WIDE = 4_096
 """Most cells of a table that several marginals are summed out of."""
 
 ONE_BY_ONE = 100_000
-"""Fewer rows than this are counted without looking for wider tables."""
+"""Fewer rows than this are counted without looking for the best wider tables."""
+
+MANY = 500
+"""More marginals than this lie inside wider tables that are found without comparing them."""
+
+_MOST = 2**24  # cells of all wider tables together: 128 MiB
 
 
 def marginal_counts(table: Rows, clique: Sequence[str]) -> NDArray[np.int64]:
@@ -51,13 +57,15 @@ class Counter:
     Attributes:
         schema: the domain.
         cliques: the marginals wanted, each with its axes in the order given.
-        merge: whether to sum narrow marginals out of wider tables.
+        merge: whether to look for wider tables to sum narrow marginals out of; done for more
+            than `MANY` marginals in any case.
     """
 
     schema: Schema
     cliques: Sequence[Sequence[str]]
     merge: bool = True
     _tables: dict[tuple[str, ...], NDArray[np.int64]] = field(init=False, repr=False)
+    _wide: dict[tuple[str, ...], tuple[str, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for clique in self.cliques:
@@ -65,9 +73,15 @@ class Counter:
             if len(set(clique)) != len(clique):
                 raise ValueError("a clique must name each of its columns once")
         wanted = [self.schema.canonical(clique) for clique in self.cliques]
-        wide = covering(self.schema, wanted) if self.merge else list(dict.fromkeys(wanted))
+        if len(wanted) > MANY:
+            self._wide = by_blocks(self.schema, wanted)
+        elif self.merge:
+            self._wide = inside(self.schema, wanted, covering(self.schema, wanted))
+        else:
+            self._wide = {clique: clique for clique in wanted}
         self._tables = {
-            clique: np.zeros(self.schema.cells(clique), dtype=np.int64) for clique in wide
+            clique: np.zeros(self.schema.cells(clique), dtype=np.int64)
+            for clique in dict.fromkeys(self._wide.values())
         }
 
     @property
@@ -84,7 +98,7 @@ class Counter:
         """
         for start in range(0, rows, CHUNK):
             stop = min(start + CHUNK, rows)
-            part = {name: codes[name][start:stop] for name in self.columns}
+            part = {name: _narrow(codes[name][start:stop]) for name in self.columns}
             for clique, table in self._tables.items():
                 table += self._flat_counts(part, clique, stop - start)
 
@@ -106,14 +120,17 @@ class Counter:
 
     def _marginal(self, clique: tuple[str, ...]) -> NDArray[np.int64]:
         members = set(clique)
-        wide = min(
-            (names for names in self._tables if members.issubset(names)), key=self.schema.cells
-        )
+        wide = self._wide[self.schema.canonical(clique)]
         counts = self._tables[wide].reshape(self.schema.shape(wide))
         drop = tuple(axis for axis, name in enumerate(wide) if name not in members)
         kept = [name for name in wide if name in members]
         summed = counts.sum(axis=drop, dtype=np.int64)
         return np.ascontiguousarray(summed.transpose([kept.index(name) for name in clique]))
+
+
+def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Codes as 16 bits (a column has at most 10,001), once for all the marginals they are in."""
+    return codes.astype(np.int16, copy=False)
 
 
 def covering(schema: Schema, cliques: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -133,6 +150,43 @@ def covering(schema: Schema, cliques: Iterable[tuple[str, ...]]) -> list[tuple[s
                 break
             wide.update(min(fits, key=lambda clique: schema.cells(wide.union(clique))))
         found.append(schema.canonical(wide))
+    return found
+
+
+def inside(
+    schema: Schema, cliques: Iterable[tuple[str, ...]], wide: Sequence[tuple[str, ...]]
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """For every clique the smallest of these tables that it lies inside of."""
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for clique in cliques:
+        holders = (names for names in wide if set(clique).issubset(names))
+        found[clique] = min(holders, key=schema.cells)
+    return found
+
+
+def by_blocks(
+    schema: Schema, cliques: Iterable[tuple[str, ...]]
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """For every clique a table that it lies inside of, without comparing cliques.
+
+    Columns are packed into blocks of at most sqrt(`WIDE`) cells, and a clique lies inside the
+    blocks of its columns: of all pairs of a wide table a handful each share one. Where these have
+    more than `WIDE` cells together, the clique stands alone. Depends on the declared domain.
+    """
+    most = math.isqrt(WIDE)
+    blocks: list[list[str]] = [[]]
+    home: dict[str, list[str]] = {}
+    for name in schema.canonical(name for clique in cliques for name in clique):
+        if blocks[-1] and schema.cells((*blocks[-1], name)) > most:
+            blocks.append([])
+        blocks[-1].append(name)
+        home[name] = blocks[-1]
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for clique in cliques:
+        wide = schema.canonical(name for member in clique for name in home[member])
+        found[clique] = wide if schema.cells(wide) <= WIDE else clique
+    if sum(map(schema.cells, set(found.values()))) > _MOST:
+        return {clique: clique for clique in found}
     return found
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from prism_core.data.code_groups import CodeGroups
     from prism_core.data.schema import Schema
     from prism_core.data.tables import RawTable
 
@@ -172,8 +173,8 @@ def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
         lookup = dict.fromkeys(_FALSE, 0) | dict.fromkeys(_TRUE, 1)
         texts = texts.str.lower().str.replace(r"^([01])\.0*$", r"\1", regex=True)
     else:
-        lookup = {level_text(level): code for code, level in enumerate(column.levels)}
-        for code, level in enumerate(column.levels):
+        lookup = {level_text(level): code for level, code in column.values}
+        for level, code in column.values:
             if isinstance(level, bool):
                 lookup.setdefault(str(level), code)  # as pandas writes it
     fill = 0 if column.fill is None else _code_of(column, column.fill)
@@ -193,7 +194,7 @@ def _numbers(column: Column) -> dict[float, int]:
     """Codes of the levels declared as numbers: 1.0 and 01 in a file meet the level 1."""
     return {
         float(level): code
-        for code, level in enumerate(column.levels)
+        for level, code in column.values
         if isinstance(level, (int, float)) and not isinstance(level, bool) and abs(level) < _EXACT
     }
 
@@ -205,13 +206,13 @@ def _code_of(column: Column, level: object) -> int:
 def decode(schema: Schema, codes: NDArray[np.integer], rng: np.random.Generator) -> pd.DataFrame:
     """Rows of codes as declared values: labels, dtypes and column order of the schema.
 
-    Numeric bins become a uniform value inside the bin on the declared decimals, so encoding
-    the result gives the same codes back.
+    Numeric bins become a uniform value inside the bin on the declared decimals, groups one of
+    their codes by the declared law, so encoding the result gives the same codes back.
 
     Args:
         schema: the declared domain.
         codes: shape (rows, columns).
-        rng: draws the values inside bins.
+        rng: draws the values inside bins and groups.
     """
     values = {
         column.name: decode_column(column, codes[:, position], rng)
@@ -238,6 +239,8 @@ def decode_column(
         if column.decimals == 0:
             return _integers(values, missing, nullable=column.nullable)
         return pd.Series(values).mask(missing)
+    if column.groups is not None:
+        return pd.Series(_draw_codes(column.groups, present, rng), dtype=str).mask(missing)
     levels = column.levels
     if all(isinstance(level, bool) for level in levels):
         flags = pd.Series(np.asarray(levels, dtype=bool)[present])
@@ -279,6 +282,24 @@ def _decode_bins(
     # (low, high]: u is in [0, 1), so 1 - u never reaches the open end except by rounding.
     drawn = np.clip(low + (1.0 - u) * (high - low), np.nextafter(low, high), high)
     return np.where(bins == 0, np.clip(drawn, column.bounds[0], None), drawn)
+
+
+def _draw_codes(
+    groups: CodeGroups, drawn: NDArray[np.integer], rng: np.random.Generator
+) -> NDArray[np.object_]:
+    """A code of every row's group, by the declared public law."""
+    weights = groups.weights or tuple((1.0,) * len(codes) for codes in groups.codes)
+    # The codes of group g share the interval [g, g + 1) by their weights.
+    ends = np.concatenate([place + _shares(part) for place, part in enumerate(weights)])
+    spot = np.minimum(drawn + rng.random(len(drawn)), np.nextafter(drawn + 1.0, 0.0))
+    texts = np.array([code for code, _ in groups.pairs], dtype=object)
+    return texts[np.searchsorted(ends, spot, side="right")]
+
+
+def _shares(weights: Sequence[float]) -> NDArray[np.float64]:
+    """Cumulated shares; exactly 1 from the last weight above 0 on."""
+    sums = np.cumsum(weights)
+    return np.where(sums >= sums[-1], 1.0, sums / sums[-1])
 
 
 def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:

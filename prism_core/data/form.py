@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from prism_core.data import schema_io
+from prism_core.data import code_groups, schema_io
 from prism_core.data.column import KINDS, equal_edges, level_text
 from prism_core.errors import SchemaError
 
@@ -21,12 +21,14 @@ class FormRow(TypedDict):
     """One column in the form; empty texts and None stand for "not given".
 
     `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
+    `groups` holds the lines of a map from codes to groups, which are then the levels.
     """
 
     name: str
     kind: str
     learn: bool
     levels: str
+    groups: str
     lower: str
     upper: str
     bins: str
@@ -46,8 +48,8 @@ def blank_rows(names: Iterable[str]) -> list[FormRow]:
     """Rows with nothing but a name, to be filled in; refused until they are."""
     return [
         FormRow(
-            name=name, kind="", learn=False, levels="", lower="", upper="", bins="", decimals=None,
-            nullable=False, fill="", other="", description="",
+            name=name, kind="", learn=False, levels="", groups="", lower="", upper="", bins="",
+            decimals=None, nullable=False, fill="", other="", description="",
         )
         for name in names
     ]  # fmt: skip
@@ -60,6 +62,7 @@ def _row(column: Column) -> FormRow:
         kind=column.kind,
         learn=False,
         levels=f" {LEVEL_SEPARATOR} ".join(str(level) for level in entry.get("levels", ())),
+        groups="" if column.groups is None else code_groups.write_map(column.groups),
         lower=str(entry.get("lower", "")),
         upper=str(entry.get("upper", "")),
         bins=_bins_text(column, entry),
@@ -130,7 +133,7 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
         if kind == "numeric" and decimals is not None and not math.isnan(decimals):
             found["decimals"] = int(decimals)
     elif kind != "boolean":
-        found["levels"] = _typed(_parts(_text(row, "levels")))
+        found |= _levels_or_groups(row, found["name"])
     if row.get("nullable") is True:
         found["nullable"] = True
     for part in ("fill", "other"):
@@ -141,13 +144,26 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     return found
 
 
+def _levels_or_groups(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if not _text(row, "groups"):
+        return {"levels": _typed(_parts(_text(row, "levels")))}
+    if _text(row, "levels"):
+        raise SchemaError(
+            f"Column {name!r} has codes in groups, which are its levels; clear what stands under "
+            "levels, or remove the groups.",
+            field=f"{name}.levels",
+        )
+    with code_groups.named(name):
+        return {"groups": code_groups.to_plain(code_groups.read_map(_text(row, "groups")))}
+
+
 def _meant(text: str, found: Mapping[str, Any], part: str) -> Any:  # noqa: ANN401
     """The level, number or day that is typed for empty or unknown cells."""
     if found["kind"] == "numeric":
         return schema_io.number(text, f"{found['name']}.{part}")
     if found["kind"] == "date":
         return text
-    levels = (False, True) if found["kind"] == "boolean" else found["levels"]
+    levels = (False, True) if found["kind"] == "boolean" else found.get("levels", ())
     return next((level for level in levels if level_text(level) == text), text)
 
 
@@ -159,7 +175,9 @@ def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
             field=f"{name}.kind",
         )
     binned = kind in ("numeric", "date")
-    strangers = ("levels", "other") if binned else ("lower", "upper", "bins")
+    strangers = ("levels", "groups", "other") if binned else ("lower", "upper", "bins")
+    if kind == "boolean":
+        strangers = ("groups", *strangers)
     typed = next((key for key in strangers if _text(row, key)), None)
     if typed is not None:
         has = "lower, upper and bins" if binned else "levels"

@@ -155,7 +155,7 @@ def _integers(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
 def _whole(rule: _Rule, cell: Expression, null: list[Any], *, far: bool) -> _Branches:
     """Levels met by integers: an integer's text is met by a level's text or by no level."""
     column = rule.column
-    texts = {text for text in map(level_text, column.levels) if _INTEGER.match(text)}
+    texts = {text for level, _ in column.values if _INTEGER.match(text := level_text(level))}
     texts |= {"0", "1"} if column.kind == "boolean" else set()
     if len(texts) > _MOST_SPELLINGS:
         return None, HOME
@@ -243,8 +243,8 @@ def _spellings(column: Column) -> list[str]:
     if column.kind == "boolean":
         texts = [form for flag in _FLAGS for form in (flag, flag.upper(), flag.title())]
     else:
-        texts = [level_text(level) for level in column.levels]
-        texts += [str(level) for level in column.levels if isinstance(level, bool)]
+        texts = [level_text(level) for level, _ in column.values]
+        texts += [str(level) for level, _ in column.values if isinstance(level, bool)]
     return [text for text in dict.fromkeys(texts) if _printable(text)]
 
 
@@ -265,9 +265,9 @@ def _unknown(rule: _Rule, cell: Expression) -> list[Any]:
     column = rule.column
     if column.kind == "boolean":
         return []
-    texts = {level_text(level) for level in column.levels}
+    texts = {level_text(level) for level, _ in column.values}
     token = next(f"zq{i}" for i in range(len(texts) + 1) if f"zq{i}" not in texts)
-    numeric = any(isinstance(level, (int, float)) for level in column.levels)
+    numeric = any(isinstance(level, (int, float)) for level, _ in column.values)
     plain = ~cell.re_search(_NOT_PLAIN) & ~cell.startswith(" ") & ~cell.endswith(" ")
     if numeric:
         plain = plain & cell.re_search("^[A-Za-z]")

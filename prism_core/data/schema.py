@@ -96,7 +96,7 @@ class Schema:
     def _by_name(self) -> dict[str, Column]:
         return {column.name: column for column in self.columns}
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Column names in order."""
         return tuple(column.name for column in self.columns)
@@ -125,7 +125,7 @@ class Schema:
     def index(self, name: str) -> int:
         """Position of a column."""
         self[name]
-        return self.names.index(name)
+        return self._places[name]
 
     def size(self, name: str) -> int:
         """Number of codes of a column, missing included."""
@@ -149,8 +149,12 @@ class Schema:
 
     def canonical(self, clique: Iterable[str]) -> tuple[str, ...]:
         """The clique in schema order."""
-        wanted = set(clique)
-        return tuple(name for name in self.names if name in wanted)
+        places = self._places  # asked for every pair of a wide table
+        return tuple(sorted({name for name in clique if name in places}, key=places.__getitem__))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
     def with_provenance(self, provenance: Provenance) -> Schema:
         """The same columns with another provenance."""

@@ -10,6 +10,7 @@ from typing import Any, SupportsFloat
 
 import yaml
 
+from prism_core.data import code_groups
 from prism_core.data.column import DEFAULT_BINS, Column, equal_edges
 from prism_core.data.dates import day_number, day_text
 from prism_core.data.schema import Schema
@@ -18,7 +19,7 @@ from prism_core.privacy.prior import Prior
 
 _COLUMN_KEYS = {
     "name", "kind", "levels", "lower", "upper", "bins", "edges", "integer", "decimals",
-    "nullable", "fill", "other", "description",
+    "nullable", "fill", "other", "groups", "codes", "prefix", "description",
 }  # fmt: skip
 _SCHEMA_KEYS = {
     "version",
@@ -90,8 +91,8 @@ def _plain_values(text: str) -> object:
 
 
 def load(path: str | Path) -> Schema:
-    """The schema in a `.yaml`, `.yml` or `.json` file."""
-    return loads(read_text(path))
+    """The schema in a `.yaml`, `.yml` or `.json` file; maps of codes may be in files beside it."""
+    return from_dict(code_groups.with_files(parse(read_text(path)), Path(path).parent))
 
 
 def read_text(path: str | Path) -> str:
@@ -174,10 +175,13 @@ def column_from_dict(entry: object, number: int) -> Column:
                 f"Column {name!r}: {stray} does not apply to the kind {kind!r}.",
                 field=f"{name}.{stray}",
             )
+    with code_groups.named(name):
+        groups = code_groups.of_entry(entry)
     return Column(
         name=name,
         kind=kind,
         levels=tuple(levels),
+        groups=groups,
         nullable=_flag(entry, "nullable", f"{name}.nullable"),
         fill=_day(entry.get("fill"), kind, f"{name}.fill"),
         other=entry.get("other"),
@@ -281,8 +285,8 @@ def column_dict(column: Column) -> dict[str, Any]:
         entry["edges"] = [plain(edge) for edge in column.edges]
         if column.kind == "numeric" and column.decimals is not None:
             entry |= {"integer": True} if column.decimals == 0 else {"decimals": column.decimals}
-    elif column.kind != "boolean":
-        entry["levels"] = list(column.levels)
+    else:
+        entry |= _levels_dict(column)
     if column.nullable:
         entry["nullable"] = True
     if column.fill is not None:
@@ -293,6 +297,12 @@ def column_dict(column: Column) -> dict[str, Any]:
     if column.description:
         entry["description"] = column.description
     return entry
+
+
+def _levels_dict(column: Column) -> dict[str, Any]:
+    if column.groups is not None:
+        return {"groups": code_groups.to_plain(column.groups)}
+    return {} if column.kind == "boolean" else {"levels": list(column.levels)}
 
 
 def dumps(schema: Schema, *, format: str = "yaml") -> str:

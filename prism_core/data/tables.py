@@ -224,10 +224,19 @@ def _texts(series: pd.Series) -> pd.Series:
     kept = series.reset_index(drop=True)
     if not _equal_means_same(kept.dtype):
         return _different_texts(kept)
-    # Each different value becomes a text once; a missing one has the place -1.
-    places, different = pd.factorize(kept)
-    texts = _different_texts(pd.Series(different)).to_numpy(dtype=object)
-    return as_texts(pd.Series(np.append(texts, "")[places], dtype=object))
+    places, texts = different_texts(kept)
+    return as_texts(pd.Series(texts[places], dtype=object))
+
+
+def different_texts(series: pd.Series) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
+    """The text form of cells as places in a list of texts; a text may stand in it twice."""
+    if _equal_means_same(series.dtype):
+        # Each different value becomes a text once; a missing one has the place -1.
+        places, different = pd.factorize(series)
+        texts = _different_texts(pd.Series(different)).to_numpy(dtype=object)
+        return places, np.append(texts, "")
+    places, different = pd.factorize(_different_texts(series.reset_index(drop=True)))
+    return places, np.asarray(different, dtype=object)
 
 
 def _equal_means_same(dtype: object) -> bool:

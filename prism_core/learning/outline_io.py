@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data import schema_io
+from prism_core.data import code_groups, schema_io
 from prism_core.data.column import Column
 from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prism_core.learning.requests import Request
 
 _NUMERIC = {"bins", "cells", "scale", "unit", "tail"}
@@ -28,7 +27,7 @@ def load_outline(path: str | Path) -> Outline:
     Raises:
         SchemaError: when it cannot be read or names something unknown.
     """
-    return loads_outline(schema_io.read_text(path))
+    return loads_outline(schema_io.read_text(path), Path(path).parent)
 
 
 def has_requests(text: str) -> bool:
@@ -42,9 +41,11 @@ def _to_learn(entry: object) -> bool:
     return isinstance(entry, dict) and entry.get("learn", False) is not False
 
 
-def loads_outline(text: str) -> Outline:
-    """The outline written in `text`."""
+def loads_outline(text: str, folder: Path | None = None) -> Outline:
+    """The outline written in `text`; maps of codes may be in files of a folder."""
     document = schema_io.parse(text)
+    if folder is not None:
+        document = code_groups.with_files(document, folder)
     if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
         raise SchemaError("A schema needs a list named 'columns'.", field="columns")
     entries = document["columns"]

@@ -35,6 +35,7 @@ from prism_core.planning.plan import (
 )
 from prism_core.planning.regimes import features_of_interest
 from prism_core.planning.task import Synthesis
+from prism_core.planning.wide import blame, crowded
 from prism_core.planning.workload import (
     MAX_CLIQUE_CELLS,
     MAX_TREE_CELLS,
@@ -326,7 +327,10 @@ class _Builder:
                 measured, tree, three,
                 other_joint=0 if final or joint else joint_cells, final=final,
             ),
-            warnings=(*self.warnings, *idle, *self._no_rounds(s, joint=joint, adaptive=adaptive)),
+            warnings=(
+                *self.warnings, *idle, *self._no_rounds(s, joint=joint, adaptive=adaptive),
+                *crowded(self.schema, queries),
+            ),
         )  # fmt: skip
         return calibrated(plan)
 
@@ -683,6 +687,6 @@ class _Builder:
             raise PlanError(
                 f"The model would need {size.cells:,} cells (at most {MAX_TREE_CELLS:,}; its "
                 f"largest clique {size.largest_clique:,} of at most {MAX_CLIQUE_CELLS:,}) and "
-                "would not fit in memory. Use fewer levels or bins, or leave columns out.",
+                f"would not fit in memory. {blame(self.schema)}",
                 field="levels",
             )

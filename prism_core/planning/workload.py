@@ -10,6 +10,7 @@ import networkx as nx
 
 from prism_core.errors import PlanError
 from prism_core.planning.pairs import Pairs
+from prism_core.planning.wide import blame_pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,8 +51,7 @@ def task_pairs(schema: Schema, s: Sequence[str], target: str) -> tuple[Clique, .
         if schema.cells(pair) > MAX_CLIQUE_CELLS:
             raise PlanError(
                 f"The marginal {' × '.join(pair)} has {schema.cells(pair):,} cells and would not "
-                f"fit in memory (at most {MAX_CLIQUE_CELLS:,}). Use fewer levels or bins for one "
-                "of the two columns.",
+                f"fit in memory (at most {MAX_CLIQUE_CELLS:,}). {blame_pair(schema, pair)}",
                 field="levels",
             )
     return pairs

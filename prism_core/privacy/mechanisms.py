@@ -59,7 +59,7 @@ def noisy_marginal(
 
 def private_choice(
     table: Rows,
-    scores: Callable[[Rows], Sequence[float]],
+    scores: Callable[[Rows], Sequence[float] | NDArray[np.float64]],
     *,
     sensitivity: float,
     epsilon: float,
@@ -131,7 +131,7 @@ def private_top_k(
 
 def _scores(
     table: Rows,
-    scores: Callable[[Rows], Sequence[float]],
+    scores: Callable[[Rows], Sequence[float] | NDArray[np.float64]],
     sensitivity: float,
     epsilon: float,
     noise: NoiseSource,

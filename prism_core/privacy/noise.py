@@ -78,7 +78,7 @@ class SecureNoise:
             *_score_space(dp), dp.zero_concentrated_divergence(), scale=2.0 * sensitivity / epsilon
         )
         _confirm(mechanism.map(sensitivity), epsilon**2 / 8.0)
-        return int(mechanism([float(score) for score in scores]))
+        return int(mechanism(_array(scores)))
 
     def top_k(
         self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
@@ -91,7 +91,7 @@ class SecureNoise:
             scale=2.0 * sensitivity / epsilon,
         )  # fmt: skip
         _confirm(mechanism.map(sensitivity), k * epsilon**2 / 8.0)
-        return tuple(int(index) for index in mechanism([float(score) for score in scores]))
+        return tuple(int(index) for index in mechanism(_array(scores)))
 
     def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
         """OpenDP's Gaussian on zeros: discrete on the finest grid that floats have."""
@@ -100,6 +100,11 @@ class SecureNoise:
         mechanism = dp.m.make_gaussian(*space, scale=sigma)
         _confirm(mechanism.map(sigma), 0.5)
         return np.array(mechanism([0.0] * size), dtype=np.float64)
+
+
+def _array(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores as OpenDP takes them at once: a list is looked at number by number, in Python."""
+    return np.ascontiguousarray(scores, dtype=np.float64)
 
 
 def _score_space(dp: Any) -> tuple[Any, Any]:  # noqa: ANN401  (OpenDP's prelude)

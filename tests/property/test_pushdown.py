@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prism_core.data import address, big
+from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column, level_text
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.schema import Schema
@@ -40,7 +41,7 @@ HOSTILE = (
 
 def spelled(column: Column) -> list[str]:
     """Texts near the declaration: levels, edges, and both with white space or another case."""
-    exact = [level_text(level) for level in column.levels]
+    exact = [level_text(level) for level, _ in column.values]
     exact += [
         repr(float(edge)) for edge in (*column.edges, *(column.bounds if column.binned else ()))
     ]
@@ -146,6 +147,8 @@ def test_every_hostile_cell_in_every_kind_of_column(tmp_path, schema):
     kinds = [*schema.columns]
     kinds += [replace(c, name=f"{c.name}_2", nullable=not c.nullable) for c in schema.columns]
     kinds += [Column(name="mixed", kind="categorical", levels=("x", 1, 2.5, True, "01"))]
+    groups = CodeGroups(groups=("a", "b"), codes=(("I50.1", "1", "x"), ("other", "01")))
+    kinds += [Column(name="grouped", kind="categorical", groups=groups, other="b")]
     everything = [*HOSTILE, *(text for column in kinds for text in spelled(column))]
     frame = pd.DataFrame({column.name: everything for column in kinds}, dtype=object)
     frame.to_csv(tmp_path / "t.csv", index=False)

@@ -51,7 +51,7 @@ NESTED = st.recursive(
 )
 KEYS = (
     "name", "kind", "levels", "lower", "upper", "bins", "edges", "integer", "decimals", "nullable",
-    "fill", "other", "description",
+    "fill", "other", "description", "groups", "codes", "prefix",
 )  # fmt: skip
 KINDS = st.sampled_from(["categorical", "ordinal", "boolean", "numeric", "date", "text"])
 

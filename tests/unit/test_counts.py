@@ -10,7 +10,7 @@ import pytest
 
 from prism_core.data.batch import Batch
 from prism_core.data.column import Column
-from prism_core.data.counts import covering, marginal_counts
+from prism_core.data.counts import MANY, WIDE, by_blocks, covering, marginal_counts
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
 
@@ -151,3 +151,25 @@ def test_wide_tables_are_summed_out_to_the_same_counts():
 def test_a_column_twice_is_no_clique(clique):
     with pytest.raises(ValueError, match="each of its columns once"):
         marginal_counts(encoded(TWO_BY_THREE, [[0, 0]]), clique)
+
+
+def test_all_pairs_of_a_wide_table_are_those_counted_one_by_one():
+    """More than `MANY` marginals share wider tables; a large column and single ones among them."""
+    rng = np.random.default_rng(8)
+    sizes = [*rng.integers(1, 9, 34).tolist(), 900, 70]
+    schema = Schema(
+        columns=tuple(
+            Column(name=f"x{i}", kind="ordinal", levels=tuple(range(size)))
+            for i, size in enumerate(sizes)
+        )
+    )
+    table = encoded(schema, np.column_stack([rng.integers(0, size, 300) for size in sizes]))
+    cliques = [*itertools.combinations(schema.names, 2), ("x5", "x0"), ("x3", "x2", "x1"), ("x7",)]
+    assert len(cliques) > MANY
+    for clique, counts in zip(cliques, table.counts(cliques), strict=True):
+        assert (counts == marginal_counts(table, clique)).all()
+    wide = by_blocks(schema, [schema.canonical(clique) for clique in cliques])
+    assert all(set(clique) <= set(inside) for clique, inside in wide.items())
+    assert len(set(wide.values())) < len(cliques) / 2
+    alone = [clique for clique, inside in wide.items() if clique == inside]
+    assert all(schema.cells(c) <= WIDE for c in set(wide.values()) if c not in alone)

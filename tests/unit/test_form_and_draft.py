@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_core.data import form
+from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column, equal_edges
 from prism_core.data.draft import draft_from_rows
 from prism_core.data.encoding import encode, rows_outside
@@ -36,6 +37,9 @@ def columns(draw):
                 Column(name="x", kind="categorical", levels=("a", "rest"), other="rest",
                        fill="rest"),
                 Column(name="x", kind="ordinal", levels=(1, 2, 9), fill=9, other=2),
+                Column(name="x", kind="categorical", nullable=True, other="b",
+                       groups=CodeGroups(groups=("a", "b"), codes=(("1", "code"), ("2, 3",)),
+                                         weights=((1.0, 0.25), (1e-9,)))),
                 Column(name="x", kind="boolean", fill=True, other=False),
                 Column(name="x", kind="date", lower=0.0, upper=9.0, edges=(), fill=4.0),
                 Column(name="x", kind="ordinal", levels=(-1, 0, 7), nullable=True),

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import networkx as nx
+import numpy as np
 
 from prism_core.privacy.mechanisms import guard, private_choice
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from prism_core.data.source import Rows
     from prism_core.planning.junction_tree import Clique
@@ -47,37 +49,52 @@ def choose_forest(
         return ()
     guard(table, noise)
     step()
-    errors = _pair_errors(table, plan, model)
-    penalty = math.sqrt(2.0 / math.pi) * tree.sigma
-    joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
-    if len(tree.joined) > 1:
-        joined.union(*tree.joined)
-    for pair in tree.tied:
-        joined.union(*pair)
     candidates = tuple(tree.candidates)
+    penalty = math.sqrt(2.0 / math.pi) * tree.sigma
+    scores = _pair_errors(table, candidates, model)
+    scores -= penalty * np.array([plan.schema.cells(pair) for pair in candidates])
+    trees = _Trees(plan.schema.names, (tree.joined, *tree.tied))
+    ends = trees.places(candidates)
     chosen: list[Clique] = []
     for _ in range(tree.rounds):
         step()
-        open_pairs = [pair for pair in candidates if joined[pair[0]] != joined[pair[1]]]
+        open_pairs = trees.apart(ends)
         index = private_choice(
             table,
-            lambda _, open_pairs=open_pairs: [
-                errors[pair] - penalty * plan.schema.cells(pair) for pair in open_pairs
-            ],
+            lambda _, open_pairs=open_pairs: scores[open_pairs],
             sensitivity=MODEL_ERROR_SENSITIVITY,
             epsilon=tree.event.epsilon,
             noise=noise,
         )
-        chosen.append(open_pairs[index])
-        joined.union(*open_pairs[index])
+        chosen.append(candidates[open_pairs[index]])
+        trees.join(chosen[-1])
     return tuple(chosen)
 
 
-def _pair_errors(table: Rows, plan: Plan, model: Model) -> dict[Clique, float]:
-    """The score of every candidate. Reads private rows: for `private_choice` only."""
-    assert plan.tree is not None
-    pairs = tuple(plan.tree.candidates)
-    return {
-        pair: model_error(counts, model.marginal(pair))
-        for pair, counts in zip(pairs, table.counts(pairs), strict=True)
-    }
+class _Trees:
+    """Columns by the tree they are in: a wide table has twenty thousand pairs to look through."""
+
+    def __init__(self, names: Sequence[str], joined: Sequence[Sequence[str]]) -> None:
+        self._place = {name: place for place, name in enumerate(names)}
+        self._tree = np.arange(len(names))
+        for group in joined:
+            self.join(group)
+
+    def places(self, pairs: Sequence[Clique]) -> NDArray[np.intp]:
+        """Places of the columns of every pair, shape (pairs, 2)."""
+        return np.array([[self._place[u], self._place[v]] for u, v in pairs], dtype=np.intp)
+
+    def join(self, names: Sequence[str]) -> None:
+        """Make one tree of those of these columns."""
+        trees = {self._tree[self._place[name]] for name in names}
+        self._tree[np.isin(self._tree, list(trees))] = min(trees, default=0)
+
+    def apart(self, ends: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Which pairs join two trees."""
+        return np.flatnonzero(self._tree[ends[:, 0]] != self._tree[ends[:, 1]])
+
+
+def _pair_errors(table: Rows, pairs: Sequence[Clique], model: Model) -> NDArray[np.float64]:
+    """The l1 error of every pair. Reads private rows: for `private_choice` only."""
+    counted = zip(pairs, table.counts(pairs), strict=True)
+    return np.array([model_error(counts, model.marginal(pair)) for pair, counts in counted])

@@ -1,0 +1,97 @@
+"""Columns of many codes: the map from codes to groups, uploaded, pasted, or by first characters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.data import code_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_KINDS = ("categorical", "ordinal")
+
+
+def section(rows: Sequence[dict[str, Any]]) -> None:
+    """Under the form of columns: choose a column, give its map.
+
+    Args:
+        rows: of the form as it is typed.
+    """
+    names = [str(row["name"]) for row in rows if row.get("kind") in _KINDS and row.get("name")]
+    if not names or project().learns:
+        return
+    with st.expander("Many codes: model a column on groups of them"):
+        st.markdown(
+            "A column of hundreds of codes (diagnoses, postcodes) drowns in noise. Give a "
+            "**public** map from codes to groups: groups are measured, and a synthetic row gets "
+            "one of its group's codes, all alike or by the weights of the map. What a code says "
+            "beyond its group is not in the synthetic rows. The map comes from a codebook, not "
+            "from the rows."
+        )
+        name = st.selectbox("Column", names, key="groups_column")
+        row = next(row for row in rows if row.get("name") == name)
+        _now(row)
+        text = _text()
+        prefix = _prefix()
+        first, second, _ = st.columns([1.3, 1.3, 2])
+        if first.button(
+            "Use this map", key="use_groups", disabled=not text.strip(), width="stretch"
+        ):
+            with mistakes():
+                _use(name, text, prefix)
+        if second.button(
+            "Without groups", key="drop_groups", disabled=not row.get("groups"), width="stretch",
+            help="The column gets levels again, to be typed in the form.",
+        ):  # fmt: skip
+            _put(name, {"groups": ""})
+
+
+def _now(row: dict[str, Any]) -> None:
+    if row.get("groups"):
+        with mistakes(), code_groups.named(str(row["name"])):
+            found = code_groups.read_map(str(row["groups"]))
+            st.caption(f"Now: {plain(code_groups.sentence(found))}.")
+
+
+def _text() -> str:
+    """The map as it was uploaded, else as it is typed."""
+    file = st.file_uploader(
+        "Map as a CSV: code, group and, if wished, weight", type=["csv", "txt", "tsv"],
+        key="groups_file",
+    )  # fmt: skip
+    typed = st.text_area(
+        "Or one code and its group a line", key="groups_text",
+        placeholder="I50.1,heart failure\nI50.9,heart failure\nE11.9,diabetes",
+    )  # fmt: skip
+    if file is None:
+        return str(typed)
+    return file.getvalue().decode("utf-8", errors="replace")
+
+
+def _prefix() -> int | None:
+    if not st.checkbox(
+        "The first characters of a code name its group", key="groups_by_prefix",
+        help="Then the map needs codes only: with 3, I50.1 and I50.9 are in the group I50.",
+    ):  # fmt: skip
+        return None
+    return int(st.number_input("Characters", 1, 20, 3, key="groups_prefix"))
+
+
+def _use(name: str, text: str, prefix: int | None) -> None:
+    with code_groups.named(name):
+        found = code_groups.read_map(text, prefix=prefix)
+    _put(name, {"groups": code_groups.write_map(found), "levels": ""})
+
+
+def _put(name: str, change: dict[str, Any]) -> None:
+    """Change the column's row; the other rows stay as they are typed."""
+    state = project()
+    state.show_form(
+        [row | change if row.get("name") == name else row for row in state.rows_of_form]
+    )
+    st.rerun()
