@@ -189,6 +189,19 @@ def ask_holdout(
     return Answer(entry=session.entries[-1], again=False, session=session)
 
 
+def sessions_of(workspace: Path, synthetic: EncodedTable) -> tuple[Session, ...]:
+    """The sessions of a workspace that were opened for these released rows, oldest first.
+
+    Reads no private row and spends nothing.
+
+    Raises:
+        LedgerError: when the file of one cannot be read.
+    """
+    mark = digest(synthetic)
+    found = (state.read(place) for place in state.places(workspace))
+    return tuple(session for session in found if session.synthetic == mark)
+
+
 def digest(table: EncodedTable) -> str:
     """SHA-256 of released rows, in their order. Spends nothing: a release paid for them."""
     codes = np.ascontiguousarray(table.codes, dtype="<i4")

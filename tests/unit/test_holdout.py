@@ -121,7 +121,7 @@ def test_every_small_holdout_and_every_replaced_row(classes, nullable, learner):
     """T-SENS on the exact totals and gaps: at most `UNITS`, and at least half of it is reached."""
     schema = schema_of(classes, nullable=nullable)
     fitted = fit(learner, rows(200, schema, 1, public=True), target="y")
-    people = list(itertools.product((0, 5), (0, 1), range(schema["y"].size)))
+    people = list(itertools.product((0, 5), (1,), range(schema["y"].size)))
     held = list(itertools.product(people, repeat=2))
     for metric in METRICS:
         totals = {}
