@@ -87,8 +87,9 @@ def _session(session: Session) -> None:
     limit = "" if plan.questions is None else f" of {plan.questions:,}"
     second.metric("Questions asked", f"{session.count}{limit}", border=True)
     third.metric("Noise of an answer (95%)", f"± {1.96 * plan.answer_error:.3f}", border=True,
-                 help="As a share of the metric's range. The noise of the comparison is "
-                 f"± {1.96 * plan.comparing_error:.3f}, the tolerance {plan.tolerance:g}.")  # fmt: skip
+                 help="As a share of the metric's range. The comparison has noise of "
+                 f"± {1.96 * plan.comparing_error:.3f}; the tolerance is {plan.tolerance:g}."
+                 )  # fmt: skip
     if session.open:
         _ask(session)
     else:

@@ -532,7 +532,7 @@ CATALOGUE = (
         "a question not on disk before it is compared", "evaluation/holdout.py",
         "        session = replace(session, pending=question)\n        state.write(session)\n",
         "        session = replace(session, pending=question)\n",
-        f"{HOLDOUT}::test_a_question_is_on_disk_before_it_is_compared_and_its_answer_before_it_is_told",  # noqa: E501
+        f"{HOLDOUT}::test_a_question_is_on_disk_before_it_is_compared_and_its_answer_before_it_is_told",
     ),
     _one(
         "a crash gives the question back", "evaluation/holdout.py",
@@ -540,10 +540,9 @@ CATALOGUE = (
         f"{HOLDOUT}::test_a_crash_counts_as_an_answer_and_the_threshold_is_drawn_anew",
     ),
     _one(
-        "the same question compared again", "evaluation/holdout.py",
-        "    known = before.find(question)\n    if known is not None:",
-        "    known = session = None\n    if known is not None:",
-        f"{HOLDOUT}::test_two_who_ask_the_same_at_once_get_one_answer",
+        "the same question compared again", "evaluation/holdout_state.py",
+        "if entry.question.key == asked.key and entry.source != LOST:", "if entry is None:",
+        f"{HOLDOUT}::test_the_same_question_gets_the_stored_answer_and_no_noise",
     ),
     # --- the report ---
     _one(
