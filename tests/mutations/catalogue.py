@@ -525,7 +525,7 @@ CATALOGUE = (
     ),
     _one(
         "session not charged", "evaluation/holdout.py",
-        "with charged(\n            plan, ledger,", "with charged(\n            plan, None,",
+        "with charged(plan, ledger, asset, why or", "with charged(plan, None, asset, why or",
         f"{HOLDOUT}::test_the_charge_stands_before_the_first_noise_and_holds_the_whole_session",
     ),
     _one(
