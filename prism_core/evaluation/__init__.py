@@ -1,8 +1,8 @@
 """How good are the synthetic rows? TSTR beside its ceiling and floor, and distances.
 
 Everything here reads private rows without noise, spends nothing and gives no guarantee: outside
-epsilon, for the curator only. The one exception is `evaluate_private`, which buys a few headline
-numbers inside epsilon.
+epsilon, for the curator only. There are two exceptions: `evaluate_private` buys a few headline
+numbers inside epsilon, and `ask_holdout` answers questions within the charge of `open_holdout`.
 """
 
 from prism_core.evaluation.agreement import Agreement, Weight, agreement
@@ -11,6 +11,9 @@ from prism_core.evaluation.comparing import CHOOSING, Candidate, Standing, compa
 from prism_core.evaluation.discriminator import discriminate
 from prism_core.evaluation.error_split import TaskError, TaskMarginal, error_split, task_marginal
 from prism_core.evaluation.evaluate import evaluate
+from prism_core.evaluation.holdout import Answer, ask_holdout, open_holdout
+from prism_core.evaluation.holdout_plan import HoldoutPlan, design_holdout
+from prism_core.evaluation.holdout_question import Question, question
 from prism_core.evaluation.learners import LEARNER_LABELS, LEARNERS, Fitted, fit
 from prism_core.evaluation.pairs import JointShares, PairStatistics, joint_shares, pair_statistics
 from prism_core.evaluation.prediction import Confusion, Prediction, predict
@@ -42,12 +45,14 @@ __all__ = [
     "LEAST",
     "OUTSIDE_EPSILON",
     "Agreement",
+    "Answer",
     "CalibrationCurve",
     "Candidate",
     "ColumnShape",
     "Confusion",
     "Evaluation",
     "Fitted",
+    "HoldoutPlan",
     "JointShares",
     "Lost",
     "Measured",
@@ -58,6 +63,7 @@ __all__ = [
     "Prediction",
     "PrivateEvaluation",
     "PrivatePlan",
+    "Question",
     "RocCurve",
     "Standing",
     "Subgroup",
@@ -66,7 +72,9 @@ __all__ = [
     "TaskMarginal",
     "Weight",
     "agreement",
+    "ask_holdout",
     "compare",
+    "design_holdout",
     "design_private",
     "discriminate",
     "error_split",
@@ -77,8 +85,10 @@ __all__ = [
     "lost_pairs",
     "lost_triples",
     "not_measured",
+    "open_holdout",
     "pair_statistics",
     "predict",
+    "question",
     "subgroups",
     "task_marginal",
 ]

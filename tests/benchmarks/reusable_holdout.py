@@ -120,10 +120,11 @@ def one_session(folder, plan, made, held, asked, true, seed) -> str:
         gaps.append(abs(found.entry.synthetic / one.range - truth))
         if found.entry.source == "holdout":
             noisy.append(error)
+    told = float(np.mean(noisy)) if noisy else math.nan
     gaussian = 1.0 / (held.n * math.sqrt(2.0 * plan.spent.rho / len(asked)))
     return (
         f"{plan.tolerance:9g} {plan.epsilon:8g} {seed:5} {len(noisy):8} of {len(errors)} "
-        f"{session.left:4} {np.mean(errors):10.4f} {max(errors):7.4f}  | {np.mean(noisy) if noisy else 0:8.4f}"
+        f"{session.left:4} {np.mean(errors):10.4f} {max(errors):7.4f}  | {told:8.4f}"
         f" | {np.mean(gaps):8.4f} (worst {max(gaps):.4f}) | {gaussian * math.sqrt(2 / math.pi):.4f}"
     )
 
