@@ -63,6 +63,8 @@ WORDS: dict[str, str] = {
     "Calibration": "Whether of the rows given a probability of 30% about 30% turn out so.",
     "Discriminator": "A classifier that says which rows are synthetic; 0.5 means it cannot tell.",
     "Cramér's V": "How strongly two columns go together: 0 not at all, 1 one gives the other.",
+    "Reusable holdout": "Rows kept aside that answer many questions within one charge: they speak "
+    "up, with noise, only where they contradict the synthetic rows.",
     "l1 error": "The sum, over all cells of a marginal, of how far the noisy count is from the "
     "true one. Half of it is how many rows would seem to be in a wrong cell.",
     "Background pairs": "Pairs of columns without Y that are measured too, so that the rest of the "
@@ -140,6 +142,7 @@ PAGES: dict[str, tuple[str, ...]] = {
         "TV distance",
         "Cramér's V",
         "Discriminator",
+        "Reusable holdout",
         "S",
         "Epsilon",
         "Ledger",

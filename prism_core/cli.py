@@ -14,6 +14,7 @@ from prism_core import (
     bench_cli,
     comparator_cli,
     dag_cli,
+    holdout_cli,
     learn_dag_cli,
     ledger_cli,
     private_cli,
@@ -100,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
     for part in (
         dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli,
-        comparator_cli, reproduce_cli, bench_cli,
+        comparator_cli, reproduce_cli, bench_cli, holdout_cli,
     ):  # fmt: skip
         part.add(commands)
     return parser

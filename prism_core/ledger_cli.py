@@ -125,7 +125,8 @@ def _event_text(event: dict[str, Any]) -> str:
         f"{key} {value:.6g}" for key, value in event.items() if isinstance(value, int | float)
     )
     label = f"  {event['label']}" if event.get("label") else ""
-    return f"{event.get('event', '?')}: {figures}{label}"
+    parts = "".join(f"\n           of {_event_text(part)}" for part in event.get("events", ()))
+    return f"{event.get('event', '?')}: {figures}{label}{parts}"
 
 
 def _verify(arguments: argparse.Namespace) -> None:

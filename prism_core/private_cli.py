@@ -84,20 +84,20 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from prism_core.workspace import fresh_rng, synthetic_rows
 
     folder = writer.read(arguments.dir)
-    manifest.check(folder.path, signed=_charged(folder))
-    config = _config(folder)
-    public = _public(arguments, folder, config)
+    manifest.check(folder.path, signed=was_charged(folder))
+    config = config_of(folder)
+    public = is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
     with _written(arguments.out, folder) as out:
         rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
-        holdout = _holdout(arguments.holdout, folder, rng, public=public)
+        holdout = holdout_rows(arguments.holdout, folder, rng, public=public)
         plan = design_private(
             folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
-            _delta(folder) if arguments.delta is None else arguments.delta,
+            delta_of(folder) if arguments.delta is None else arguments.delta,
             release=str(folder.certificate.get("plan_sha256", "")),
             as_classes=arguments.classes,
         )  # fmt: skip
-        ledger, asset = _ledger(arguments, config, plan.delta, public=public)
+        ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
         found = evaluate_private(
             plan, synthetic_rows(folder), holdout,
             ledger=ledger, asset=asset,
@@ -143,16 +143,17 @@ def _written(asked: Path | None, folder: Folder) -> Iterator[TextIO]:
             raise
 
 
-def _holdout(
+def holdout_rows(
     place: str, folder: Folder, rng: np.random.Generator, *, public: bool
 ) -> EncodedTable:  # fmt: skip
+    """The rows kept aside, as codes of the run's schema. Spends nothing: as private as before."""
     from prism_core.workspace import address, encode_holdout, open_rows
 
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
     return encode_holdout(folder.schema, open_rows(address(place), **style), rng=rng, public=public)
 
 
-def _public(arguments: argparse.Namespace, folder: Folder, config: RunConfig | None) -> bool:
+def is_public(arguments: argparse.Namespace, folder: Folder, config: RunConfig | None) -> bool:
     """Whether the holdout is public: the caller says so, or the configuration says it of this file.
 
     No manifest covers local.json, which names the configuration. So a configuration makes no
@@ -161,12 +162,13 @@ def _public(arguments: argparse.Namespace, folder: Folder, config: RunConfig | N
     """
     if arguments.holdout_public:
         return True
-    if _charged(folder) or config is None or not config.table.public:
+    if was_charged(folder) or config is None or not config.table.public:
         return False
     return _same_place(arguments.holdout, config.table.holdout)
 
 
-def _charged(folder: Folder) -> bool:
+def was_charged(folder: Folder) -> bool:
+    """Whether the certificate tells of a charge: the table was private."""
     return folder.certificate.get("stamp") == "release"
 
 
@@ -179,18 +181,20 @@ def _same_place(text: str, known: Path | Address | None) -> bool:
     return known is not None and place == known
 
 
-def _config(folder: Folder) -> RunConfig | None:
+def config_of(folder: Folder) -> RunConfig | None:
+    """The run's configuration, None where it is no longer there."""
     from prism_core import config as configs
 
     path = Path(str(folder.local.get("config", "")))
     return configs.load(path) if path.is_file() else None
 
 
-def _delta(folder: Folder) -> float | None:
+def delta_of(folder: Folder) -> float | None:
+    """The run's delta."""
     return folder.certificate.get("guarantee", {}).get("delta")
 
 
-def _ledger(
+def ledger_of(
     arguments: argparse.Namespace, config: RunConfig | None, delta: float, *, public: bool
 ) -> tuple[Ledger | None, str]:
     """Whom to charge; nobody only where the holdout is public.

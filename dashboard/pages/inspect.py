@@ -8,6 +8,7 @@ from dashboard.keep import keep
 from dashboard.parts import (
     inspect_compare,
     inspect_error,
+    inspect_holdout,
     inspect_private,
     inspect_run,
     inspect_shapes,
@@ -26,7 +27,10 @@ SECTIONS = {
     "Subgroups": inspect_subgroups.section,
     "Compare": inspect_compare.section,
     "Private numbers": inspect_private.section,
+    "Ask the holdout": inspect_holdout.section,
 }
+INSIDE = ("Private numbers", "Ask the holdout")
+"""Sections whose numbers are differentially private."""
 
 heading(
     "Inspect",
@@ -44,7 +48,7 @@ else:
         args=(state.inspection, "section", "inspect_section"),
     )  # fmt: skip
     section = chosen or names[0]
-    if section != "Private numbers":
+    if section not in INSIDE:
         badge(OUTSIDE_EPSILON)
     SECTIONS[section]()
     onward("Inspect")

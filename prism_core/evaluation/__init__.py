@@ -1,8 +1,8 @@
 """How good are the synthetic rows? TSTR beside its ceiling and floor, and distances.
 
 Everything here reads private rows without noise, spends nothing and gives no guarantee: outside
-epsilon, for the curator only. The one exception is `evaluate_private`, which buys a few headline
-numbers inside epsilon.
+epsilon, for the curator only. There are two exceptions: `evaluate_private` buys a few headline
+numbers inside epsilon, and `ask_holdout` answers questions within the charge of `open_holdout`.
 """
 
 from prism_core.evaluation.agreement import Agreement, agreement
@@ -12,6 +12,9 @@ from prism_core.evaluation.comparing import CHOOSING, Candidate, Standing, compa
 from prism_core.evaluation.discriminator import discriminate
 from prism_core.evaluation.error_split import TaskError, TaskMarginal, error_split, task_marginal
 from prism_core.evaluation.evaluate import evaluate
+from prism_core.evaluation.holdout import Answer, ask_holdout, open_holdout
+from prism_core.evaluation.holdout_plan import HoldoutPlan, design_holdout
+from prism_core.evaluation.holdout_question import Question, question
 from prism_core.evaluation.learners import LEARNER_LABELS, LEARNERS, Fitted, fit
 from prism_core.evaluation.pairs import JointShares, PairStatistics, joint_shares, pair_statistics
 from prism_core.evaluation.prediction import Confusion, Prediction, predict
@@ -48,12 +51,14 @@ __all__ = [
     "OUTSIDE_EPSILON",
     "REGRESSORS",
     "Agreement",
+    "Answer",
     "CalibrationCurve",
     "Candidate",
     "ColumnShape",
     "Confusion",
     "Evaluation",
     "Fitted",
+    "HoldoutPlan",
     "JointShares",
     "Lost",
     "Measured",
@@ -65,6 +70,7 @@ __all__ = [
     "Prediction",
     "PrivateEvaluation",
     "PrivatePlan",
+    "Question",
     "Regressor",
     "RocCurve",
     "Standing",
@@ -74,8 +80,10 @@ __all__ = [
     "TaskMarginal",
     "Weight",
     "agreement",
+    "ask_holdout",
     "by_squared_loss",
     "compare",
+    "design_holdout",
     "design_private",
     "discriminate",
     "error_split",
@@ -88,8 +96,10 @@ __all__ = [
     "lost_pairs",
     "lost_triples",
     "not_measured",
+    "open_holdout",
     "pair_statistics",
     "predict",
+    "question",
     "representatives",
     "subgroups",
     "task_marginal",

@@ -33,6 +33,10 @@ class NoiseSource(Protocol):
         """Integer counts plus independent discrete Gaussian noise of scale sigma."""
         ...
 
+    def add_discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        """Integer counts plus independent discrete Laplace noise: P(k) ~ exp(-|k| / scale)."""
+        ...
+
     def exponential_choice(
         self, scores: NDArray[np.float64], epsilon: float, sensitivity: float
     ) -> int:
@@ -66,6 +70,19 @@ class SecureNoise:
         space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=float)
         mechanism = dp.m.make_gaussian(*space, scale=sigma)
         _confirm(mechanism.map(L2_SENSITIVITY), (L2_SENSITIVITY / sigma) ** 2 / 2.0)
+        noisy = mechanism([int(count) for count in counts.ravel()])
+        return np.array(noisy, dtype=np.int64).reshape(counts.shape)
+
+    def add_discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        """Counts plus discrete Laplace noise (Ghosh, Roughgarden, Sundararajan 2009) by OpenDP.
+
+        OpenDP's own privacy map is asked for the loss at l1 distance 1 and must not exceed
+        1 / scale.
+        """
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l1_distance(T=dp.i64)
+        mechanism = dp.m.make_laplace(*space, scale=scale)
+        _confirm(mechanism.map(1), 1.0 / scale)
         noisy = mechanism([int(count) for count in counts.ravel()])
         return np.array(noisy, dtype=np.int64).reshape(counts.shape)
 
@@ -150,6 +167,12 @@ class SeededNoise:
             noise[open_cells[kept]] = draw[kept]
             open_cells = open_cells[~kept]
         return counts + noise.reshape(counts.shape)
+
+    def add_discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        """The difference of two geometric numbers has the law of the discrete Laplace."""
+        stop = -math.expm1(-1.0 / scale)
+        draw = self._rng.geometric(stop, counts.size) - self._rng.geometric(stop, counts.size)
+        return counts + draw.astype(np.int64).reshape(counts.shape)
 
     def exponential_choice(
         self, scores: NDArray[np.float64], epsilon: float, sensitivity: float

@@ -60,6 +60,8 @@ PRIVATE = "unit/test_private_evaluation.py"
 SQUARES = "unit/test_private_numeric.py"
 COMPARATORS = "unit/test_comparators.py"
 ADAPTIVE = "unit/test_adaptive.py"
+HOLDOUT = "unit/test_holdout.py"
+SPARSE = "statistical/test_sparse_vector_law.py"
 ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
 CATALOGUE = (
@@ -498,6 +500,72 @@ CATALOGUE = (
         "error**2 / largest * STEPS", "error**2 / (error**2).max() * STEPS",
         f"{SQUARES}::test_every_small_holdout_and_every_replaced_row",
         f"{SQUARES}::test_no_row_moves_another_row_s_step",
+    ),
+    # --- the reusable holdout ---
+    _one(
+        "threshold kept after an answer above it", "privacy/sparse_vector.py",
+        "return Standing(left=left, threshold=_laplace(0, scales.threshold_scale, noise))",
+        "return replace(now, left=left)",
+        f"{SPARSE}::test_transcripts_have_the_law_of_the_proof_with_a_new_threshold_a_round",
+    ),
+    _one(
+        "half the noise in a comparison", "privacy/sparse_vector.py",
+        "gap = _laplace(abs(expected - found), scales.question_scale, noise)",
+        "gap = _laplace(abs(expected - found), scales.question_scale / 2.0, noise)",
+        f"{SPARSE}::test_transcripts_have_the_law_of_the_proof_with_a_new_threshold_a_round",
+    ),
+    _one(
+        "no noise in a comparison", "privacy/sparse_vector.py",
+        "gap = _laplace(abs(expected - found), scales.question_scale, noise)",
+        "gap = abs(expected - found)",
+        f"{HOLDOUT}::test_what_is_handed_over_moves_with_one_row_and_nothing_else_does",
+    ),
+    _one(
+        "the true total told", "privacy/sparse_vector.py",
+        "told = _laplace(found, scales.answer_scale, noise)", "told = found",
+        f"{HOLDOUT}::test_what_is_handed_over_moves_with_one_row_and_nothing_else_does",
+    ),
+    _one(
+        "answers without an end", "privacy/sparse_vector.py",
+        "    left = now.left - 1\n", "    left = now.left\n",
+        f"{HOLDOUT}::test_when_the_answers_are_used_up_nothing_is_compared",
+    ),
+    _one(
+        "one round of a session paid for all", "privacy/sparse_vector.py",
+        "count=self.answers, label=self.label", "count=1, label=self.label",
+        f"{HOLDOUT}::test_the_plan_never_spends_more_than_it_says",
+    ),
+    _one(
+        "a comparison costs the ledger half", "privacy/ledger/composition.py",
+        "return sensitivity / threshold + 2.0 * sensitivity / question",
+        "return sensitivity / threshold + sensitivity / question",
+        f"{HOLDOUT}::test_the_ledger_counts_the_event_by_its_own_formula",
+    ),
+    _one(
+        "a total moves by one unit", "evaluation/holdout_plan.py",
+        "sensitivity=UNITS,", "sensitivity=1,",
+        f"{HOLDOUT}::test_the_plan_never_spends_more_than_it_says",
+    ),
+    _one(
+        "session not charged", "evaluation/holdout.py",
+        "with charged(plan, ledger, asset, why or", "with charged(plan, None, asset, why or",
+        f"{HOLDOUT}::test_the_charge_stands_before_the_first_noise_and_holds_the_whole_session",
+    ),
+    _one(
+        "a question not on disk before it is compared", "evaluation/holdout.py",
+        "        session = replace(session, pending=question)\n        state.write(session)\n",
+        "        session = replace(session, pending=question)\n",
+        f"{HOLDOUT}::test_a_question_is_on_disk_before_it_is_compared_and_its_answer_before_it_is_told",
+    ),
+    _one(
+        "a crash gives the question back", "evaluation/holdout.py",
+        "    if session.pending is None:\n", "    if session is not None:\n",
+        f"{HOLDOUT}::test_a_crash_counts_as_an_answer_and_the_threshold_is_drawn_anew",
+    ),
+    _one(
+        "the same question compared again", "evaluation/holdout_state.py",
+        "if entry.question.key == asked.key and entry.source != LOST:", "if entry is None:",
+        f"{HOLDOUT}::test_the_same_question_gets_the_stored_answer_and_no_noise",
     ),
     # --- the report ---
     _one(

@@ -44,8 +44,9 @@ def _cost(event: Mapping[str, Any]) -> Cost:
     """Of one event. `count` repeats it.
 
     Gaussian: sensitivity^2 / (2 sigma^2). Exponential mechanism: epsilon^2 / 8 (bounded range).
-    Laplace, and anything that is epsilon-DP: epsilon^2 / 2 (Bun and Steinke 2016, Proposition
-    1.4). Approximate, any (epsilon, delta)-DP step: the same but for delta. Reserve: as it says.
+    Laplace, a round of the sparse vector technique, and anything that is epsilon-DP: epsilon^2 / 2
+    (Bun and Steinke 2016, Proposition 1.4). Approximate, any (epsilon, delta)-DP step: the same
+    but for delta. Reserve: as it says.
     """
     try:
         count = positive(event.get("count", 1), "count")
@@ -60,6 +61,8 @@ def _cost(event: Mapping[str, Any]) -> Cost:
                 found = Cost(rho=positive(event["epsilon"], "epsilon") ** 2 / 8.0)
             case "laplace":
                 found = Cost(rho=_laplace_epsilon(event) ** 2 / 2.0)
+            case "above threshold":
+                found = Cost(rho=_above_threshold_epsilon(event) ** 2 / 2.0)
             case "reserve":
                 found = Cost(rho=positive(event["rho"], "rho"))
             case "approximate":
@@ -81,6 +84,17 @@ def _laplace_epsilon(event: Mapping[str, Any]) -> float:
     if "scale" in event:
         return positive(event["sensitivity"], "sensitivity") / positive(event["scale"], "scale")
     return positive(event["epsilon"], "epsilon")
+
+
+def _above_threshold_epsilon(event: Mapping[str, Any]) -> float:
+    """The threshold moves by the sensitivity, the one comparison above it by twice that.
+
+    Comparisons below it cost nothing (Dwork and Roth 2014, Theorem 3.23).
+    """
+    sensitivity = positive(event["sensitivity"], "sensitivity")
+    threshold = positive(event["threshold_scale"], "threshold_scale")
+    question = positive(event["question_scale"], "question_scale")
+    return sensitivity / threshold + 2.0 * sensitivity / question
 
 
 def with_reserve(events: Sequence[dict[str, Any]], rho: float) -> list[dict[str, Any]]:

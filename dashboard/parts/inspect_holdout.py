@@ -1,0 +1,255 @@
+"""The holdout, asked again and again: one charge, then questions, and what each one was told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.parts import asset
+from dashboard.parts.inspect_figure import table
+from dashboard.parts.inspect_work import inspection
+from dashboard.state import project
+from dashboard.widgets import mistakes, plain
+from prism_core.errors import PrismError
+from prism_core.evaluation import LEARNER_LABELS, LEARNERS
+from prism_core.evaluation.holdout import ask_holdout, entry_dict, open_holdout, sessions_of, status
+from prism_core.evaluation.holdout_plan import MOST_ANSWERS, TOLERANCE, design_holdout
+from prism_core.evaluation.holdout_question import METRICS, question
+from prism_core.planning.words import delta_text, eps_text
+from prism_core.privacy.ledger import Ledger, default_workspace
+
+if TYPE_CHECKING:
+    from prism_core.evaluation.holdout_plan import HoldoutPlan
+    from prism_core.evaluation.holdout_state import Session
+
+_WORD = "rehearse"
+
+
+def section() -> None:
+    """The sessions for these synthetic rows, and the offer to open one."""
+    st.markdown(
+        "People who work with synthetic rows come back with another model, and another. Here **one "
+        "budget, charged when a session is opened**, answers such questions again and again: how "
+        "well does a model do that was trained on the synthetic rows? As long as the rows kept "
+        "aside agree with the synthetic ones within the tolerance, the value on the synthetic rows "
+        "is told. Only where they do not is the value on the rows kept aside told, with noise, and "
+        "one of the answers is used up. Answers may be shown to others."
+    )
+    try:
+        found = sessions_of(default_workspace(), inspection().subject.synthetic)
+        if found:
+            _session(_chosen(found))
+        with st.expander(
+            "Open another session" if found else "Open a session",
+            expanded=not found, icon=":material/lock_open:",
+        ):  # fmt: skip
+            _offer(len(found))
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def _chosen(found: tuple[Session, ...]) -> Session:
+    newest = tuple(reversed(found))
+    if len(newest) == 1:
+        return newest[0]
+    names = {session.name: session for session in newest}
+    name = st.selectbox(
+        "Session", list(names), key="holdout_session",
+        format_func=lambda name: f"{name}: {names[name].left} of {names[name].plan.answers} "
+        "answers left",
+    )  # fmt: skip
+    return names[name]
+
+
+def _session(session: Session) -> None:
+    plan = session.plan
+    say, icon = (
+        (st.success, ":material/verified:")
+        if session.charge is not None
+        else (st.warning, ":material/warning:")
+    )
+    say(
+        f"**Session {session.name}** · epsilon {eps_text(plan.spent.epsilon)}, delta "
+        f"{delta_text(plan.delta)}"
+        + (
+            " · a rehearsal on public rows: not charged, and what is told is not private"
+            if session.charge is None
+            else f" · charge number {session.charge} in the ledger"
+        ),
+        icon=icon,
+    )
+    first, second, third = st.columns(3)
+    first.metric("Answers left", f"{session.left} of {plan.answers}", border=True,
+                 help="Answers that may still come from the rows kept aside. Questions on which "
+                 "both sides agree use up none.")  # fmt: skip
+    limit = "" if plan.questions is None else f" of {plan.questions:,}"
+    second.metric("Questions asked", f"{session.count}{limit}", border=True)
+    third.metric("Noise of an answer (95%)", f"± {1.96 * plan.answer_error:.3f}", border=True,
+                 help="As a share of the metric's range. The comparison has noise of "
+                 f"± {1.96 * plan.comparing_error:.3f}; the tolerance is {plan.tolerance:g}."
+                 )  # fmt: skip
+    if session.open:
+        _ask(session)
+    else:
+        st.info(
+            "Nothing more is answered in this session. What was told stands below.",
+            icon=":material/lock:",
+        )
+    _told(session)
+
+
+def _ask(session: Session) -> None:
+    plan = session.plan
+    others = [name for name in plan.schema.names if name != plan.target]
+    with st.form("holdout_question", border=True):
+        left, right = st.columns(2)
+        metric = left.selectbox(
+            "Metric", list(METRICS), format_func=METRICS.__getitem__, key="holdout_metric",
+            help="Means over rows. An AUC compares pairs of rows and cannot be asked.",
+        )  # fmt: skip
+        learner = right.selectbox(
+            "Learner", list(LEARNERS), format_func=LEARNER_LABELS.__getitem__,
+            key="holdout_learner",
+        )  # fmt: skip
+        features = st.multiselect(
+            "Columns it learns from (none chosen: all)", others, key="holdout_features",
+            format_func=plain,
+        )  # fmt: skip
+        sent = st.form_submit_button("Ask", type="primary", icon=":material/contact_support:")
+    if not sent:
+        return
+    with st.spinner("Training on the synthetic rows, comparing …"), mistakes():
+        subject = inspection().subject
+        asked = question(
+            plan.schema, plan.target, metric=metric, learner=learner, features=features or None
+        )
+        ask_holdout(session.place, asked, subject.synthetic, subject.holdout)
+        st.rerun()
+
+
+def _told(session: Session) -> None:
+    if not session.entries:
+        return
+    rows = [
+        {
+            "question": number, "metric": METRICS[entry.question.metric],
+            "learner": LEARNER_LABELS[entry.question.learner],
+            "columns": ", ".join(entry.question.features), "told": found["value"],
+            "noise, 95% ±": 1.96 * found["noise_deviation"], "came from": found["source_in_words"],
+            "on synthetic rows": entry.synthetic,
+        }
+        for number, (entry, found) in enumerate(
+            ((entry, entry_dict(session, entry)) for entry in session.entries), 1
+        )
+    ]  # fmt: skip
+    charged = session.charge is not None
+    badge = ":green-badge[inside epsilon]" if charged else ":orange-badge[not covered]"
+    st.markdown(f"{badge} What was told in session {session.name}")
+    table(rows, f"holdout_{session.name}", inside=charged)
+    st.caption(
+        "The same question gets the same answer again, for nothing. A value from the synthetic "
+        "rows says that the rows kept aside differ by no more than the tolerance, as far as the "
+        "noise of the comparison lets one see."
+    )
+    st.download_button(
+        "What was told (JSON)",
+        json.dumps(status(session), indent=2, ensure_ascii=False).encode(),
+        f"holdout-session-{session.name}.json", "application/json",
+        key=f"holdout_entry_{session.name}", icon=":material/download:", on_click="ignore",
+    )  # fmt: skip
+
+
+def _offer(number: int) -> None:
+    entries, cost = st.columns([1, 1.4], gap="large")
+    with entries:
+        epsilon = st.number_input(
+            "Epsilon of the whole session", 0.0, value=1.0, step=0.1, format="%.4g",
+            key="holdout_epsilon",
+        )  # fmt: skip
+        answers = st.number_input(
+            "Answers from the rows kept aside", 1, MOST_ANSWERS, 10, key="holdout_answers",
+            help="More answers: more noise in each.",
+        )  # fmt: skip
+        tolerance = st.number_input(
+            "Tolerance", 0.0, 0.5, TOLERANCE, 0.01, format="%.3f", key="holdout_tolerance",
+            help="By how much both sides may differ and still count as agreeing, as a share of "
+            "the metric's range (1 for accuracy, 3 nats for the clipped log loss).",
+        )  # fmt: skip
+    plan = _plan(epsilon, int(answers), tolerance)
+    with cost:
+        _cost(plan)
+    with entries:
+        covered = True
+        if project().public:
+            asset.seed("holdout_seed")
+        else:
+            covered = asset.section(plan.spent, plan.spent.rho, plan.delta, "This session")
+    _confirm(plan, number, covered=covered)
+
+
+def _plan(epsilon: float, answers: int, tolerance: float) -> HoldoutPlan:
+    now = inspection()
+    return design_holdout(
+        now.subject.holdout.schema, now.subject.target, now.subject.holdout.n, epsilon,
+        now.certificate.get("guarantee", {}).get("delta"),
+        answers=answers, tolerance=tolerance,
+        release=str(now.certificate.get("plan_sha256", "")),
+    )  # fmt: skip
+
+
+def _cost(plan: HoldoutPlan) -> None:
+    first, second, third = st.columns(3)
+    first.metric("Spends, ε", eps_text(plan.spent.epsilon), border=True,
+                 help=f"By itself, at delta {delta_text(plan.delta)}. As pure differential "
+                 f"privacy (delta 0): {eps_text(plan.scales.pure_epsilon)}.")  # fmt: skip
+    second.metric("Comparison, noise (95%)", f"± {1.96 * plan.comparing_error:.3f}", border=True)
+    third.metric("Answer, noise (95%)", f"± {1.96 * plan.answer_error:.3f}", border=True)
+    if plan.warning:
+        st.warning(plain(plan.warning), icon=":material/blur_on:")
+    st.caption(
+        f"Shares of the metric's range, from the {plan.n:,} rows kept aside and epsilon alone; no "
+        "row is read before you confirm. The number of questions is not limited."
+    )
+
+
+def _confirm(plan: HoldoutPlan, number: int, *, covered: bool) -> None:
+    state = project()
+    word = _WORD if state.public else state.asset.strip()
+    if not word:
+        st.info("Name the data asset first.", icon=":material/info:")
+        return
+    what = (
+        "These rows are public: nothing is charged."
+        if state.public
+        else f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}” now, whatever "
+        "is asked later. It cannot be undone."
+    )
+    typed = st.text_input(
+        f"{what} To go on, type **{plain(word)}**", key=f"holdout_confirm_{number}"
+    )
+    label = "Open with known noise (rehearsal)" if state.public else "Spend and open"
+    if st.button(
+        label, type="primary", icon=":material/verified_user:", key="holdout_open",
+        disabled=not (covered and typed.strip() == word),
+    ):  # fmt: skip
+        with st.spinner("Charging, opening …"), mistakes():
+            _open(plan)
+            st.rerun()
+
+
+def _open(plan: HoldoutPlan) -> None:
+    """Charge and open. No widget is touched in between, so no click can come between them."""
+    state, subject = project(), inspection().subject
+    chosen, ledger, name = asset.chosen(), None, ""
+    if chosen is not None:
+        ledger = Ledger()
+        name = ledger.register(
+            chosen.name, epsilon=chosen.lifetime_epsilon,
+            delta=chosen.lifetime_delta or plan.delta,
+        ).name  # fmt: skip
+    open_holdout(
+        plan, subject.synthetic, subject.holdout, workspace=default_workspace(), ledger=ledger,
+        asset=name, why=state.why, seed=state.seed if state.public else None,
+    )  # fmt: skip
