@@ -25,6 +25,8 @@ SamplingRule: TypeAlias = Literal["rounded", "iid"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 ThreeWayRule: TypeAlias = Literal["none", "cmi", "model_error", "adaptive"]
 
+NumericRule: TypeAlias = Literal["full", "moments", "thresholds"]
+
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
@@ -32,6 +34,7 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 SAMPLINGS: tuple[SamplingRule, ...] = get_args(SamplingRule)
 SELECTIONS: tuple[SelectionRule, ...] = get_args(SelectionRule)
 THREE_WAYS: tuple[ThreeWayRule, ...] = get_args(ThreeWayRule)
+NUMERIC_RULES: tuple[NumericRule, ...] = get_args(NumericRule)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +56,12 @@ class Task:
             conditional mutual information (the paper), or by the error of the model so far;
             `adaptive`: also marginals (X_i, X_j), one by one, with a fit of the model between.
         max_three_way: at most so many of them.
+        numeric_queries: how numeric (and date) features with many bins are measured with the
+            target: in `full`, cell by cell; by the `moments` 1, x, x^2 for each level of Y; or by
+            counts between public `thresholds` for each level of Y.
+        numeric_bins: from so many bins on.
+        thresholds: how many thresholds, spread evenly over the bins.
+        numeric_columns: columns with a rule of their own, however many bins they have.
     """
 
     target: str
@@ -63,6 +72,10 @@ class Task:
     selection: SelectionRule = "greedy"
     three_way: ThreeWayRule = "none"
     max_three_way: int = 20
+    numeric_queries: NumericRule = "full"
+    numeric_bins: int = 32
+    thresholds: int = 15
+    numeric_columns: Mapping[str, NumericRule] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
@@ -74,7 +87,8 @@ class Task:
             raise TaskError(f"selection must be one of {', '.join(SELECTIONS)}.", field="selection")
         if self.three_way not in THREE_WAYS:
             raise TaskError(f"three_way must be one of {', '.join(THREE_WAYS)}.", field="three_way")
-        for name in ("k", "max_three_way"):
+        self._check_numeric()
+        for name in ("k", "max_three_way", "numeric_bins", "thresholds"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise TaskError(f"{name} must be a whole number above 0.", field=name)
@@ -84,6 +98,22 @@ class Task:
             if not _finite_positive(weight):
                 raise TaskError(
                     f"The weight of {name!r} must be a number above 0.", field="weights"
+                )
+
+    def _check_numeric(self) -> None:
+        object.__setattr__(self, "numeric_columns", MappingProxyType(dict(self.numeric_columns)))
+        allowed = ", ".join(NUMERIC_RULES)
+        if self.numeric_queries not in NUMERIC_RULES:
+            raise TaskError(f"numeric_queries must be one of {allowed}.", field="numeric_queries")
+        for name, rule in self.numeric_columns.items():
+            if rule not in NUMERIC_RULES:
+                raise TaskError(
+                    f"The rule of {name!r} must be one of {allowed}.", field="numeric_columns"
+                )
+            if name == self.target:
+                raise TaskError(
+                    "The target is measured level by level; leave it out of numeric_columns.",
+                    field="numeric_columns",
                 )
 
 
