@@ -33,7 +33,7 @@ N = 400
 RULES = ("moments", "thresholds")
 
 
-def schema(bins=40):
+def schema(bins=12):
     def numeric(name, count, **more):
         edges = equal_edges(0.0, 100.0, count, None)
         return Column(name=name, kind="numeric", lower=0.0, upper=100.0, edges=edges, **more)
@@ -55,7 +55,7 @@ def table(*, public=True, n=N, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     columns = [
-        np.clip(rng.normal(14 + 12 * y, 5), 0, 39), rng.integers(0, 41, n),
+        np.clip(rng.normal(3 + 5 * y, 1.5), 0, 11), rng.integers(0, 13, n),
         rng.integers(0, 4, n), rng.integers(0, 3, n), y,
     ]  # fmt: skip
     codes = np.column_stack(columns).astype(int)
@@ -63,8 +63,9 @@ def table(*, public=True, n=N, seed=0):
 
 
 def planned(rule, *, epsilon=1.0, **wishes):
-    task = Task(target="y", **{"numeric_queries": rule, **wishes})
-    return design(schema(), task, Budget(epsilon=epsilon), N, dag=DAG)
+    wishes = {"numeric_queries": rule, "numeric_bins": 10, "thresholds": 3, **wishes}
+    return design(schema(), Task(target="y", **wishes), Budget(epsilon=epsilon), N, dag=DAG,
+                  synthesis=Synthesis(iterations=30))  # fmt: skip
 
 
 def rehearsed(plan, seed=0):
@@ -90,7 +91,8 @@ def test_a_column_may_have_a_rule_of_its_own():
 
 
 def test_the_default_changes_no_plan():
-    plain = design(schema(), Task(target="y"), Budget(), N, dag=DAG)
+    plain = design(schema(), Task(target="y"), Budget(), N, dag=DAG,
+                   synthesis=Synthesis(iterations=30))  # fmt: skip
     assert planned("full").hash == plain.hash
     assert all(query.linear is None for query in plain.queries)
     assert "numeric_queries" not in config.wishes_dict(plain.task, plain.budget, plain.synthesis)[
@@ -157,7 +159,7 @@ def test_no_distance_is_promised():
 
 @pytest.mark.parametrize(("accountant"), ["basic", "pld"])
 def test_other_accountants_are_refused(accountant):
-    task = Task(target="y", numeric_queries="moments")
+    task = Task(target="y", numeric_queries="moments", numeric_bins=10)
     with pytest.raises(BudgetError, match="zcdp"):
         design(schema(), task, Budget(accountant=accountant), N, dag=DAG)
 
@@ -188,12 +190,14 @@ def test_wishes_survive_a_configuration():
 @pytest.mark.parametrize("model", ["pgm", "naive_bayes"])
 @pytest.mark.parametrize("rule", RULES)
 def test_a_run_keeps_what_the_column_says_about_the_target(rule, model):
-    """age is 12 bins higher where y is true; so it is in the synthetic rows."""
-    plan = replace(planned(rule, epsilon=8.0), synthesis=Synthesis(model=model, rows=4_000))
+    """age is 5 bins higher where y is true; so it is in the synthetic rows."""
+    plan = replace(
+        planned(rule, epsilon=8.0), synthesis=Synthesis(model=model, rows=4_000, iterations=30)
+    )
     plan = design(schema(), plan.task, plan.budget, N, dag=DAG, synthesis=plan.synthesis)
     codes = rehearsed(plan).codes
     y = codes[:, 4] == 1
-    assert codes[y, 0].mean() - codes[~y, 0].mean() == pytest.approx(12.0, abs=3.0)
+    assert codes[y, 0].mean() - codes[~y, 0].mean() == pytest.approx(5.0, abs=1.5)
 
 
 def test_naive_bayes_gives_margins_to_features_outside_its_blocks_only():
@@ -232,7 +236,7 @@ def test_replayed_on_a_neighbour_every_answer_moves_by_its_sensitivity_at_most(r
     plan = replace(planned(rule), synthesis=Synthesis(rows=20, iterations=2))
     before = table(public=False)
     codes = before.codes.copy()
-    codes[seed] = [39, 40, 3, 2, 1] if seed else [0, 0, 0, 0, 0]
+    codes[seed] = [11, 12, 3, 2, 1] if seed else [0, 0, 0, 0, 0]
     after = EncodedTable(schema=schema(), codes=codes)
     first, second = Tape(), None
     made = release(plan, before, ledger=None, noise=first, rng=np.random.default_rng(0))
@@ -291,7 +295,7 @@ def test_a_tampered_query_is_found(bundle, tmp_path, change):
     document = json.loads(file.read_text(encoding="utf-8"))
     entry = next(e for e in document["measurements"] if "query" in e)
     if change == "query":
-        other = ["moments", "levels"] if rule == "thresholds" else ["thresholds 2", "levels"]
+        other = ["moments", "levels"] if rule == "thresholds" else ["thresholds 3", "levels"]
         entry["query"], entry["grid"] = other, 1024 if rule == "thresholds" else 1
     elif change == "values":
         entry["counts"] = [count + 10**9 for count in entry["counts"]]

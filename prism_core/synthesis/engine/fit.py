@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prism_core.data.linear import LinearQuery
 from prism_core.errors import PrivacyError
 from prism_core.planning.junction_tree import JunctionTree, junction_tree, maximal_cliques
 from prism_core.synthesis.engine.cache import prepare
 from prism_core.synthesis.engine.flat import FlatTree, flatten
 from prism_core.synthesis.engine.overlap import Overlap, overlap
-from prism_core.synthesis.engine.rows import Rows
+from prism_core.synthesis.engine.rows import Relations, Rows
 from prism_core.synthesis.engine.solver import Solved, solve
 from prism_core.synthesis.projection import to_simplex
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.linear import LinearQuery
     from prism_core.planning.junction_tree import Clique
     from prism_core.synthesis.measure import Measurement
 
@@ -101,8 +101,7 @@ class Structure:
             for clique in cliques
         ]
         self._queries = [
-            None if query is None
-            else replace(query, clique=query.clique, bases=tuple(query.bases[i] for i in axes))
+            None if query is None else _turned(query, axes)
             for query, axes in zip(given, self._axes, strict=True)
         ]  # fmt: skip
         sets = [
@@ -145,11 +144,14 @@ class Structure:
                 linear.append(m)
                 queries.append((first[q], query))
         sets = [self.asked[q] for q in tables]
+        relations = Relations(
+            sizes=self.sizes, tables=tuple(sets), queries=tuple(query for _, query in queries)
+        )
         plain, cells = int(flat.starts[len(tables)]), int(flat.starts[-1])
         return _Part(
             flat=flat, overlap=overlap(self.sizes, sets, [self._weights[q] for q in tables]),
             asked=tuple(asked), linear=tuple(linear),
-            rows=Rows(plain, cells, queries) if queries else None,
+            rows=Rows(plain, cells, queries, relations) if queries else None,
         )  # fmt: skip
 
     def fit(
@@ -271,6 +273,13 @@ class Structure:
             0.5 * float(((moved - sums[q]) ** 2).sum()) / sigma**2 for q, moved, sigma in arranged
         )
         return sums, answers, constant
+
+
+def _turned(query: LinearQuery, axes: Sequence[int]) -> LinearQuery:
+    """The query with its columns in another order."""
+    return LinearQuery(
+        clique=tuple(query.clique[i] for i in axes), bases=tuple(query.bases[i] for i in axes)
+    )
 
 
 def fit(

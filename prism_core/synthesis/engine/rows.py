@@ -8,14 +8,17 @@ Q is a Kronecker product and is never written out.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.synthesis.engine.flat import positions, starts_of
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,10 +64,15 @@ class Rows:
         cells: of all measured sets.
         queries: linear queries, each with the position of its set's first cell. Their rows follow
             those of the tables, in this order.
+        relations: what says the same twice; None where nothing does.
     """
 
-    def __init__(self, plain: int, cells: int, queries: Sequence[tuple[int, LinearQuery]]) -> None:
+    def __init__(
+        self, plain: int, cells: int, queries: Sequence[tuple[int, LinearQuery]],
+        relations: Relations | None = None,
+    ) -> None:  # fmt: skip
         self.plain = plain
+        self._relations = relations
         self.cells = cells
         self._blocks: list[_Block] = []
         at = plain
@@ -79,6 +87,16 @@ class Rows:
             )  # fmt: skip
             at += query.rows
         self.size = at
+
+    def ties(self) -> NDArray[np.float64]:
+        """Linear functions of the rows that are 0 for every change of the model, one a line.
+
+        What a query says of some of its columns, the others summed out, a table or another query
+        may say, too. Shape (ties, rows).
+        """
+        if self._relations is None:
+            return np.zeros((0, self.size))
+        return self._relations.found(self.size, [block.rows for block in self._blocks])
 
     def to_cells(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Potentials (or costs) of the cells from those of the rows: Q' times them."""
@@ -123,6 +141,102 @@ class Rows:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Relations:
+    """What is measured where, to find what is said twice.
+
+    Attributes:
+        sizes: codes of all columns.
+        tables: sets that are measured as tables, in the order of their rows.
+        queries: linear queries, in the order of theirs.
+    """
+
+    sizes: Mapping[str, int]
+    tables: tuple[tuple[str, ...], ...]
+    queries: tuple[LinearQuery, ...]
+
+    def found(self, size: int, places: Sequence[slice]) -> NDArray[np.float64]:
+        """See `Rows.ties`; `places` are the rows of the queries."""
+        starts = starts_of(math.prod(self.sizes[name] for name in names) for names in self.tables)
+        ties = [np.zeros((0, size))]
+        seen: dict[object, NDArray[np.float64]] = {}
+        for query, place in zip(self.queries, places, strict=True):
+            for axes, own in _margins(query):
+                tie = np.zeros((len(own), size))
+                tie[:, place] = own
+                names = tuple(query.clique[axis] for axis in axes)
+                if not names:
+                    ties.append(tie)  # the total is known
+                    continue
+                holder = next((q for q, t in enumerate(self.tables) if set(names) <= set(t)), None)
+                if holder is not None:
+                    at = positions(self.tables[holder], self.sizes, names)
+                    factors = factors_of(query)
+                    tie[:, starts[holder] : starts[holder + 1]] -= _kron(
+                        [factors[axis] for axis in axes]
+                    )[:, at]
+                    ties.append(tie)
+                    continue
+                key = names, tuple(query.bases[axis] for axis in axes)
+                if key in seen:
+                    ties.append(tie - seen[key])
+                seen.setdefault(key, tie)
+        return np.vstack(ties)
+
+
+def _margins(query: LinearQuery) -> Iterator[tuple[tuple[int, ...], NDArray[np.float64]]]:
+    """For each part of a query's columns: how its rows give those of the part alone."""
+    every = range(len(query.bases))
+    for count in range(len(query.bases) + 1):
+        for axes in itertools.combinations(every, count):
+            factors = []
+            for axis, (basis, rows) in enumerate(zip(query.bases, query.shape, strict=True)):
+                if axis in axes:
+                    factors.append(np.eye(rows))
+                elif basis.count_rows is not None:
+                    factors.append(np.isin(np.arange(rows), basis.count_rows)[None, :] * 1.0)
+            if len(factors) == len(query.bases):
+                yield axes, _kron(factors)
+
+
+def _kron(factors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    found = np.ones((1, 1))
+    for factor in factors:
+        found = np.kron(found, factor)
+    return found
+
+
+class Agreement:
+    """Projects rows onto those that no table and no query contradicts, in place.
+
+    P projects tables onto agreeing ones (`kernels.agree`), orthogonally in the metric W of the
+    precisions. With the ties K, the projection onto those that satisfy them, too, is
+    P - N (K N)^+ K P with N = P W^-1 K'.
+
+    Args:
+        rows: the map of rows.
+        precision: of every row.
+        agree: P, in place, on the rows of tables.
+    """
+
+    def __init__(
+        self, rows: Rows, precision: NDArray[np.float64],
+        agree: Callable[[NDArray[np.float64]], None],
+    ) -> None:  # fmt: skip
+        self._plain, self._agree = rows.plain, agree
+        self._ties = rows.ties()
+        spread = self._ties / precision
+        for line in spread:
+            agree(line[: rows.plain])
+        self._spread = spread
+        self._inverse = np.linalg.pinv(self._ties @ spread.T, rcond=1e-10, hermitian=True)
+
+    def __call__(self, values: NDArray[np.float64]) -> None:
+        """Project these rows."""
+        self._agree(values[: self._plain])
+        values -= (self._inverse @ (self._ties @ values)) @ self._spread
+
+
+@dataclass(frozen=True, kw_only=True)
 class Moved:
     """A direction: of the potentials of the rows, and what it does to the means of both."""
 
@@ -151,12 +265,12 @@ def direction(
         rows: the map Q.
         precision: of every row.
         variance: of every row; it stands on the matrix's diagonal.
-        residual: right-hand side; its tables agree where they overlap.
+        residual: right-hand side; it agrees where measurements overlap.
         tau: regularisation.
         tolerance: relative residual at which to stop.
         most: iterations.
         differentiate: how the cells' means move with their potentials: C times it.
-        agree: projects the rows of tables, in place, onto those that agree.
+        agree: projects rows, in place, onto those that agree.
     """
     left = residual.copy()
     move, moved, cells = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.cells)
@@ -166,7 +280,7 @@ def direction(
         if not float(precision @ left**2) > goal:
             break
         solved = left / (precision * variance + tau)
-        agree(solved[: rows.plain])
+        agree(solved)
         solved *= precision
         new = float(solved @ left)
         search = solved + (new / old if step else 0.0) * search

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.synthesis.engine.rows import Moved, direction
+from prism_core.synthesis.engine.rows import Agreement, Moved, direction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,13 +229,17 @@ class _State:
         self._given, self.belief, self._room = (np.zeros(cells) for _ in range(3))
         self._message, self._top, self._total = (np.zeros(states) for _ in range(3))
         self._shared, self._own = np.zeros(shared), np.zeros(shared)
-        # What the noisy tables say differently on shared columns no model can follow: it is a
+        # What noisy answers say differently on shared columns no model can follow: it is a
         # constant of the loss, taken out first.
-        lengths = np.diff(overlap.tables)
+        lengths = np.diff(flat.starts)
         even = np.repeat(1.0 / lengths, lengths)
-        tables = wanted[: len(even)] - even
-        self._agree(tables)
-        self._wanted = np.concatenate([tables + even, wanted[len(even) :]])
+        self._agree = self._tables_agree
+        if rows is not None:
+            even = rows.to_rows(even)
+            self._agree = Agreement(rows, precision, self._tables_agree)
+        self._wanted = wanted - even
+        self._agree(self._wanted)
+        self._wanted += even
         self.constant = 0.5 * float(precision @ (wanted - self._wanted) ** 2)
         self.potential = np.zeros(len(wanted))
         self._mean = self._infer(self.potential)
@@ -373,7 +377,7 @@ class _State:
         )
         return found
 
-    def _agree(self, tables: NDArray[np.float64]) -> None:
+    def _tables_agree(self, tables: NDArray[np.float64]) -> None:
         self._kernels.agree(self._overlap, tables, self._shared, self._own)
 
     def _to_cells(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
