@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from prism_core.planning.plan import Plan
-    from prism_core.planning.task import AllocationRule, Regime, SelectionRule
+    from prism_core.planning.task import AllocationRule, NumericRule, Regime, SelectionRule
     from prism_core.privacy.accountants import AccountantName
 
 POOLS = ("selection", "choice", "task", "background")
@@ -98,6 +98,7 @@ class Entries:
 
     Attributes:
         joint: whether all of S may be measured at once with the target where that is better.
+        numeric_columns: numeric columns with a rule of their own; taken over from a file.
         weights: public importance of features, by name; 1 where absent. May be unusable.
         rev: revision of the entries that are typed into tables. Drawn from one count, too: a
             table keeps what was typed for as long as its revision stays.
@@ -109,6 +110,10 @@ class Entries:
     selection: SelectionRule = "greedy"
     three_way: ThreeWayRule = "auto"
     max_three_way: int = 40
+    numeric_queries: NumericRule = "full"
+    numeric_bins: int = Task.numeric_bins
+    thresholds: int = Task.thresholds
+    numeric_columns: dict[str, NumericRule] = field(default_factory=dict)
     joint: bool = True
     weights: dict[str, float] = field(default_factory=dict)
     budget: BudgetEntries = field(default_factory=BudgetEntries)
@@ -134,6 +139,11 @@ class Entries:
         return Task(
             target=target, regime=self.regime, k=self.k, selection=self.selection,
             three_way=self.three_way, max_three_way=self.max_three_way,
+            numeric_queries=self.numeric_queries, numeric_bins=self.numeric_bins,
+            thresholds=self.thresholds,
+            numeric_columns={
+                name: rule for name, rule in self.numeric_columns.items() if name != target
+            },
             weights={
                 name: weight for name, weight in self.weights.items()
                 if weight != 1.0 and name != target
@@ -175,6 +185,8 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
     return Entries(
         regime=task.regime, k=task.k, selection=task.selection, three_way=task.three_way,
         max_three_way=task.max_three_way, joint=task.max_joint_cells > 0,
+        numeric_queries=task.numeric_queries, numeric_bins=task.numeric_bins,
+        thresholds=task.thresholds, numeric_columns=dict(task.numeric_columns),
         weights=dict(task.weights), budget=entries, synthesis=synthesis,
     )  # fmt: skip
 
@@ -185,6 +197,7 @@ def _fresh(entries: Entries) -> dict[str, Any]:
     return values | {
         "rev": next(_revisions),
         "weights": dict(entries.weights),
+        "numeric_columns": dict(entries.numeric_columns),
         "budget": replace(
             entries.budget, locks=dict(entries.budget.locks), shares_rev=next(_revisions)
         ),

@@ -197,7 +197,7 @@ def _plan_text(plan: Plan) -> str:
     ]  # fmt: skip
     lines += [
         f"{query.label[:44]:44} {query.pool:11} {query.cells:7,} {query.share:7.2%} "
-        f"{query.sigma:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
+        f"{query.noise:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
         for query in plan.queries
     ]
     if plan.three_way is not None:

@@ -35,7 +35,8 @@ _KEYS: dict[str, dict[str, _Kind]] = {
     "task": {
         "target": "text", "regime": "text", "k": "whole", "weights": "section",
         "max_joint_cells": "whole", "selection": "text", "three_way": "text",
-        "max_three_way": "whole",
+        "max_three_way": "whole", "numeric_queries": "text", "numeric_bins": "whole",
+        "thresholds": "whole", "numeric_columns": "section",
     },
     "budget": {
         "epsilon": "number", "delta": "number", "accountant": "text", "allocation": "text",
@@ -200,6 +201,7 @@ def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, A
     }
     if task.weights:
         document["task"]["weights"] = dict(task.weights)
+    document["task"] |= _numeric(task)
     if budget.tilt != 1.0:
         document["budget"]["tilt"] = budget.tilt
     document["budget"]["shares"] = _plain(
@@ -210,6 +212,16 @@ def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, A
             {"columns": list(lock.columns), "share": lock.share} for lock in budget.locks
         ]
     return document
+
+
+def _numeric(task: Task) -> dict[str, Any]:
+    """How numeric columns are measured, where it is not in full."""
+    found: dict[str, Any] = {}
+    if task.numeric_queries != "full" or task.numeric_columns:
+        found = _plain(task, ("numeric_queries", "numeric_bins", "thresholds"))
+    if task.numeric_columns:
+        found["numeric_columns"] = dict(task.numeric_columns)
+    return found
 
 
 def _section(document: dict[str, Any], section: str) -> dict[str, Any]:

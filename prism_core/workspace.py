@@ -316,6 +316,7 @@ def subject(
     measured = tuple(
         Measured(clique=tuple(query["clique"]), sigma=query["sigma"])
         for query in plan.get("queries", ())
+        if "query" not in query  # moments and sums of cells are no noisy cells
     )
     return Subject(
         synthetic=synthetic, holdout=holdout, train=train, target=task["target"],

@@ -28,7 +28,7 @@ def section(plan: Plan) -> None:
         help=f"With delta = {delta_text(plan.delta)}.",
     )  # fmt: skip
     second.metric(
-        "Noise, σ in rows", sigma_text(max(query.sigma for query in task)),
+        "Noise, σ in rows", sigma_text(max(query.noise for query in task)),
         border=True, help="Largest standard deviation of one cell of a marginal with the target, "
         "in counts of rows.",
     )  # fmt: skip

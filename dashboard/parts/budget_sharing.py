@@ -16,7 +16,7 @@ from dashboard.state import project
 
 if TYPE_CHECKING:
     from dashboard.entries import Entries
-    from prism_core.planning.task import AllocationRule, Regime, ThreeWayRule
+    from prism_core.planning.task import AllocationRule, NumericRule, Regime, ThreeWayRule
 
 _REGIMES: dict[Regime, str] = {
     "causal": "Causal: the parents of the target",
@@ -34,6 +34,11 @@ _THREE_WAYS: dict[ThreeWayRule, str] = {
     "cmi": "Features that go together (CMI)",
     "model_error": "Largest error of the model",
     "adaptive": "Round by round",
+}
+_NUMERIC: dict[NumericRule, str] = {
+    "full": "Cell by cell",
+    "moments": "By moments (1, x, x²)",
+    "thresholds": "By counts between thresholds",
 }
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
 _SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
@@ -64,6 +69,7 @@ def section(entries: Entries) -> None:
     )  # fmt: skip
     if entries.three_way != "none":
         whole_number(entries, "max_three_way", "At most so many of them", 1, 500)
+    _numeric(entries)
     _joint(entries)
     with st.expander("Shares as numbers"):
         budget_shares.numbers(entries)
@@ -72,6 +78,23 @@ def section(entries: Entries) -> None:
     with st.expander("Features and model"):
         _features(entries)
         _synthesis(entries)
+
+
+def _numeric(entries: Entries) -> None:
+    schema = project().schema
+    if schema is None or not any(column.binned for column in schema.columns):
+        return
+    choose(
+        entries, "numeric_queries", "Numeric columns with the target", _NUMERIC,
+        help="How numbers and dates with many bins are measured with the target. Cell by cell "
+        "spreads the noise over every bin. Moments are the count, mean and spread of the column at "
+        "each value of the target; thresholds are counts between a few public cuts. Both are far "
+        "fewer numbers; the column's own shape is measured with the background.",
+    )  # fmt: skip
+    if entries.numeric_queries != "full":
+        whole_number(entries, "numeric_bins", "For columns with so many bins or more", 2, 10_000)
+    if entries.numeric_queries == "thresholds":
+        whole_number(entries, "thresholds", "Thresholds", 1, 1_000)
 
 
 def _joint(entries: Entries) -> None:

@@ -133,8 +133,9 @@ def _asked(entries: Entries, name: str) -> tuple[object, ...]:
     return (
         state.scenarios.wish, budget, entries.regime, None if name == "k" else entries.k,
         entries.selection, entries.three_way, entries.max_three_way, entries.joint,
-        dict(entries.weights), entries.synthesis, state.n, state.schema, state.target,
-        state.graph.edges,
+        entries.numeric_queries, entries.numeric_bins, entries.thresholds,
+        dict(entries.numeric_columns), dict(entries.weights), entries.synthesis, state.n,
+        state.schema, state.target, state.graph.edges,
     )  # fmt: skip
 
 

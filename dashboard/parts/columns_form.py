@@ -54,7 +54,10 @@ _GRID = {
     "lower": st.column_config.TextColumn("Lower", help="Smallest value; below is clipped"),
     "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped"),
     "bins": st.column_config.TextColumn(
-        "Bins", help="A number of equal bins, or the inner edges separated by |"
+        "Bins",
+        help="A number of equal bins, the inner edges separated by |, or log bins for "
+        "quantities of many magnitudes: log 12; log 12 zero gives 0 a bin of its own; "
+        "log 12 zero unit 0.01 names the smallest magnitude that matters",
     ),
     "decimals": st.column_config.NumberColumn(
         "Decimals", help="0 for whole numbers", min_value=0, max_value=12, step=1
@@ -216,8 +219,9 @@ def _form() -> None:
         )
     edited = _grid()
     st.caption(
-        "Levels: the allowed values, separated by |. Bins: a number of equal bins, or the inner "
-        "edges separated by |. Values outside the bounds are clipped. Ordinal: levels with an "
+        "Levels: the allowed values, separated by |. Bins: a number of equal bins, the inner edges "
+        "separated by |, or *log 12* (*log 12 zero*) for a heavy tail such as income. Values "
+        "outside the bounds are clipped. Ordinal: levels with an "
         "order. Remove a row to leave its column out, such as the ID that names the person: it is "
         "never synthesised, and is named below under *People and rows*. Not in the codebook? Tick "
         "**Learn**: bounds and bins, or the names of levels, are then learned with a part of the "

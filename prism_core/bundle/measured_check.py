@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from prism_core.bundle.compare import CLOSE
+from prism_core.bundle.counted import Counted, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,7 +20,7 @@ _FAR = 12.0
 
 def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     """Where plan and noisy counts differ. Reads no private row."""
-    wanted = {query.clique: query.sigma for query in plan.queries}
+    wanted = {query.clique: query for query in plan.queries}
     found: list[str] = []
     if len({m.clique for m in measurements}) != len(measurements):
         found.append("A marginal was measured twice.")
@@ -27,8 +28,10 @@ def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[s
         label = " × ".join(m.clique)
         if m.clique not in wanted:
             found.append(f"The marginal {label} was measured and is not in the plan.")
-        elif not math.isclose(m.sigma, wanted[m.clique], rel_tol=CLOSE, abs_tol=0.0):
+        elif not math.isclose(m.sigma, wanted[m.clique].sigma, rel_tol=CLOSE, abs_tol=0.0):
             found.append(f"The marginal {label} has another sigma than the plan gives it.")
+        elif m.query != wanted[m.clique].linear:
+            found.append(f"Of the marginal {label} something else was measured than planned.")
     for clique in wanted.keys() - {m.clique for m in measurements}:
         found.append(f"The marginal {' × '.join(clique)} is in the plan and was not measured.")
     if not found and [m.clique for m in measurements] != [query.clique for query in plan.queries]:
@@ -71,23 +74,22 @@ def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     margins that of both. Beyond 12 of them the counts are not what is claimed.
     """
     found: list[str] = []
-    margins: dict[str, Measurement] = {}
-    for m in measurements:
-        label = " × ".join(m.clique)
+    margins: dict[str, Counted] = {}
+    for m in counted(measurements):
         spread = m.sigma * math.sqrt(m.values.size)
         if not abs(float(m.values.sum(dtype="float64")) - plan.n) <= _FAR * spread + 1.0:
-            found.append(f"The noisy counts of {label} do not add up to about n = {plan.n:,}.")
+            found.append(f"The noisy counts of {m.label} do not add up to about n = {plan.n:,}.")
         for axis, name in enumerate(m.clique):
             other = margins.setdefault(name, m)
             if other is not m and not _agree(m, other, axis, other.clique.index(name)):
                 found.append(
-                    f"The noisy counts of {label} and {' × '.join(other.clique)} disagree about "
+                    f"The noisy counts of {m.label} and {other.label} disagree about "
                     f"{name!r} by more than their noise."
                 )
     return found
 
 
-def _agree(one: Measurement, other: Measurement, axis: int, other_axis: int) -> bool:
+def _agree(one: Counted, other: Counted, axis: int, other_axis: int) -> bool:
     first = one.values.sum(axis=tuple(i for i in range(one.values.ndim) if i != axis))
     second = other.values.sum(axis=tuple(i for i in range(other.values.ndim) if i != other_axis))
     variance = (one.sigma**2 * one.values.size + other.sigma**2 * other.values.size) / first.size

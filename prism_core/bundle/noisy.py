@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prism_core.bundle.layout import MEASUREMENTS, read_json
-from prism_core.errors import BundleError
+from prism_core.data.linear import linear_query
+from prism_core.errors import BundleError, PlanError
 from prism_core.synthesis.measure import Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from prism_core.data.linear import LinearQuery
     from prism_core.data.schema import Schema
 
 _KEYS = {"clique", "shape", "sigma", "counts"}
+_QUERY_KEYS = {"query", "grid"}
 NOTE = (
     "Noisy counts, row by row in the order of the clique's columns and of their declared levels "
-    "(schema.yaml; a missing value comes last). They may be negative. Nothing else of the private "
-    "rows is in this folder."
+    "(schema.yaml; a missing value comes last). They may be negative. An entry with a query holds "
+    "noisy sums instead, in units of 1/grid: moments (1, x, x² of the bin's place from -1 to 1) or "
+    "counts between thresholds. Nothing else of the private rows is in this folder."
 )
 
 
@@ -32,6 +37,7 @@ def text(measurements: Sequence[Measurement]) -> str:
             {
                 "clique": list(m.clique), "shape": list(m.values.shape), "sigma": m.sigma,
                 "counts": m.values.ravel().tolist(),
+                **({} if m.query is None else {"query": m.query.spec(), "grid": m.query.grid}),
             },
             ensure_ascii=False, allow_nan=False,
         )
@@ -55,9 +61,10 @@ def read(folder: Path, schema: Schema) -> tuple[Measurement, ...]:
 
 
 def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:
-    if set(entry) != _KEYS:
+    if set(entry) - _QUERY_KEYS != _KEYS:
         raise BundleError(
-            "A measurement needs clique, shape, sigma and counts, and nothing else.",
+            "A measurement needs clique, shape, sigma and counts, and nothing else but a query "
+            "and its grid.",
             field=MEASUREMENTS,
         )
     clique, counts, sigma = entry["clique"], entry["counts"], entry["sigma"]
@@ -70,13 +77,14 @@ def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:
             field=MEASUREMENTS,
         )
     label = " × ".join(clique)
-    shape = schema.shape(clique)
+    query = _query(entry, schema, label)
+    shape = schema.shape(clique) if query is None else query.shape
     if entry["shape"] != list(shape):
         raise BundleError(
             f"The measurement {label} has another shape than the schema gives it.",
             field=MEASUREMENTS,
         )
-    if not _whole(counts, schema.cells(clique)):
+    if not _whole(counts, math.prod(shape)):
         raise BundleError(
             f"The measurement {label} does not hold a whole number for each of its cells.",
             field=MEASUREMENTS,
@@ -84,7 +92,28 @@ def _measurement(entry: dict[str, Any], schema: Schema) -> Measurement:
     if not isinstance(sigma, float) or not 0.0 < sigma < float("inf"):
         raise BundleError(f"The measurement {label} has no usable sigma.", field=MEASUREMENTS)
     values = np.array(counts, dtype=np.int64).reshape(shape)
-    return Measurement(clique=tuple(clique), values=values, sigma=sigma)
+    return Measurement(clique=tuple(clique), values=values, sigma=sigma, query=query)
+
+
+def _query(entry: dict[str, Any], schema: Schema, label: str) -> LinearQuery | None:
+    """The linear query that an entry names, made again from the schema."""
+    if not _QUERY_KEYS & set(entry):
+        return None
+    spec = entry.get("query")
+    if not isinstance(spec, list) or not all(isinstance(text, str) for text in spec):
+        raise BundleError(
+            f"The measurement {label} has a query that is no list of texts.", field=MEASUREMENTS
+        )
+    try:
+        found = linear_query(schema, entry["clique"], spec)
+    except PlanError as error:
+        raise BundleError(f"The measurement {label}: {error}", field=MEASUREMENTS) from None
+    if found.spec() != spec or entry.get("grid") != found.grid:
+        raise BundleError(
+            f"The measurement {label} has another query or grid than the schema gives it.",
+            field=MEASUREMENTS,
+        )
+    return found
 
 
 def _whole(counts: object, cells: int) -> bool:

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.bundle.counted import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from prism_core.bundle.counted import Counted
     from prism_core.planning.plan import Plan
     from prism_core.synthesis.measure import Measurement
 
@@ -44,6 +47,9 @@ def quiet_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
     Margins of marginals that were chosen at run time are left out: the choice looks at the noise of
     those before, so their distances are no chi-square. Their sums are: their own noise is fresh.
 
+    A linear query counts with the counts that it holds (`counted`); their noise is a sum of rows of
+    its own, independent of that of any other measurement.
+
     False alarms: below 1e-9 a bundle. Few marginals cannot get that far down, however exact, and
     then nothing is claimed; nor of one exact marginal among many noisy ones. Spends nothing.
 
@@ -53,7 +59,7 @@ def quiet_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
     """
     from scipy.special import gammainc
 
-    known = [m for m in measurements if m.sigma >= _LEAST_SIGMA]
+    known = [m for m in counted(measurements) if m.sigma >= _LEAST_SIGMA]
     chosen = {query.clique for query in plan.queries if query.kind in _CHOSEN}
     squares = slack = 0.0
     degrees = len(known)
@@ -62,7 +68,7 @@ def quiet_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
         squares += (float(m.values.sum(dtype="float64")) - plan.n) ** 2 / variance
         slack += 1.0 / variance
     for name, size in plan.sizes.items():
-        shared = [m for m in known if name in m.clique and m.clique not in chosen]
+        shared = [m for m in known if name in m.clique and m.measured not in chosen]
         if len(shared) > 1:
             weights = np.array([size / (m.sigma**2 * m.values.size) for m in shared])
             squares += _distance(np.array([_margin(m, name) for m in shared]), weights)
@@ -77,7 +83,7 @@ def quiet_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
     ]
 
 
-def _margin(m: Measurement, name: str) -> NDArray[np.float64]:
+def _margin(m: Counted, name: str) -> NDArray[np.float64]:
     """Noisy counts of one column's values, less their mean. Shape (values,)."""
     axis = m.clique.index(name)
     others = tuple(i for i in range(m.values.ndim) if i != axis)

@@ -118,6 +118,8 @@ def _features(plan: Plan) -> str:
 def _preserved(plan: Plan) -> str:
     kinds = {
         "pair": "of the target with one feature of S",
+        "moments": "of the target with one feature of S, as moments of its place among its bins",
+        "thresholds": "of the target with one feature of S, as counts between public thresholds",
         "joint": "of the target with all of S at once",
         "three-way": "of the target with two features of S",
         "adaptive": "of two features of S, with or without the target, picked round by round",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data import code_groups, schema_io
 from prism_core.data.column import KINDS, equal_edges, level_text
+from prism_core.data.log_bins import log_edges
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from prism_core.data.column import Column
 
 LEVEL_SEPARATOR = "|"
+LOG = "log"
 
 
 class FormRow(TypedDict):
@@ -86,13 +88,26 @@ def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
     bins = column.level_count
     if column.edges == equal_edges(*column.bounds, bins, column.decimals):
         return str(bins)
+    for zero in (False, True) if column.kind == "numeric" else ():
+        if column.edges == _log_edges(column, bins, zero=zero):
+            return f"{LOG} {bins}{' zero' if zero else ''}"
     edges = [str(edge) for edge in entry["edges"]]
     # A single edge keeps its bar, or it would read as a number of bins.
     return f" {LEVEL_SEPARATOR} ".join(edges) if len(edges) > 1 else f"{edges[0]} {LEVEL_SEPARATOR}"
 
 
+def _log_edges(column: Column, bins: int, *, zero: bool) -> tuple[float, ...] | None:
+    lower, upper = column.bounds
+    if zero and not lower <= 0.0 < upper:
+        return None
+    return log_edges(lower, upper, bins, column.decimals, zero=zero)
+
+
 def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
-    """Columns from the form; `bins` holds a number of equal bins or the edges, with bars.
+    """Columns from the form.
+
+    `bins` holds a number of equal bins, the edges with bars, or log bins: "log 12", "log 12 zero"
+    (0 is a bin of its own), "log 12 zero unit 0.01" (the smallest magnitude that matters).
 
     Raises:
         SchemaError: naming the column and the entry to correct.
@@ -124,11 +139,7 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     _check_kind(row, found["name"], kind)
     if kind in ("numeric", "date"):
         found |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
-        bins = _text(row, "bins") or "8"
-        if LEVEL_SEPARATOR in bins:
-            found["edges"] = _parts(bins)
-        else:
-            found["bins"] = bins
+        found |= _bins_entry(_text(row, "bins") or "8", found["name"])
         decimals = row.get("decimals")
         if kind == "numeric" and decimals is not None and not math.isnan(decimals):
             found["decimals"] = int(decimals)
@@ -155,6 +166,34 @@ def _levels_or_groups(row: Mapping[str, Any], name: str) -> dict[str, Any]:
         )
     with code_groups.named(name):
         return {"groups": code_groups.to_plain(code_groups.read_map(_text(row, "groups")))}
+
+
+def _bins_entry(text: str, name: str) -> dict[str, Any]:
+    """What is typed under bins: edges, log bins, or a number of equal bins."""
+    if LEVEL_SEPARATOR in text:
+        return {"edges": _parts(text)}
+    if text.split()[0].casefold() == LOG:
+        return _log_entry(text, name)
+    return {"bins": text}
+
+
+def _log_entry(text: str, name: str) -> dict[str, Any]:
+    """Log bins as they are typed, see `from_rows`."""
+    found: dict[str, Any] = {"scale": "log"}
+    words = text.casefold().split()[1:]
+    if words:
+        found["bins"] = words.pop(0)
+    if words and words[0] == "zero":
+        words, found["zero"] = words[1:], True
+    if len(words) == 2 and words[0] == "unit":
+        words, found["unit"] = [], words[1]
+    if words or "bins" not in found:
+        raise SchemaError(
+            f"Column {name!r}: log bins are written as log 12, log 12 zero, or log 12 zero unit "
+            "0.01.",
+            field=f"{name}.bins",
+        )
+    return found
 
 
 def _meant(text: str, found: Mapping[str, Any], part: str) -> Any:  # noqa: ANN401

@@ -13,14 +13,17 @@ import yaml
 from prism_core.data import code_groups
 from prism_core.data.column import DEFAULT_BINS, Column, equal_edges
 from prism_core.data.dates import day_number, day_text
+from prism_core.data.log_bins import log_edges
 from prism_core.data.schema import Schema
 from prism_core.errors import SchemaError
 from prism_core.privacy.prior import Prior
 
 _COLUMN_KEYS = {
-    "name", "kind", "levels", "lower", "upper", "bins", "edges", "integer", "decimals",
-    "nullable", "fill", "other", "groups", "codes", "prefix", "description",
+    "name", "kind", "levels", "lower", "upper", "bins", "edges", "scale", "unit", "zero",
+    "integer", "decimals", "nullable", "fill", "other", "groups", "codes", "prefix", "description",
 }  # fmt: skip
+_LOG_KEYS = ("scale", "unit", "zero")
+_BIN_KEYS = ("lower", "upper", "edges", "bins", *_LOG_KEYS)
 _SCHEMA_KEYS = {
     "version",
     "provenance",
@@ -169,7 +172,7 @@ def column_from_dict(entry: object, number: int) -> Column:
         )
     binned = _bins(entry, name) if kind in ("numeric", "date") else {}
     if not binned:
-        stray = next((key for key in ("lower", "upper", "edges", "bins") if key in entry), None)
+        stray = next((key for key in _BIN_KEYS if key in entry), None)
         if stray:
             raise SchemaError(
                 f"Column {name!r}: {stray} does not apply to the kind {kind!r}.",
@@ -208,6 +211,12 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
         where = f"{name}.edges"
         if not isinstance(entry["edges"], (list, tuple)):
             raise SchemaError(f"{where} must be a list of numbers or dates.", field=where)
+        stray = next((key for key in _LOG_KEYS if key in entry), None)
+        if stray:
+            raise SchemaError(
+                f"Column {name!r}: {stray} goes with a number of bins; remove it, or the edges.",
+                field=f"{name}.{stray}",
+            )
         edges = tuple(number(_day(edge, kind, where), where) for edge in entry["edges"])
     else:
         bins = whole(entry.get("bins", DEFAULT_BINS), f"{name}.bins")
@@ -216,8 +225,32 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
                 f"Column {name!r}: bins must be between 1 and 10,000 and lower below upper.",
                 field=f"{name}.bins",
             )
-        edges = equal_edges(bounds["lower"], bounds["upper"], bins, decimals)
+        edges = _edges(entry, name, bounds, bins, decimals)
     return {**bounds, "edges": edges, "decimals": decimals}
+
+
+def _edges(
+    entry: dict[str, Any], name: str, bounds: dict[str, float], bins: int, decimals: int | None
+) -> tuple[float, ...]:
+    """Edges of a number of bins: equal ones, or `scale: log`, see `log_bins.log_edges`."""
+    scale = entry.get("scale", "equal")
+    if scale not in ("equal", "log"):
+        raise SchemaError(f"Column {name!r}: scale must be equal or log.", field=f"{name}.scale")
+    if scale == "equal":
+        stray = next((key for key in ("unit", "zero") if key in entry), None)
+        if stray:
+            raise SchemaError(
+                f"Column {name!r}: {stray} goes with scale: log.", field=f"{name}.{stray}"
+            )
+        return equal_edges(bounds["lower"], bounds["upper"], bins, decimals)
+    if entry["kind"] == "date":
+        raise SchemaError(f"Column {name!r}: a date has equal bins.", field=f"{name}.scale")
+    unit = number(entry.get("unit", 1.0), f"{name}.unit")
+    zero = _flag(entry, "zero", f"{name}.zero")
+    try:
+        return log_edges(bounds["lower"], bounds["upper"], bins, decimals, unit=unit, zero=zero)
+    except SchemaError as error:
+        raise SchemaError(f"Column {name!r}: {error}", field=f"{name}.{error.field}") from None
 
 
 def _day(value: object, kind: object, field: str) -> Any:  # noqa: ANN401

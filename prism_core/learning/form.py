@@ -70,7 +70,7 @@ def _request(
             f"Column {name!r} is to be learned: clear its levels, or untick Learn.",
             field=f"{name}.levels",
         )
-    if "edges" in entry:
+    if "edges" in entry or "scale" in entry:
         raise SchemaError(
             f"Column {name!r} is to be learned: bins must be how many are wanted at most, not "
             "their edges.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from prism_core.data.column import Column
+from prism_core.data.log_bins import log_cuts
 from prism_core.data.schema import check_prior
 from prism_core.errors import SchemaError
 
@@ -118,9 +119,7 @@ class NumericRequest:
         if self.scale == "equal":
             steps = np.arange(1, self.cells) / self.cells
             return lower * (1.0 - steps) + upper * steps
-        # asinh is linear up to `unit` and logarithmic beyond it, on both sides of 0.
-        ends = np.arcsinh(np.array([lower, upper]) / self.unit)
-        return self.unit * np.sinh(np.linspace(ends[0], ends[1], self.cells + 1)[1:-1])
+        return log_cuts(lower, upper, self.cells, self.unit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -226,7 +226,7 @@ def _number(value: object) -> TypeGuard[float]:
 
 
 def _marginal(query: Query, n: int, beta: float) -> MarginalBounds:
-    l1 = noise_l1(query.cells, query.sigma, n, beta)
+    l1 = _noise_l1(query, n, beta)
     sure = f"But for a chance of {percent(beta)}, the noise of this marginal stays below it."
     return MarginalBounds(
         label=query.label, pool=query.pool, cells=query.cells,
@@ -239,10 +239,19 @@ def _marginal(query: Query, n: int, beta: float) -> MarginalBounds:
             sentence=sure,
         ),
         tv=Bound(
-            name="total variation", raw=l1 / 2.0, kind="guarantee", theorem=HISTOGRAM,
-            failing=beta, sentence=f"{sure} Half of the l1 error.",
+            name="total variation", raw=l1 / 2.0 if query.linear is None else None,
+            kind="guarantee", theorem=HISTOGRAM, failing=beta,
+            sentence=f"{sure} Half of the l1 error." if query.linear is None
+            else "Moments and sums of cells are no distribution over the cells.",
         ),
     )  # fmt: skip
+
+
+def _noise_l1(query: Query, n: int, beta: float) -> float:
+    """As `noise_l1`; a linear query's noise is drawn in units of 1 / grid."""
+    if query.linear is None:
+        return noise_l1(query.cells, query.sigma, n, beta)
+    return noise_l1(query.cells, query.sigma, n, beta) / query.linear.grid * _UP
 
 
 def _sampling(plan: Plan, beta: float) -> Bound:
@@ -259,9 +268,18 @@ def _sampling(plan: Plan, beta: float) -> Bound:
 def _delta_s(plan: Plan, beta: float, p_min: float | None, residual: float | None) -> Bound:
     """How far the model is off on (S, Y): by the joint where it is measured, else by the tree."""
     whole = {*plan.s, plan.task.target}
-    joint = next((query for query in plan.queries if set(query.clique) == whole), None)
+    joint = next(
+        (query for query in plan.queries if set(query.clique) == whole and query.linear is None),
+        None,
+    )
     if joint is not None:
         return _by_joint(joint, plan, beta, residual)
+    if any(query.linear is not None for query in plan.queries):
+        return _unknown(
+            "Moments and counts between thresholds do not say where between them the values are, "
+            "so the distance is not bounded. Measure numeric columns in full for a bound.",
+            "guarantee",
+        )
     if p_min is None:
         return _unknown(
             "Counts of single features with the target do not say how the features act together. "

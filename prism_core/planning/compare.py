@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import allocate
 from prism_core.planning.plan import expected_relative_error
 from prism_core.planning.summary import PlanLine, lines
+from prism_core.privacy.events import L2_SENSITIVITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +77,7 @@ class _Entry:
     locked: bool
     event: GaussianEvent
     share: float
+    unit: float = 1.0  # noise beside that of counts at equal spending
 
 
 def against_uniform(plan: Plan) -> tuple[Comparison, ...]:
@@ -99,7 +101,7 @@ def against_uniform(plan: Plan) -> tuple[Comparison, ...]:
         Comparison(
             label=entry.line.label, columns=entry.columns, pool=entry.pool, cells=entry.cells,
             weight=entry.weight, locked=entry.locked, times=entry.line.times,
-            now=_noise(plan, entry, entry.event, entry.share),
+            now=_noise(plan, entry, _of_counts(entry.event), entry.share),
             uniform=others["uniform"][place], closed_form=others["closed_form"][place],
         )
         for place, entry in enumerate(entries)
@@ -112,6 +114,7 @@ def _entries(plan: Plan) -> list[_Entry]:
         _Entry(
             line=line, columns=query.clique, pool=query.pool, cells=query.cells,
             weight=query.weight, locked=query.locked, event=query.event, share=query.share,
+            unit=query.unit,
         )
         for line, query in zip(measured, plan.queries, strict=False)
     ]  # fmt: skip
@@ -134,7 +137,11 @@ def _shared(plan: Plan, entries: Sequence[_Entry], rule: AllocationRule) -> list
     amounts = [_amount(plan, entry.event) for entry in entries]
     times = [entry.line.times for entry in entries]
     whole = math.fsum(amount * count for amount, count in zip(amounts, times, strict=True))
-    costs = [entry.weight * entry.cells for entry in entries for _ in range(entry.line.times)]
+    costs = [
+        entry.weight * entry.cells * entry.unit
+        for entry in entries
+        for _ in range(entry.line.times)
+    ]
     parts = allocate(whole, costs, rule, plan.accountant.exponent)
     share = math.fsum(e.share * count for e, count in zip(entries, times, strict=True)) / whole
     first = itertools.accumulate(times, initial=0)  # where each line's marginals start
@@ -150,5 +157,14 @@ def _amount(plan: Plan, event: GaussianEvent) -> float:
 
 
 def _noise(plan: Plan, entry: _Entry, event: GaussianEvent, share: float) -> Noise:
-    error = expected_relative_error(entry.cells, event.sigma, plan.n)
-    return Noise(share=share, sigma=event.sigma, l1=error * plan.n, relative_error=error)
+    sigma = event.sigma * entry.unit
+    error = expected_relative_error(entry.cells, sigma, plan.n)
+    return Noise(share=share, sigma=sigma, l1=error * plan.n, relative_error=error)
+
+
+def _of_counts(event: GaussianEvent) -> GaussianEvent:
+    """The event of counts that costs as much as one of a linear query."""
+    if event.sensitivity == L2_SENSITIVITY:
+        return event
+    scale = L2_SENSITIVITY / event.sensitivity
+    return replace(event, sigma=event.sigma * scale, sensitivity=L2_SENSITIVITY)

@@ -24,6 +24,15 @@ from prism_core.planning.automatic import settled
 from prism_core.planning.calibration import calibrated
 from prism_core.planning.junction_tree import Forecast, forecast
 from prism_core.planning.locks import check_any_choice, held, lock_warnings, unused_warning
+from prism_core.planning.numeric import (
+    check_numeric,
+    cost,
+    fine,
+    kind_of,
+    linear_queries,
+    numbers,
+    stretched,
+)
 from prism_core.planning.pairs import Pairs
 from prism_core.planning.plan import (
     Plan,
@@ -92,6 +101,7 @@ def design(
     Raises:
         TaskError, BudgetError, PlanError, StructureError: naming the field and what to do.
     """
+    check_numeric(schema, task, budget)
     delta, warnings = _delta(budget, n)
     synthesis = synthesis or Synthesis()
     features_of_interest(schema, task, dag)  # its mistakes come before those of the budget
@@ -292,10 +302,11 @@ class _Builder:
         return accountant(self.budget.accountant)
 
     def plan(self, s: tuple[str, ...], *, final: bool) -> Plan:
-        singles = one_ways(self.schema, s, self.task.target)
         pairs = task_pairs(self.schema, s, self.task.target)
         joint_cells = self._joint_cells(s, pairs, self._pools()["task"])
         joint = joint_cells == self.schema.cells((*s, self.task.target))
+        singles = one_ways(self.schema, s, self.task.target)
+        singles = self.schema_order((*singles, *fine(self.schema, self.task, s)))
         task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
         measured = (*task_cliques, *singles)
         adaptive = None if joint else self._adaptive(s)
@@ -333,6 +344,10 @@ class _Builder:
             ),
         )  # fmt: skip
         return calibrated(plan)
+
+    def schema_order(self, singles: tuple[Clique, ...]) -> tuple[Clique, ...]:
+        """One-way marginals in the order of the schema."""
+        return tuple((name,) for name in self.schema.canonical(name for (name,) in singles))
 
     def check_locks(self) -> None:
         """Whatever features are chosen at run time, the locks leave something to the others."""
@@ -397,6 +412,9 @@ class _Builder:
         delta = self.delta / len(pairs)
         amount = self._total * share
         sigma = self.accountant.gaussian(amount, delta, "").sigma
+        if any(linear_queries(self.schema, self.task, pairs, "task")):  # wanted instead of cells
+            most = min(self.schema.cells((*s, self.task.target)) - 1, self.task.max_joint_cells)
+            return max(0, most)
         sizes = [self.schema.cells(pair) for pair in pairs]
         amounts = _allocate(amount, sizes, self.budget)
         apart = math.fsum(
@@ -550,8 +568,12 @@ class _Builder:
         kind: QueryKind, pool: Pool, delta: float, later: Sequence[float] = (),
     ) -> tuple[tuple[Query, ...], float]:  # fmt: skip
         """Queries of a pool, and what is kept for marginals of the costs `later`."""
-        cells = [self.schema.cells(clique) for clique in cliques]
-        costs = [weight * size for weight, size in zip(weights, cells, strict=True)]
+        linear = linear_queries(self.schema, self.task, cliques, pool)
+        cells = [
+            numbers(self.schema, clique, query)
+            for clique, query in zip(cliques, linear, strict=True)
+        ]
+        costs = list(map(cost, weights, cells, linear))
         shares = held(self.budget.locks, cliques)
         locked = {place: share * self._total for place, share in shares.items()}
         parts = _allocate(amount, [*costs, *later], self.budget, locked)
@@ -559,17 +581,22 @@ class _Builder:
         for place, (clique, weight, size) in enumerate(zip(cliques, weights, cells, strict=True)):
             part = parts[place]
             event = self.accountant.gaussian(part, delta, " × ".join(clique))
+            query = linear[place]
+            error = cost(1.0, size, query)
+            error = expected_relative_error(error, event.sigma, self.n)
+            event = stretched(event, query)
             queries.append(
                 Query(
                     clique=clique,
-                    kind=kind,
+                    kind=kind_of(kind, query),
                     pool=pool,
                     cells=size,
                     weight=weight,
                     share=shares.get(place, part / self._total),
                     event=event,
-                    relative_error=expected_relative_error(size, event.sigma, self.n),
+                    relative_error=error,
                     locked=place in locked,
+                    linear=query,
                 )
             )
         return tuple(queries), math.fsum(parts[len(costs) :])

@@ -17,6 +17,7 @@ from prism_core.privacy.prior import Prior, together
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from prism_core.data.linear import LinearQuery
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique, Forecast
     from prism_core.planning.task import Budget, SelectionRule, Synthesis, Task, ThreeWayRule
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from prism_core.structure.dag import Dag
 
 Pool: TypeAlias = Literal["selection", "choice", "task", "background"]
-QueryKind: TypeAlias = Literal["pair", "joint", "three-way", "adaptive", "one-way", "tree"]
+QueryKind: TypeAlias = Literal[
+    "pair", "joint", "three-way", "adaptive", "one-way", "tree", "moments", "thresholds", "product"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +37,18 @@ class Query:
     Attributes:
         clique: its columns, in schema order.
         kind: pair (X_j, Y), joint (S, Y), three-way (X_i, X_j, Y), adaptive (either of the
-            two, picked round by round), one-way X_j, or tree (X_i, X_j).
+            two, picked round by round), one-way X_j, or tree (X_i, X_j); or a linear query:
+            moments or thresholds of X_j with Y, or the product X_i X_j.
         pool: the pool that pays.
-        cells: cells of the marginal.
+        cells: cells of the marginal; of a linear query how many numbers are measured.
         weight: task weight, mean 1 within a pool.
         share: of the whole budget (rho or epsilon).
-        event: what measuring it spends; holds sigma in counts.
+        event: what measuring it spends; holds sigma in counts, or in units of 1 / grid of a linear
+            query.
         relative_error: expected l1 error divided by n.
         locked: whether its share is fixed by hand.
         parts: of an adaptive marginal: equal parts of the rounds' budget that it took.
+        linear: what of the marginal is measured; its counts when None.
     """
 
     clique: Clique
@@ -55,16 +61,28 @@ class Query:
     relative_error: float
     locked: bool = False
     parts: int = 1
+    linear: LinearQuery | None = None
 
     @property
     def sigma(self) -> float:
-        """Scale of the noise, in counts."""
+        """Scale of the noise as it is drawn: in counts, or in units of 1 / grid."""
         return self.event.sigma
+
+    @property
+    def noise(self) -> float:
+        """Scale of the noise for people to read: in counts, or in sums of phi (|phi| <= 1)."""
+        return self.sigma if self.linear is None else self.sigma / self.linear.grid
+
+    @property
+    def unit(self) -> float:
+        """Noise at equal spending, beside that of counts: sensitivity over sqrt(2)."""
+        return 1.0 if self.linear is None else self.linear.unit
 
     @property
     def label(self) -> str:
         """The marginal in words."""
-        return " × ".join(self.clique)
+        name = " × ".join(self.clique)
+        return name if self.linear is None else f"{name}, {self.kind}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -403,7 +421,18 @@ def _query_dict(query: Query) -> dict[str, Any]:
         "relative_error": query.relative_error,
         **({"locked": True} if query.locked else {}),
         **({"parts": query.parts} if query.kind == "adaptive" else {}),
+        **_linear_dict(query.linear),
     }
+
+
+def _linear_dict(linear: LinearQuery | None) -> dict[str, Any]:
+    """What a linear query is; nothing for counts."""
+    if linear is None:
+        return {}
+    return {
+        "query": linear.spec(), "grid": linear.grid, "sensitivity": linear.sensitivity,
+        "unit": linear.unit,
+    }  # fmt: skip
 
 
 def _by_hand(budget: Budget) -> dict[str, Any]:

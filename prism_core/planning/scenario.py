@@ -89,7 +89,7 @@ class Figures:
 def figures(plan: Plan) -> Figures:
     """The plan in a few numbers."""
     errors = [query.relative_error for query in plan.queries if query.pool == "task"]
-    sigmas = [query.sigma for query in plan.queries]
+    sigmas = [query.noise for query in plan.queries]
     sigmas += [choice.sigma for choice in (plan.three_way, plan.tree) if choice is not None]
     return Figures(
         s=plan.s if plan.s_is_final else None, largest_sigma=max(sigmas),
@@ -178,6 +178,13 @@ def entries(plan: Plan) -> dict[str, Value]:
         found |= {"task.k": task.k, "task.selection": task.selection}
     if task.three_way != "none":
         found["task.max_three_way"] = task.max_three_way
+    if task.numeric_queries != "full":
+        found |= {
+            "task.numeric_queries": task.numeric_queries, "task.numeric_bins": task.numeric_bins,
+        }  # fmt: skip
+    if "thresholds" in (task.numeric_queries, *task.numeric_columns.values()):
+        found["task.thresholds"] = task.thresholds
+    found |= _named("task.numeric_columns", task.numeric_columns)
     found |= _named("task.weights", task.weights)
     found |= {
         "budget.epsilon": budget.epsilon, "budget.delta": plan.delta,

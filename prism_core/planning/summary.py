@@ -98,5 +98,5 @@ def _later(
 def _query_line(query: Query) -> PlanLine:
     return PlanLine(
         label=query.label, pool=query.pool, cells=query.cells, share=query.share,
-        sigma=query.sigma, relative_error=query.relative_error,
+        sigma=query.noise, relative_error=query.relative_error,
     )  # fmt: skip

@@ -25,6 +25,8 @@ SamplingRule: TypeAlias = Literal["rounded", "iid"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 ThreeWayRule: TypeAlias = Literal["auto", "none", "cmi", "model_error", "adaptive"]
 
+NumericRule: TypeAlias = Literal["full", "moments", "thresholds"]
+
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
@@ -32,6 +34,7 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 SAMPLINGS: tuple[SamplingRule, ...] = get_args(SamplingRule)
 SELECTIONS: tuple[SelectionRule, ...] = get_args(SelectionRule)
 THREE_WAYS: tuple[ThreeWayRule, ...] = get_args(ThreeWayRule)
+NUMERIC_RULES: tuple[NumericRule, ...] = get_args(NumericRule)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +59,12 @@ class Task:
             `adaptive`: also marginals (X_i, X_j), one by one, with a fit of the model between;
             `auto`: adaptive where model and accountant allow it, else none.
         max_three_way: at most so many of them.
+        numeric_queries: how numeric (and date) features with many bins are measured with the
+            target: in `full`, cell by cell; by the `moments` 1, x, x^2 for each level of Y; or by
+            counts between public `thresholds` for each level of Y.
+        numeric_bins: from so many bins on.
+        thresholds: how many thresholds, spread evenly over the bins.
+        numeric_columns: columns with a rule of their own, however many bins they have.
     """
 
     target: str
@@ -66,6 +75,10 @@ class Task:
     selection: SelectionRule = "greedy"
     three_way: ThreeWayRule = "auto"
     max_three_way: int = 40
+    numeric_queries: NumericRule = "full"
+    numeric_bins: int = 32
+    thresholds: int = 15
+    numeric_columns: Mapping[str, NumericRule] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
@@ -74,9 +87,11 @@ class Task:
         _one_of("regime", self.regime, REGIMES)
         _one_of("selection", self.selection, SELECTIONS)
         _one_of("three_way", self.three_way, THREE_WAYS)
+        self._check_numeric()
         if self.k is not None:
             _whole("k", self.k)
-        _whole("max_three_way", self.max_three_way)
+        for name in ("max_three_way", "numeric_bins", "thresholds"):
+            _whole(name, getattr(self, name))
         if isinstance(self.max_joint_cells, bool) or not isinstance(self.max_joint_cells, int):
             raise TaskError("max_joint_cells must be a whole number.", field="max_joint_cells")
         for name, weight in self.weights.items():
@@ -95,6 +110,22 @@ class Task:
         if self.k is None:
             raise TaskError("The number of features k is not settled yet.", field="k")
         return self.k
+
+    def _check_numeric(self) -> None:
+        object.__setattr__(self, "numeric_columns", MappingProxyType(dict(self.numeric_columns)))
+        allowed = ", ".join(NUMERIC_RULES)
+        if self.numeric_queries not in NUMERIC_RULES:
+            raise TaskError(f"numeric_queries must be one of {allowed}.", field="numeric_queries")
+        for name, rule in self.numeric_columns.items():
+            if rule not in NUMERIC_RULES:
+                raise TaskError(
+                    f"The rule of {name!r} must be one of {allowed}.", field="numeric_columns"
+                )
+            if name == self.target:
+                raise TaskError(
+                    "The target is measured level by level; leave it out of numeric_columns.",
+                    field="numeric_columns",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)

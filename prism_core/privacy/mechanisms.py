@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from prism_core.data.linear import LinearQuery
     from prism_core.data.source import Rows
     from prism_core.privacy.noise import NoiseSource
 
@@ -55,6 +56,40 @@ def noisy_marginal(
     positive(sigma, "sigma")
     guard(table, noise)
     return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)
+
+
+def noisy_query(
+    table: Rows, query: LinearQuery, sigma: float, sensitivity: float, noise: NoiseSource
+) -> NDArray[np.int64]:
+    """Integer noisy answers of a linear query of one marginal, in units of 1 / query.grid.
+
+    Spends: one Gaussian event of scale sigma with this l2 sensitivity: rho = sensitivity^2 /
+    (2 sigma^2).
+
+    Proof. Q has whole entries, so Q times the counts is a vector of integers; under replace-one
+    it moves by a difference of two columns of Q, at most `query.sensitivity` in l2 (proof there).
+    The discrete Gaussian on integers is sensitivity^2 / (2 sigma^2)-zCDP whatever the sensitivity
+    (Canonne, Kamath, Steinke 2020, Theorem 4); rounding phi to the grid happened in Q, before.
+
+    Raises:
+        PrivacyError: for a sigma or sensitivity that is not a finite number above 0, for a
+            sensitivity below that of the query, for numbers too large for 64 bits, or for known
+            noise on a private table.
+    """
+    positive(sigma, "sigma")
+    positive(sensitivity, "sensitivity")
+    if not query.sensitivity <= sensitivity:
+        raise PrivacyError(
+            "The query moves by more than its declared sensitivity; nothing was measured.",
+            field="sensitivity",
+        )
+    if not table.n * query.grid < 2**62:
+        raise PrivacyError(
+            "The table has too many rows for this query; nothing was measured.", field="n"
+        )
+    guard(table, noise)
+    exact = query.of(marginal_counts(table, query.clique))
+    return noise.add_discrete_gaussian(exact, sigma)
 
 
 def private_choice(

@@ -48,7 +48,7 @@ def fit_many(
         raise PlanError("jobs must be a whole number above 0.", field="jobs")
     if not draws:
         return []
-    kinds = {tuple((m.clique, m.sigma) for m in draw) for draw in draws}
+    kinds = {tuple((m.clique, m.sigma, m.query) for m in draw) for draw in draws}
     if len(kinds) != 1:
         raise PlanError(
             "The draws measure different cliques or with different sigmas. Fit them one by one.",
@@ -58,8 +58,9 @@ def fit_many(
         check_measurements(sizes, n, draw)
     first = draws[0]
     structure = Structure(
-        sizes, [m.clique for m in first], [m.sigma for m in first], last=(target,)
-    )
+        sizes, [m.clique for m in first], [m.sigma for m in first], last=(target,),
+        queries=[m.query for m in first],
+    )  # fmt: skip
 
     def one(draw: Sequence[Measurement]) -> Pgm:
         made = structure.fit(n, [m.values for m in draw], iterations=iterations)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.planning.junction_tree import JunctionTree, junction_tree, maximal_cliques
+from prism_core.synthesis.engine.rows import factors_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from prism_core.data.linear import LinearQuery
     from prism_core.planning.junction_tree import Clique
     from prism_core.synthesis.measure import Measurement
 
@@ -69,10 +71,7 @@ def fit_mbi(
     mbi = load_mbi()
     cliques = maximal_cliques(sizes, [m.clique for m in measurements], last=(target,))
     domain = mbi.Domain(tuple(sizes), tuple(sizes.values()))
-    observed = [
-        mbi.LinearMeasurement(m.values.astype(np.float64).ravel(), m.clique, m.sigma)
-        for m in measurements
-    ]
+    observed = [_observed(mbi, m) for m in measurements]
     loss = mbi.MarginalLossFn(
         cliques, _squared_error, tuple(observed), _lipschitz(sizes, cliques, measurements)
     )
@@ -144,10 +143,31 @@ def load_mbi() -> Any:  # noqa: ANN401  (mbi ships no types)
     return mbi
 
 
+def _observed(mbi: Any, m: Measurement) -> Any:  # noqa: ANN401  (mbi ships no types)
+    """A measurement as mbi's, in units of 1."""
+    query = {} if m.query is None else {"query": _Query(m.query)}
+    return mbi.LinearMeasurement(m.unit_values.ravel(), m.clique, m.unit_sigma, **query)
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A linear query as mbi's: a function of a factor; equal ones compile once."""
+
+    query: LinearQuery
+
+    def __call__(self, factor: Any) -> Any:  # noqa: ANN401  (jax tracers)
+        import jax.numpy as jnp
+
+        table = factor.values
+        for axis, part in enumerate(factors_of(self.query)):
+            table = jnp.moveaxis(jnp.tensordot(part, table, (1, axis)), 0, axis)
+        return table.ravel()
+
+
 def _squared_error(marginals: Any, observed: Any) -> Any:  # noqa: ANN401  (jax tracers)
     total = 0.0
     for m in observed:
-        residual = (marginals.project(m.clique).datavector() - m.noisy_measurement) / m.stddev
+        residual = (m.query(marginals.project(m.clique)) - m.noisy_measurement) / m.stddev
         total = total + 0.5 * (residual @ residual)
     return total
 
@@ -160,7 +180,8 @@ def _lipschitz(
     """Largest curvature of the loss over the clique that mbi projects each marginal from.
 
     The Hessian is block-diagonal over cliques; marginalising a clique C onto q has squared
-    norm |C| / |q|, so a block is at most the sum of |C| / (|q| sigma^2) of its marginals.
+    norm |C| / |q|, so a block is at most the sum of |C| / (|q| sigma^2) of its marginals; times the
+    squared norm of Q for a linear query.
     """
     cells = {clique: math.prod(sizes[name] for name in clique) for clique in cliques}
     blocks = dict.fromkeys(cliques, 0.0)
@@ -168,5 +189,13 @@ def _lipschitz(
         home = min(
             (clique for clique in cliques if set(m.clique) <= set(clique)), key=cells.__getitem__
         )
-        blocks[home] += cells[home] / math.prod(m.values.shape) / m.sigma**2
+        volume = math.prod(sizes[name] for name in m.clique)
+        blocks[home] += cells[home] / volume * _norm(m) / m.unit_sigma**2
     return max(blocks.values())
+
+
+def _norm(m: Measurement) -> float:
+    """Squared spectral norm of what is measured of a marginal: that of a Kronecker product."""
+    if m.query is None:
+        return 1.0
+    return math.prod(float(np.linalg.norm(part, 2)) ** 2 for part in factors_of(m.query))

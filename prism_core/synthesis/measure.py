@@ -9,13 +9,14 @@ import numpy as np
 
 from prism_core.data.batch import Batch
 from prism_core.privacy.checks import positive
-from prism_core.privacy.mechanisms import noisy_marginal
+from prism_core.privacy.mechanisms import noisy_marginal, noisy_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from prism_core.data.linear import LinearQuery
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Query
     from prism_core.privacy.noise import NoiseSource
@@ -23,22 +24,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One measured marginal.
+    """One measured marginal, or a linear query of it.
 
     Attributes:
         clique: its columns.
-        values: int64 noisy counts in the shape of the domain; may be negative.
-        sigma: scale of the noise, in counts.
+        values: int64 noisy counts in the shape of the domain; may be negative. Of a linear query:
+            its noisy answers in the query's shape, in units of 1 / query.grid.
+        sigma: scale of the noise, in the units of the values.
+        query: what of the marginal was measured; its counts when None.
     """
 
     clique: tuple[str, ...]
     values: NDArray[np.int64]
     sigma: float
+    query: LinearQuery | None = None
 
     def __post_init__(self) -> None:
         positive(self.sigma, "sigma")
         if self.values.ndim != len(self.clique) or not np.issubdtype(self.values.dtype, np.integer):
             raise ValueError("values must be integer counts with one axis per column")
+        query = self.query
+        if query is not None and (query.clique, query.shape) != (self.clique, self.values.shape):
+            raise ValueError("values must be in the shape of the query")
+
+    @property
+    def unit_values(self) -> NDArray[np.float64]:
+        """The values in units of 1: counts, or sums of phi."""
+        return self.values / (1.0 if self.query is None else self.query.grid)
+
+    @property
+    def unit_sigma(self) -> float:
+        """Scale of the noise in units of 1."""
+        return self.sigma if self.query is None else self.sigma / self.query.grid
 
 
 def measure(
@@ -49,7 +66,7 @@ def measure(
 ) -> list[Measurement]:
     """Measure marginals in order; their exact counts are taken in one pass.
 
-    Spends: the event of every query (see `privacy.mechanisms.noisy_marginal`).
+    Spends: the event of every query (see `privacy.mechanisms`).
 
     Args:
         table: the private rows.
@@ -61,6 +78,14 @@ def measure(
     found: list[Measurement] = []
     for query in queries:
         step()
-        values = noisy_marginal(rows, query.clique, query.sigma, noise)
-        found.append(Measurement(clique=query.clique, values=values, sigma=query.sigma))
+        found.append(_measured(rows, query, noise))
     return found
+
+
+def _measured(rows: Rows, query: Query, noise: NoiseSource) -> Measurement:
+    linear, sigma = query.linear, query.sigma
+    if linear is None:
+        values = noisy_marginal(rows, query.clique, sigma, noise)
+    else:
+        values = noisy_query(rows, linear, sigma, query.event.sensitivity, noise)
+    return Measurement(clique=query.clique, values=values, sigma=sigma, query=linear)

@@ -85,20 +85,53 @@ def fit_naive_bayes(
 ) -> NaiveBayes:
     """Fit by projecting every noisy table onto the distributions; post-processing.
 
-    Background pairs are not used. P(Y) is the average of the task tables' Y margins, weighted
-    by the inverse of their noise variance.
+    Background pairs are not used. A linear query becomes the table of greatest entropy that fits
+    its answers and the noisy counts of its feature. P(Y) is the average of the task tables' Y
+    margins, weighted by the inverse of their noise variance; linear queries count only where
+    there is nothing else.
     """
     task = [m for m in measurements if target in m.clique]
-    prior = _prior(task, target, sizes[target])
+    tables = [_table(m, sizes, n, measurements) for m in task]
+    counted = [m for m in task if m.query is None]
+    prior = _prior(counted, target, sizes[target]) if counted else _mean_prior(task, tables, target)
     blocks: dict[tuple[str, ...], NDArray[np.float64]] = {}
-    for m in task:
+    for m, found in zip(task, tables, strict=True):
         names = tuple(name for name in m.clique if name != target)
-        table = np.moveaxis(to_simplex(m.values), m.clique.index(target), 0)
+        table = np.moveaxis(found, m.clique.index(target), 0)
         mass = table.sum(axis=tuple(range(1, table.ndim)), keepdims=True)
         cells = table[0].size
         blocks[names] = np.where(mass > 0.0, table / np.where(mass > 0.0, mass, 1.0), 1.0 / cells)
-    margins = {m.clique[0]: to_simplex(m.values) for m in measurements if len(m.clique) == 1}
+    known = {name for names in blocks for name in names}
+    margins = {
+        m.clique[0]: to_simplex(m.values)
+        for m in measurements
+        if len(m.clique) == 1 and m.clique[0] not in known
+    }
     return NaiveBayes(sizes=sizes, target=target, n=n, prior=prior, blocks=blocks, margins=margins)
+
+
+def _table(
+    m: Measurement, sizes: Mapping[str, int], n: int, measurements: Sequence[Measurement]
+) -> NDArray[np.float64]:
+    """The distribution over a task marginal's cells, shape of the domain."""
+    if m.query is None:
+        return to_simplex(m.values)
+    from prism_core.synthesis.engine.fit import fit
+
+    own = {name: sizes[name] for name in m.clique}
+    margins = [o for o in measurements if len(o.clique) == 1 and o.clique[0] in own]
+    (table,) = fit(own, n, [m, *margins]).tables
+    return to_simplex(table)
+
+
+def _mean_prior(
+    task: Sequence[Measurement], tables: Sequence[NDArray[np.float64]], target: str
+) -> NDArray[np.float64]:
+    margins = []
+    for m, table in zip(task, tables, strict=True):
+        axis = m.clique.index(target)
+        margins.append(table.sum(axis=tuple(i for i in range(table.ndim) if i != axis)))
+    return np.mean(margins, axis=0)
 
 
 def _prior(task: Sequence[Measurement], target: str, levels: int) -> NDArray[np.float64]:

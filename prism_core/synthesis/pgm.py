@@ -1,8 +1,8 @@
 """Private-PGM: the maximum-entropy distribution nearest to the noisy marginals.
 
-Minimises sum_q ||M_q(P) n - y_q||^2 / (2 sigma_q^2) over distributions (McKenna, Sheldon,
-Miklau 2019). Two engines reach the same optimum: `fast`, our own on flat arrays, and `mbi`, the
-reference, which compiles a program for every graph.
+Minimises sum_q ||Q_q M_q(P) n - y_q||^2 / (2 sigma_q^2) over distributions (McKenna, Sheldon,
+Miklau 2019); Q_q is 1 for counts. Two engines reach the same optimum: `fast`, our own on flat
+arrays, and `mbi`, the reference, which compiles a program for every graph.
 """
 
 from __future__ import annotations
@@ -161,5 +161,7 @@ def check_measurements(
             raise PrivacyError(
                 "A noisy marginal or its sigma is not finite; nothing was fitted.", field="values"
             )
-        if m.values.shape != tuple(sizes[name] for name in m.clique):
+        domain = tuple(sizes[name] for name in m.clique)
+        known = m.values.shape if m.query is None else tuple(b.size for b in m.query.bases)
+        if known != domain:
             raise PlanError("A noisy marginal has another shape than the domain.", field="values")

@@ -254,6 +254,21 @@ def test_adaptive_rounds_are_paid_from_the_task(project):
     assert project.plan().three_way.rounds == 1
 
 
+def test_numeric_columns_by_moments(project):
+    project.graph = Graph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
+    project.joint = False
+    test = page(project)
+    now(test.selectbox, "numeric_queries").set_value("moments").run()
+    now(test.number_input, "numeric_bins").set_value(2).run()
+    assert "moments" in {query.kind for query in project.plan().queries}
+    assert any("moments" in label for label in table(test)["marginal"])
+    now(again(test).selectbox, "numeric_queries").set_value("thresholds").run()
+    now(test.number_input, "thresholds").set_value(1).run()
+    kinds = {query.kind for query in project.plan().queries}
+    assert "thresholds" in kinds
+    assert "moments" not in kinds
+
+
 def typed(monkeypatch, project, changes, rows, rev=None):
     """What the grid hands over when something was typed into it."""
     with monkeypatch.context() as patch:

@@ -64,7 +64,20 @@ HOLDOUT = "unit/test_holdout.py"
 SPARSE = "statistical/test_sparse_vector_law.py"
 ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
+LINEAR = "unit/test_linear.py"
+
 CATALOGUE = (
+    _one(
+        "sensitivity of a linear query for one class only", "data/linear.py",
+        "largest = max(largest, 2 * int(", "largest = max(largest, int(",
+        f"{LINEAR}::test_the_sensitivity_is_that_of_the_whole_matrix",
+    ),
+    _one(
+        "a linear query measured with the noise of counts", "privacy/mechanisms.py",
+        "return noise.add_discrete_gaussian(exact, sigma)",
+        "return noise.add_discrete_gaussian(exact, sigma / query.grid)",
+        f"{LINEAR}::test_the_noise_is_added_to_the_exact_answer",
+    ),
     _one(
         "sensitivity 1 for sqrt 2", "privacy/events.py",
         "L2_SENSITIVITY = math.sqrt(2.0)", "L2_SENSITIVITY = 1.0", RECORD,

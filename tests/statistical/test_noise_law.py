@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
+from prism_core.data.column import Column, equal_edges
+from prism_core.data.encoding import EncodedTable
+from prism_core.data.linear import linear_query
+from prism_core.data.schema import Schema
+from prism_core.privacy.mechanisms import noisy_query
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from statistical.laws import ACCEPT, REJECT, gaussian_p_value
 
@@ -55,3 +62,30 @@ def test_the_noise_does_not_depend_on_the_counts():
     for level in (0, 10**9):
         counts = np.full(50_000, level, dtype=np.int64)
         assert gaussian_p_value(seeded.add_discrete_gaussian(counts, 3.3) - counts, 3.3) > ACCEPT
+
+
+@pytest.mark.parametrize("family", ["moments", "thresholds 3", "value"])
+def test_the_noise_of_a_linear_query_has_the_declared_scale(family):
+    """The whole way: rows, counts, Q, noise; 100,000 samples around the exact answer."""
+    levels = 10_000  # as many answers at once
+    schema = Schema(
+        columns=(
+            Column(name="x", kind="numeric", lower=0.0, upper=1.0,
+                   edges=equal_edges(0.0, 1.0, 8, None)),
+            Column(name="y", kind="ordinal", levels=tuple(range(levels))),
+        )
+    )  # fmt: skip
+    codes = np.random.default_rng(0).integers(0, (8, levels), (500, 2))
+    table = EncodedTable(schema=schema, codes=codes, public=True)
+    query = linear_query(schema, ("x", "y"), (family, "levels"))
+    exact = query.of(table.counts([query.clique])[0])
+    sigma = 0.004 * query.sensitivity if query.grid > 1 else 3.3
+    noise = SeededNoise(np.random.default_rng(21))
+    draws = [
+        (noisy_query(table, query, sigma, query.sensitivity, noise) - exact).ravel()
+        for _ in range(math.ceil(100_000 / exact.size))
+    ]
+    found = np.concatenate(draws)
+    assert gaussian_p_value(found, sigma) > ACCEPT
+    assert gaussian_p_value(found, sigma * 1.3, REJECT) < ACCEPT
+    assert gaussian_p_value(found, sigma / 1.3, REJECT) < ACCEPT

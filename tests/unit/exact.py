@@ -20,13 +20,19 @@ def indicator(sizes, clique):
     return found
 
 
+def asked(sizes, m):
+    """Matrix from the joint, flattened, to what a measurement is of, in units of 1."""
+    found = indicator(sizes, m.clique)
+    return found if m.query is None else m.query.matrix / m.query.grid @ found
+
+
 def exact(sizes, n, measurements):
     """Least loss and a joint that reaches it: non-negative least squares over all cells.
 
     A heavy row holds the sum of the joint at 1.
     """
-    rows = [indicator(sizes, m.clique) * n / m.sigma for m in measurements]
-    wanted = [m.values.ravel() / m.sigma for m in measurements]
+    rows = [asked(sizes, m) * n / m.unit_sigma for m in measurements]
+    wanted = [m.unit_values.ravel() / m.unit_sigma for m in measurements]
     matrix, target = np.vstack(rows), np.concatenate(wanted)
     heavy = 1e4 * np.abs(matrix).max()
     joint, _ = nnls(np.vstack([matrix, np.full(matrix.shape[1], heavy)]), np.append(target, heavy))

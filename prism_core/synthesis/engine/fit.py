@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prism_core.data.linear import LinearQuery
 from prism_core.errors import PrivacyError
 from prism_core.planning.junction_tree import JunctionTree, junction_tree, maximal_cliques
 from prism_core.synthesis.engine.cache import prepare
 from prism_core.synthesis.engine.flat import FlatTree, flatten
 from prism_core.synthesis.engine.overlap import Overlap, overlap
+from prism_core.synthesis.engine.rows import Relations, Rows
 from prism_core.synthesis.engine.solver import Solved, solve
 from prism_core.synthesis.projection import to_simplex
 
@@ -53,11 +55,17 @@ class Fitted:
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """A connected part of the measured graph: its tree and where its cells stand."""
+    """A connected part of the measured graph: its tree and where its cells stand.
+
+    `asked` names its sets, those that are measured as tables first; `linear` the measurements that
+    are linear queries, and `rows` what they see of the cells (None where there are none).
+    """
 
     flat: FlatTree
     overlap: Overlap
     asked: tuple[int, ...]
+    linear: tuple[int, ...] = ()
+    rows: Rows | None = None
 
 
 class Structure:
@@ -66,7 +74,8 @@ class Structure:
     Args:
         sizes: codes per column, in schema order.
         cliques: measured sets of columns, in any order and as often as measured.
-        sigmas: noise of each, in counts.
+        sigmas: noise of each, in counts; of a linear query in units of 1 / grid.
+        queries: what of each is measured; its counts where None, everywhere by default.
         last: columns eliminated last by the bounded triangulation.
     """
 
@@ -76,16 +85,25 @@ class Structure:
         cliques: Sequence[Clique],
         sigmas: Sequence[float],
         *,
+        queries: Sequence[LinearQuery | None] | None = None,
         last: Sequence[str] = (),
     ) -> None:
         place = {name: position for position, name in enumerate(sizes)}
         self.sizes = dict(sizes)
         self.cliques = tuple(cliques)
-        self._sigmas = tuple(sigmas)
+        given = tuple(queries) if queries is not None else (None,) * len(self.cliques)
+        self._sigmas = tuple(
+            sigma if query is None else sigma / query.grid
+            for sigma, query in zip(sigmas, given, strict=True)
+        )
         self._axes = [
             tuple(sorted(range(len(clique)), key=lambda i, c=clique: place[c[i]]))
             for clique in cliques
         ]
+        self._queries = [
+            None if query is None else _turned(query, axes)
+            for query, axes in zip(given, self._axes, strict=True)
+        ]  # fmt: skip
         sets = [
             tuple(clique[i] for i in axes) for clique, axes in zip(cliques, self._axes, strict=True)
         ]
@@ -94,8 +112,9 @@ class Structure:
         self.asked = tuple(index)
         # Several measurements of one set are one, of the sum of their precisions.
         self._weights = [0.0] * len(index)
-        for q, sigma in zip(self._set_of, sigmas, strict=True):
-            self._weights[q] += sigma**-2.0
+        for q, sigma, query in zip(self._set_of, self._sigmas, self._queries, strict=True):
+            if query is None:
+                self._weights[q] += sigma**-2.0
         self.tree = junction_tree(maximal_cliques(sizes, self.asked, last=last))
         self._parts = self._split()
 
@@ -110,16 +129,30 @@ class Structure:
         parts = []
         for root, some in asked.items():
             members = [index for index, other in enumerate(roots) if other == root]
-            sets = [self.asked[q] for q in some]
-            tree = _subtree(self.tree, members)
-            parts.append(
-                _Part(
-                    flat=flatten(self.sizes, tree, sets),
-                    overlap=overlap(self.sizes, sets, [self._weights[q] for q in some]),
-                    asked=tuple(some),
-                )
-            )
+            parts.append(self._part(_subtree(self.tree, members), some))
         return parts
+
+    def _part(self, tree: JunctionTree, some: Sequence[int]) -> _Part:
+        tables = [q for q in some if self._weights[q] > 0.0]
+        asked = [*tables, *(q for q in some if self._weights[q] == 0.0)]
+        flat = flatten(self.sizes, tree, [self.asked[q] for q in asked])
+        first = dict(zip(asked, flat.starts.tolist(), strict=False))
+        linear: list[int] = []
+        queries: list[tuple[int, LinearQuery]] = []
+        for m, (q, query) in enumerate(zip(self._set_of, self._queries, strict=True)):
+            if query is not None and q in first:
+                linear.append(m)
+                queries.append((first[q], query))
+        sets = [self.asked[q] for q in tables]
+        relations = Relations(
+            sizes=self.sizes, tables=tuple(sets), queries=tuple(query for _, query in queries)
+        )
+        plain, cells = int(flat.starts[len(tables)]), int(flat.starts[-1])
+        return _Part(
+            flat=flat, overlap=overlap(self.sizes, sets, [self._weights[q] for q in tables]),
+            asked=tuple(asked), linear=tuple(linear),
+            rows=Rows(plain, cells, queries, relations) if queries else None,
+        )  # fmt: skip
 
     def fit(
         self,
@@ -143,16 +176,14 @@ class Structure:
         """
         if not n > 0:
             raise ValueError("n must be above 0")
-        merged, constant = self._merge(values)
+        merged, answers, constant = self._merge(values)
         tables: list[NDArray[np.float64]] = []
         found: dict[Clique, NDArray[np.float64]] = {}
         loss, gap, steps, done = constant, 0.0, 0, 0
         cells = sum(int(part.flat.layout.cells[-1]) for part in self._parts)
         for part in self._parts:
             own = int(part.flat.layout.cells[-1])
-            wanted = np.concatenate([merged[q].ravel() / n for q in part.asked] or [np.zeros(0)])
-            weights = np.array([self._weights[q] * float(n) ** 2 for q in part.asked])
-            precision = np.repeat(weights, np.diff(part.flat.starts))
+            wanted, precision = self._observed(part, merged, answers, float(n))
             solved = _solve(
                 part, wanted, precision, iterations, tolerance, self._start(part, start or {}),
                 lambda share, done=done, own=own: progress((done + share * own) / cells),
@@ -163,8 +194,11 @@ class Structure:
                 part.flat.shapes, part.flat.layout.cells, part.flat.layout.cells[1:], strict=False
             ):
                 tables.append(solved.belief[a:b].reshape(shape) * n)
+            cells_of = (
+                solved.potential if part.rows is None else part.rows.to_cells(solved.potential)
+            )
             for q, a, b in zip(part.asked, part.flat.starts, part.flat.starts[1:], strict=False):
-                found[self.asked[q]] = solved.potential[a:b].reshape(merged[q].shape)
+                found[self.asked[q]] = cells_of[a:b].reshape(self._shape(q))
         progress(1.0)
         return Fitted(
             tree=_joined([part.flat.tree for part in self._parts]), tables=tuple(tables),
@@ -178,30 +212,74 @@ class Structure:
         sets = [self.asked[q] for q in part.asked]
         if not any(names in known for names in sets):
             return None
-        cells = np.diff(part.flat.starts)
         pieces = [
-            known[names].ravel() if names in known else np.zeros(size)
-            for names, size in zip(sets, cells, strict=True)
+            known[names].ravel() if names in known else np.zeros(math.prod(self._shape(q)))
+            for q, names in zip(part.asked, sets, strict=True)
         ]
-        return np.concatenate(pieces)
+        if part.rows is None:
+            return np.concatenate(pieces)
+        # A set that a table measures holds its potentials whole; of the others the first query of
+        # a set takes them, as far as they are of its kind.
+        free = {q: piece for q, piece in zip(part.asked, pieces, strict=True)
+                if self._weights[q] == 0.0}  # fmt: skip
+        blank = np.zeros(0)
+        begun = part.rows.start(
+            [
+                piece if (piece := free.pop(self._set_of[m], blank)).size
+                else np.zeros(math.prod(self._shape(self._set_of[m])))
+                for m in part.linear
+            ]
+        )  # fmt: skip
+        begun[: part.rows.plain] = np.concatenate([*pieces, blank])[: part.rows.plain]
+        return begun
 
-    def _merge(self, values: Sequence[NDArray[Any]]) -> tuple[list[NDArray[np.float64]], float]:
-        """One table for every measured set, and the loss that no model can avoid."""
+    def _shape(self, q: int) -> tuple[int, ...]:
+        return tuple(self.sizes[name] for name in self.asked[q])
+
+    def _observed(
+        self, part: _Part, merged: Sequence[NDArray[np.float64]],
+        answers: Mapping[int, NDArray[np.float64]], n: float,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+        """What was measured over n and its precision, row by row: tables, then linear queries."""
+        tables = [q for q in part.asked if self._weights[q] > 0.0]
+        pieces = [merged[q].ravel() / n for q in tables]
+        weights = [self._weights[q] for q in tables]
+        pieces += [answers[m].ravel() / n for m in part.linear]
+        weights += [self._sigmas[m] ** -2.0 for m in part.linear]
+        lengths = [len(piece) for piece in pieces]
+        precision = np.repeat(np.array(weights, dtype=np.float64) * n**2, lengths)
+        return np.concatenate([*pieces, np.zeros(0)]), precision
+
+    def _merge(
+        self, values: Sequence[NDArray[Any]]
+    ) -> tuple[list[NDArray[np.float64]], dict[int, NDArray[np.float64]], float]:
+        """One table for every set measured as one, answers to linear queries, constant loss."""
         sums: list[Any] = [0.0] * len(self.asked)
-        arranged = []
-        for q, table, axes, sigma in zip(
-            self._set_of, values, self._axes, self._sigmas, strict=True
+        answers: dict[int, NDArray[np.float64]] = {}
+        arranged: list[tuple[int, NDArray[np.float64], float]] = []
+        for m, (q, table, axes, sigma) in enumerate(
+            zip(self._set_of, values, self._axes, self._sigmas, strict=True)
         ):
             moved = np.transpose(np.asarray(table, dtype=np.float64), axes)
             if not np.isfinite(moved).all():
                 raise PrivacyError("A noisy marginal is not finite.", field="values")
-            arranged.append(moved)
+            query = self._queries[m]
+            if query is not None:
+                answers[m] = moved / query.grid
+                continue
+            arranged.append((q, moved, sigma))
             sums[q] = sums[q] + moved * (sigma**-2.0 / self._weights[q])
         constant = math.fsum(
-            0.5 * float(((moved - sums[q]) ** 2).sum()) / sigma**2
-            for q, moved, sigma in zip(self._set_of, arranged, self._sigmas, strict=True)
+            0.5 * float(((moved - sums[q]) ** 2).sum()) / sigma**2 for q, moved, sigma in arranged
         )
-        return sums, constant
+        return sums, answers, constant
+
+
+def _turned(query: LinearQuery, axes: Sequence[int]) -> LinearQuery:
+    """The query with its columns in another order."""
+    return LinearQuery(
+        clique=tuple(query.clique[i] for i in axes), bases=tuple(query.bases[i] for i in axes)
+    )
 
 
 def fit(
@@ -217,8 +295,9 @@ def fit(
 ) -> Fitted:
     """Fit the model to measurements; post-processing, spends nothing. See `Structure`."""
     structure = Structure(
-        sizes, [m.clique for m in measurements], [m.sigma for m in measurements], last=last
-    )
+        sizes, [m.clique for m in measurements], [m.sigma for m in measurements], last=last,
+        queries=[m.query for m in measurements],
+    )  # fmt: skip
     return structure.fit(
         n, [m.values for m in measurements], iterations=iterations, tolerance=tolerance,
         start=start, progress=progress,
@@ -237,14 +316,15 @@ def _solve(
     cells = int(part.flat.layout.cells[-1])
     if not part.asked:
         return _closed(np.zeros(0), np.full(cells, 1.0 / cells), 0.0)
-    if len(part.asked) == 1 and cells == len(wanted):  # one table alone: a projection
+    alone = part.rows is None and len(part.asked) == 1 and cells == len(wanted)
+    if alone:  # one table: a projection
         nearest = to_simplex(wanted, total=1.0)
         loss = 0.5 * float(precision @ (nearest - wanted) ** 2)
         return _closed(np.log(np.maximum(nearest, _LEAST)), nearest, loss)
     prepare()
     return solve(
         part.flat, part.overlap, wanted, precision, iterations=iterations, tolerance=tolerance,
-        start=start, progress=progress,
+        start=start, rows=part.rows, progress=progress,
     )  # fmt: skip
 
 

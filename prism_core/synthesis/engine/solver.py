@@ -17,6 +17,8 @@ straight steps must be short. Then the whole proximal problem is solved instead,
     min L(P) + tau KL(P || P_now),    by its dual, convex and smooth in the move of the potentials,
 
 which may go round any bend and never raises the loss.
+
+Where linear queries are measured, mean and d are those of rows (see `rows`), and C is Q C Q'.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.synthesis.engine.rows import Agreement, Moved, direction
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
     from prism_core.synthesis.engine.flat import FlatTree
     from prism_core.synthesis.engine.overlap import Overlap
+    from prism_core.synthesis.engine.rows import Rows
 
 _CONJUGATE_STEPS = 150  # in one Newton step; 10 to 30 are used
 _GROWTH = 3.0  # no measured probability may grow by more than this share in the linear model
@@ -52,7 +57,7 @@ class Solved:
     """The fit of one connected part.
 
     Attributes:
-        potential: log potentials of the measured cells.
+        potential: log potentials of the measured cells, or of the rows where there are any.
         belief: probabilities of the cells of all cliques.
         loss: at the end.
         gap: duality gap: an upper bound on how far `loss` is above the least possible.
@@ -78,15 +83,16 @@ def solve(
     iterations: int,
     tolerance: float,
     start: NDArray[np.float64] | None = None,
+    rows: Rows | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Solved:
     """Fit one connected part; deterministic.
 
     Args:
         flat: its junction tree and measured sets.
-        overlap: of the measured sets.
-        wanted: y / n for every measured cell.
-        precision: (n / sigma)^2 for every measured cell.
+        overlap: of the measured sets; with `rows`, of those that are measured as tables.
+        wanted: y / n for every measured cell, or every row.
+        precision: (n / sigma)^2 for every measured cell, or every row.
         iterations: at most so many Newton steps.
         tolerance: stop when the duality gap is below this share of the loss, or of a tenth of
             what the fit has gained over the uniform model where that is less (under noise
@@ -96,9 +102,10 @@ def solve(
             come back).
         start: potentials of the measured cells to begin at, where they are better than zeros:
             those of a fit to fewer measurements. The optimum is the same from wherever.
+        rows: what is measured of the cells, where linear queries are.
         progress: called before every step with the share done; may raise to stop.
     """
-    state = _State(flat, overlap, wanted, precision)
+    state = _State(flat, overlap, wanted, precision, rows)
     uniform = state.loss
     warm = start is not None and state.begin(start)
     floor = min(1e-3, 1e-6 * uniform)
@@ -146,7 +153,7 @@ class _Rule:
                 return "rounding"
             self.finesse *= 0.01
             return ""
-        limit = state.limit(step.moved, negligible)
+        limit = state.limit(step.cells, negligible)
         taken = state.search(step, limit)
         if taken.share < limit:
             self.finesse = max(0.1 * self.finesse, _FINEST)
@@ -170,10 +177,11 @@ class _Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """A direction, what it does to the measured probabilities, and the model's slope and bend."""
+    """A direction, what it does to rows and measured cells, and the model's slope and bend."""
 
     move: NDArray[np.float64]
     moved: NDArray[np.float64]
+    cells: NDArray[np.float64]
     slope: float
     bend: float
 
@@ -207,6 +215,7 @@ class _State:
         overlap: Overlap,
         wanted: NDArray[np.float64],
         precision: NDArray[np.float64],
+        rows: Rows | None,
     ) -> None:
         from prism_core.synthesis.engine import kernels
 
@@ -214,17 +223,22 @@ class _State:
         self._tree = flat.layout
         self._overlap = overlap
         self._precision = precision
+        self._rows = rows
         cells, states = int(flat.layout.cells[-1]), int(flat.layout.states[-1])
         shared = int(overlap.sizes.max(initial=1))
         self._given, self.belief, self._room = (np.zeros(cells) for _ in range(3))
         self._message, self._top, self._total = (np.zeros(states) for _ in range(3))
         self._shared, self._own = np.zeros(shared), np.zeros(shared)
-        # What the noisy tables say differently on shared columns no model can follow: it is a
+        # What noisy answers say differently on shared columns no model can follow: it is a
         # constant of the loss, taken out first.
         lengths = np.diff(flat.starts)
         even = np.repeat(1.0 / lengths, lengths)
+        self._agree = self._tables_agree
+        if rows is not None:
+            even = rows.to_rows(even)
+            self._agree = Agreement(rows, precision, self._tables_agree)
         self._wanted = wanted - even
-        kernels.agree(overlap, self._wanted, self._shared, self._own)
+        self._agree(self._wanted)
         self._wanted += even
         self.constant = 0.5 * float(precision @ (wanted - self._wanted) ** 2)
         self.potential = np.zeros(len(wanted))
@@ -249,15 +263,17 @@ class _State:
     def gap(self) -> float:
         """<g, P> less the least <g, row>: the Frank-Wolfe gap, which is the duality gap here."""
         gradient = self._precision * (self._mean - self._wanted)
-        least = self._kernels.lowest(self._tree, gradient, self._room, self._message, self._top)
+        cost = self._to_cells(gradient)
+        least = self._kernels.lowest(self._tree, cost, self._room, self._message, self._top)
         return max(0.0, float(gradient @ self._mean) - least)
 
     def newton(self, tau: float, finesse: float) -> _Step:
         """The proximal Newton step, by conjugate gradients to a relative residual `finesse`."""
-        move, moved = self._direction(self._mean, self._wanted - self._mean, tau, finesse)
+        found = self._direction(self._mean, self._wanted - self._mean, tau, finesse)
+        moved = found.rows
         gradient = self._precision * (self._mean - self._wanted)
         return _Step(
-            move=move, moved=moved, slope=float(gradient @ moved),
+            move=found.move, moved=moved, cells=found.cells, slope=float(gradient @ moved),
             bend=float(self._precision @ moved**2),
         )  # fmt: skip
 
@@ -266,8 +282,9 @@ class _State:
 
         A cell that may become 0 must not get there at once: nothing brings it back.
         """
-        weight = self._mean * self._precision * np.abs(self._mean - self._wanted)
-        return self._trusted(moved, self._mean, weight > negligible)
+        gradient = self._to_cells(self._precision * (self._mean - self._wanted))
+        weight = self._cells * np.abs(gradient)
+        return self._trusted(moved, self._cells, weight > negligible)
 
     @staticmethod
     def _trusted(
@@ -311,11 +328,12 @@ class _State:
             residual = self._wanted - mean - ridge * move
             if float(self._precision @ residual**2) <= 1e-4 * max(best - self._loss(mean), 0.0):
                 break
-            onward, moved = self._direction(mean, residual.copy(), tau, finesse)
+            step_there = self._direction(mean, residual.copy(), tau, finesse)
+            onward = step_there.move
             slope = float(residual @ onward)
             if not slope > 0.0:
                 break
-            share = self._trusted(moved, mean, mean > 0.0)
+            share = self._trusted(step_there.cells, self._cells, self._cells > 0.0)
             there, found = move, value
             for _ in range(2 * _LINE):
                 there = move + share * onward
@@ -337,22 +355,42 @@ class _State:
 
     def _direction(
         self, mean: NDArray[np.float64], residual: NDArray[np.float64], tau: float, finesse: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> Moved:
+        """At the point that was inferred last."""
+        if self._rows is not None:
+            return direction(
+                self._rows, self._precision, self._rows.variance(self._cells), residual, tau,
+                finesse, _CONJUGATE_STEPS, self._differentiate, self._agree,
+            )  # fmt: skip
         move, moved = np.empty_like(mean), np.empty_like(mean)
         self._kernels.direction(
             self._tree, self._overlap, self._precision, mean, residual, self._given,
             self.belief, tau, finesse, _CONJUGATE_STEPS, move, moved, self._room,
             self._message, self._top, self._shared, self._own,
         )  # fmt: skip
-        return move, moved
+        return Moved(move=move, rows=moved, cells=moved)
+
+    def _differentiate(self, move: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.empty(len(move))
+        self._kernels.differentiate(
+            self._tree, move, self._given, self.belief, self._room, self._message, self._top, found
+        )
+        return found
+
+    def _tables_agree(self, tables: NDArray[np.float64]) -> None:
+        self._kernels.agree(self._overlap, tables, self._shared, self._own)
+
+    def _to_cells(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return rows if self._rows is None else self._rows.to_cells(rows)
 
     def _infer(self, potential: NDArray[np.float64]) -> NDArray[np.float64]:
-        mean = np.empty(len(potential))
+        given = self._to_cells(potential)
+        self._cells = np.empty(len(given))
         self._log_z = self._kernels.infer(
-            self._tree, potential, self._given, self.belief, self._message, self._top,
-            self._total, mean,
+            self._tree, given, self._given, self.belief, self._message, self._top,
+            self._total, self._cells,
         )  # fmt: skip
-        return mean
+        return self._cells if self._rows is None else self._rows.to_rows(self._cells)
 
     def _loss(self, mean: NDArray[np.float64]) -> float:
         return 0.5 * float(self._precision @ (mean - self._wanted) ** 2)

@@ -1,0 +1,117 @@
+"""Which task marginals are measured as linear queries, and what they cost. No row is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from prism_core.data.linear import asked
+from prism_core.errors import BudgetError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.linear import LinearQuery
+    from prism_core.data.schema import Schema
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.plan import Pool, QueryKind
+    from prism_core.planning.task import Budget, Task
+    from prism_core.privacy.events import GaussianEvent
+
+
+def bases(schema: Schema, task: Task) -> dict[str, str]:
+    """Columns that are not measured in full with the target, and by which basis.
+
+    Numeric and date features with `task.numeric_bins` bins or more, by the rule of the task; a
+    column that `task.numeric_columns` names, by its own rule, however many bins it has.
+    """
+    found: dict[str, str] = {}
+    for column in schema.columns:
+        many = column.binned and column.level_count >= task.numeric_bins
+        rule = task.numeric_columns.get(column.name, task.numeric_queries if many else "full")
+        if rule != "full" and column.name != task.target:
+            found[column.name] = f"thresholds {task.thresholds}" if rule == "thresholds" else rule
+    return found
+
+
+def linear_queries(
+    schema: Schema, task: Task, cliques: Sequence[Clique], pool: Pool
+) -> tuple[LinearQuery | None, ...]:
+    """For each marginal of a pool the query of it that is measured; None for its counts.
+
+    Only pairs (X_j, Y) of the task pool have one.
+    """
+    wanted = bases(schema, task) if pool == "task" else {}
+    return tuple(
+        asked(schema, clique, wanted) if len(clique) == 2 and task.target in clique else None
+        for clique in cliques
+    )
+
+
+def fine(schema: Schema, task: Task, s: Sequence[str]) -> tuple[Clique, ...]:
+    """One-way marginals of features that are in S by a linear query only.
+
+    Moments do not say what shape a column has. Its own counts, which the background pays for, do.
+    """
+    wanted = bases(schema, task)
+    return tuple((name,) for name in s if name in wanted)
+
+
+def check_numeric(schema: Schema, task: Task, budget: Budget) -> None:
+    """What the wishes for numeric columns need. Spends nothing.
+
+    Raises:
+        PlanError: for a column that is not there or has no bins.
+        BudgetError: for an accountant that linear queries are not proven for here.
+    """
+    for name, rule in task.numeric_columns.items():
+        asked(schema, (name,), {name: f"thresholds {task.thresholds}"} if rule != "full" else {})
+        schema.index(name)
+    if bases(schema, task) and budget.accountant != "zcdp":
+        raise BudgetError(
+            "Moments and thresholds are accounted for under zcdp; choose this accountant, or "
+            "measure numeric columns in full.",
+            field="accountant",
+        )
+
+
+def numbers(schema: Schema, clique: Clique, linear: LinearQuery | None) -> int:
+    """How many noisy numbers a measurement is."""
+    return schema.cells(clique) if linear is None else linear.rows
+
+
+def cost(weight: float, cells: int, linear: LinearQuery | None) -> float:
+    """A measurement's coefficient a_t in the sum of a_t sigma_t that the allocation minimises.
+
+    For rho_t the noise of counts is sigma_t = 1 / sqrt(rho_t), as their sensitivity is sqrt(2);
+    that of a query of sensitivity D (rows in units of 1) is D / sqrt(2) times it, as rho = D^2 /
+    (2 sigma^2). Its expected l1 error is rows * sigma * sqrt(2 / pi), so with the weight w_t
+
+        a_t = w_t * rows_t * D_t / sqrt(2),
+
+    which is w_t times cells for counts, and by Lagrange rho_t is proportional to a_t^(2/3) as
+    before. A row of moments counts like a cell: each is a sum over rows of a phi of at most 1.
+    """
+    return weight * cells * (1.0 if linear is None else linear.unit)
+
+
+def stretched(event: GaussianEvent, linear: LinearQuery | None) -> GaussianEvent:
+    """The event of a query that costs what this event of counts costs: rho stays, rounded down.
+
+    Both scales are multiplied by the same: sensitivity from sqrt(2) to that of the query, in units
+    of 1 / grid as it is measured, and sigma in proportion, rounded up until rho is not larger.
+    """
+    if linear is None:
+        return event
+    sigma = event.sigma / event.sensitivity * linear.sensitivity
+    label = f"{event.label}, {linear.kind}, in units of 1/{linear.grid}"
+    found = replace(event, sigma=sigma, sensitivity=linear.sensitivity, label=label)
+    while found.rho > event.rho:
+        found = replace(found, sigma=math.nextafter(found.sigma, math.inf))
+    return found
+
+
+def kind_of(kind: QueryKind, linear: LinearQuery | None) -> QueryKind:
+    """What the plan calls a measurement."""
+    return kind if linear is None else linear.kind
