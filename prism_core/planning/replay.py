@@ -66,11 +66,13 @@ class Choices:
 
     Attributes:
         s: the features S.
+        by_target: of several targets the features of each, first target first; else empty.
         triples: cliques of the 3-way or adaptive marginals, in the order of their choice.
         pairs: background pairs, likewise.
     """
 
     s: tuple[str, ...]
+    by_target: tuple[tuple[str, ...], ...] = ()
     triples: tuple[Clique, ...] = ()
     pairs: tuple[Clique, ...] = ()
 
@@ -82,7 +84,8 @@ class Choices:
             for kind in ("three-way", "adaptive", "tree")
         }
         return cls(
-            s=plan.s, triples=found["three-way"] + found["adaptive"], pairs=found["tree"]
+            s=plan.s, by_target=tuple(aim.s for aim in plan.several),
+            triples=found["three-way"] + found["adaptive"], pairs=found["tree"],
         )  # fmt: skip
 
 
@@ -109,7 +112,7 @@ def replay(wishes: Wishes, choices: Choices) -> Stages:
             wishes that no plan can be made from.
     """
     planned = wishes.plan()
-    opened = _with_s(planned, choices.s)
+    opened = _with_s(planned, choices)
     plan = opened
     if plan.three_way is not None and plan.three_way.rule == "adaptive":
         plan = with_adaptive(plan, choices.triples)
@@ -126,15 +129,21 @@ def replay(wishes: Wishes, choices: Choices) -> Stages:
     return Stages(planned=planned, opened=opened, final=plan)
 
 
-def _with_s(planned: Plan, s: tuple[str, ...]) -> Plan:
+def _with_s(planned: Plan, choices: Choices) -> Plan:
+    each = choices.by_target if planned.several else (choices.s,)
+    if len(each) != len(planned.aims) or bool(choices.by_target) != bool(planned.several):
+        raise PlanError("There is not one S for every target.", field="s")
     if planned.selection is None:
-        if s != planned.s:
+        if each != tuple(aim.s for aim in planned.aims) or choices.s != planned.s:
             raise PlanError("S is not what the regime and the graph say.", field="s")
         return planned
-    known = set(planned.selection.candidates)
-    if len(set(s)) != planned.selection.k or not known.issuperset(s):
-        raise PlanError("S does not hold as many features as were to be chosen.", field="s")
-    return with_features(planned, s)
+    for s, selection in zip(each, planned.selections, strict=True):
+        if len(set(s)) != selection.k or not set(selection.candidates).issuperset(s):
+            raise PlanError("S does not hold as many features as were to be chosen.", field="s")
+    opened = with_features(planned, each[0], each[1:])
+    if set(choices.s) != set(opened.s):
+        raise PlanError("S is not the union of the features of the targets.", field="s")
+    return opened
 
 
 def _without(clique: Clique, target: str) -> Clique:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import BudgetError, PlanError, TaskError
 from prism_core.planning.locks import check_together
+from prism_core.planning.target import Target, check_targets
 from prism_core.privacy.accountants import ACCOUNTANTS, AccountantName
 from prism_core.privacy.checks import delta_value, epsilon_value
 
@@ -53,6 +54,8 @@ class Task:
             conditional mutual information (the paper), or by the error of the model so far;
             `adaptive`: also marginals (X_i, X_j), one by one, with a fit of the model between.
         max_three_way: at most so many of them.
+        further: more columns to be predicted with the same release, each with a weight beside
+            the 1 of `target`; see `planning.targets`. Not with `three_way`.
     """
 
     target: str
@@ -63,9 +66,11 @@ class Task:
     selection: SelectionRule = "greedy"
     three_way: ThreeWayRule = "none"
     max_three_way: int = 20
+    further: tuple[Target, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
+        object.__setattr__(self, "further", tuple(self.further))
         if not isinstance(self.target, str) or not self.target:
             raise TaskError("target must name the column to be predicted.", field="target")
         if self.regime not in REGIMES:
@@ -85,6 +90,17 @@ class Task:
                 raise TaskError(
                     f"The weight of {name!r} must be a number above 0.", field="weights"
                 )
+        check_targets(self.target, self.further, self.three_way)
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All columns to be predicted, with weights; the first one counts 1."""
+        return (Target(name=self.target), *self.further)
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of all columns to be predicted."""
+        return (self.target, *(target.name for target in self.further))
 
 
 @dataclass(frozen=True, kw_only=True)
