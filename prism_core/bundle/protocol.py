@@ -212,7 +212,7 @@ class Protocol:
             else f"one random row per {plain(plan.schema.person_id or 'person')}"
         )
         rows = [
-            ("To be predicted", plain(task.target)),
+            ("To be predicted", plain(task.target_text)),
             ("Features S", f"{REGIMES[task.regime]}"),
             ("People", f"{plan.n:,}, {unit}"),
             ("Columns described by", PROVENANCE_TEXT[plan.schema.provenance]),

@@ -306,7 +306,7 @@ class Plan:
         """Plain values for JSON; holds no fact about the rows but their number."""
         return {
             "target": self.task.target,
-            **_targets_dict(self.several),
+            **targets_dict(self.several),
             "regime": self.task.regime,
             "k": self.task.k if self.selection else None,
             "s": list(self.s),
@@ -418,7 +418,7 @@ def plain_digest(
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _targets_dict(several: Sequence[Aim]) -> dict[str, Any]:
+def targets_dict(several: Sequence[Aim]) -> dict[str, Any]:
     """Every target with its own S; nothing for one, whose S stands beside it."""
     if not several:
         return {}

@@ -102,6 +102,12 @@ class Task:
         """Names of all columns to be predicted."""
         return (self.target, *(target.name for target in self.further))
 
+    @property
+    def target_text(self) -> str:
+        """The columns to be predicted, in words: "a", "a and b", "a, b and c"."""
+        *first, last = self.target_names
+        return f"{', '.join(first)} and {last}" if first else last
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:

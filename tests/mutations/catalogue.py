@@ -159,7 +159,8 @@ CATALOGUE = (
              "            y = self.plan.task.target\n"
              "            raw = {c: 1.0 + _r(_counts(self.table, (c, y))) for c in chosen}\n"
              "            task = replace(self.plan.task, weights=raw)\n"
-             "            self.plan = with_features(replace(self.plan, task=task), chosen, further)\n"),
+             "            changed = replace(self.plan, task=task)\n"
+             "            self.plan = with_features(changed, chosen, further)\n"),
         ),
         killers=(RECORD,),
     ),
