@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prism_core.evaluation.evaluate import evaluate
+from prism_core.evaluation.learners import LEARNERS
 from prism_core.planning.targets import features_for
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def evaluate_targets(
     aims: Sequence[Aim],
     *,
     train: EncodedTable | None = None,
+    learners: Sequence[str] = LEARNERS,
 ) -> tuple[Evaluation, ...]:
     """Every target by itself: its features are all columns but targets that are not in its S.
 
@@ -32,10 +34,11 @@ def evaluate_targets(
         holdout: real rows that took no part in making them.
         aims: targets with their features.
         train: the real rows they were made from.
+        learners: which of `LEARNERS` to try.
     """
     return tuple(
         evaluate(
-            synthetic, holdout, target=aim.target, train=train, s=aim.s,
+            synthetic, holdout, target=aim.target, train=train, s=aim.s, learners=learners,
             features=features_for(synthetic.schema, aims, aim.target),
         )
         for aim in aims
