@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.locks import Lock
+from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Entries:
     Attributes:
         joint: whether all of S may be measured at once with the target where that is better.
         weights: public importance of features, by name; 1 where absent. May be unusable.
+        further: weights of the further targets, by name; the first target counts 1.
         rev: revision of the entries that are typed into tables. Drawn from one count, too: a
             table keeps what was typed for as long as its revision stays.
         planned: what was asked last, and the plan or the mistake that came of it.
@@ -108,6 +110,7 @@ class Entries:
     max_three_way: int = 20
     joint: bool = True
     weights: dict[str, float] = field(default_factory=dict)
+    further: dict[str, float] = field(default_factory=dict)
     budget: BudgetEntries = field(default_factory=BudgetEntries)
     synthesis: Synthesis = field(default_factory=Synthesis)
     rev: int = field(default_factory=_revisions.__next__, compare=False)
@@ -133,8 +136,12 @@ class Entries:
             three_way=self.three_way, max_three_way=self.max_three_way,
             weights={
                 name: weight for name, weight in self.weights.items()
-                if weight != 1.0 and name != target
+                if weight != 1.0 and (name != target or self.further)
             },
+            further=tuple(
+                Target(name=name, weight=weight) for name, weight in self.further.items()
+                if name != target
+            ),
             **joint,
         )  # fmt: skip
 
@@ -173,6 +180,7 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
         regime=task.regime, k=task.k, selection=task.selection, three_way=task.three_way,
         max_three_way=task.max_three_way, joint=task.max_joint_cells > 0,
         weights=dict(task.weights), budget=entries, synthesis=synthesis,
+        further={target.name: target.weight for target in task.further},
     )  # fmt: skip
 
 
@@ -182,6 +190,7 @@ def _fresh(entries: Entries) -> dict[str, Any]:
     return values | {
         "rev": next(_revisions),
         "weights": dict(entries.weights),
+        "further": dict(entries.further),
         "budget": replace(
             entries.budget, locks=dict(entries.budget.locks), shares_rev=next(_revisions)
         ),

@@ -33,6 +33,7 @@ _WORDS = {
     "task.three_way": "3-way marginals",
     "task.max_three_way": "Most 3-way marginals",
     "task.weights": "Weight of",
+    "task.further": "Weight of the further target",
     "budget.epsilon": "Epsilon",
     "budget.delta": "Delta",
     "budget.accountant": "Accountant",

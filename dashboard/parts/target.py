@@ -7,6 +7,7 @@ from typing import get_args
 import streamlit as st
 
 from dashboard.entries import Entries
+from dashboard.parts import targets
 from dashboard.state import project
 from prism_core.planning.task import Regime, SelectionRule
 
@@ -57,8 +58,10 @@ def section() -> None:
     )  # fmt: skip
     state.regime = regime or state.regime
     middle.caption(_REGIMES[state.regime][1])
+    with left:
+        targets.section()
     if state.regime == "predictive":
-        most = len(schema.columns) - 1
+        most = max(1, len(schema.columns) - 1 - len(state.further))
         if "k_choice" not in st.session_state and state.k >= most and state.k == _DEFAULT_K:
             state.k = max(1, most // 2)  # with all of them nothing would be chosen
         state.k = int(
