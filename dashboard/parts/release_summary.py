@@ -42,8 +42,8 @@ def _chosen_later(plan: Plan) -> str:
             f"{plain(plan.task.target_text)}, picked privately round by round,\n"
         )
     return (
-        f"- **{three.rounds}** marginals of {plain(plan.task.target_text)} with two of them, chosen "
-        "privately,\n"
+        f"- **{three.rounds}** marginals of {plain(plan.task.target_text)} with two of them, "
+        "chosen privately,\n"
     )
 
 
@@ -59,8 +59,8 @@ def _measured(state: Project, plan: Plan) -> str:
     triples = _chosen_later(plan)
     return (
         f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
-        f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of {plain(plan.task.target_text)} "
-        f"with {chosen} ({plan.task.regime} regime),\n"
+        f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of "
+        f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"
         f"{triples}"
         f"- **{rest}** one-way marginals and **{pairs}** background pairs chosen privately,\n\n"
         f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
