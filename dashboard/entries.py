@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.locks import Lock
+from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Shares, Synthesis, Task, ThreeWayRule
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Entries:
         joint: whether all of S may be measured at once with the target where that is better.
         numeric_columns: numeric columns with a rule of their own; taken over from a file.
         weights: public importance of features, by name; 1 where absent. May be unusable.
+        further: weights of the further targets, by name; the first target counts 1.
         rev: revision of the entries that are typed into tables. Drawn from one count, too: a
             table keeps what was typed for as long as its revision stays.
         planned: what was asked last, and the plan or the mistake that came of it.
@@ -116,6 +118,7 @@ class Entries:
     numeric_columns: dict[str, NumericRule] = field(default_factory=dict)
     joint: bool = True
     weights: dict[str, float] = field(default_factory=dict)
+    further: dict[str, float] = field(default_factory=dict)
     budget: BudgetEntries = field(default_factory=BudgetEntries)
     synthesis: Synthesis = field(default_factory=Synthesis)
     rev: int = field(default_factory=_revisions.__next__, compare=False)
@@ -146,8 +149,12 @@ class Entries:
             },
             weights={
                 name: weight for name, weight in self.weights.items()
-                if weight != 1.0 and name != target
+                if weight != 1.0 and (name != target or self.further)
             },
+            further=tuple(
+                Target(name=name, weight=weight) for name, weight in self.further.items()
+                if name != target
+            ),
             **joint,
         )  # fmt: skip
 
@@ -188,6 +195,7 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
         numeric_queries=task.numeric_queries, numeric_bins=task.numeric_bins,
         thresholds=task.thresholds, numeric_columns=dict(task.numeric_columns),
         weights=dict(task.weights), budget=entries, synthesis=synthesis,
+        further={target.name: target.weight for target in task.further},
     )  # fmt: skip
 
 
@@ -198,6 +206,7 @@ def _fresh(entries: Entries) -> dict[str, Any]:
         "rev": next(_revisions),
         "weights": dict(entries.weights),
         "numeric_columns": dict(entries.numeric_columns),
+        "further": dict(entries.further),
         "budget": replace(
             entries.budget, locks=dict(entries.budget.locks), shares_rev=next(_revisions)
         ),

@@ -494,6 +494,8 @@ class Project(Entries):
         self.graph.rev += 1
         if self.target not in schema.names:
             self.target = None
+        for entries in (self, *self.scenarios.others.values()):
+            entries.further = {n: w for n, w in entries.further.items() if n in schema.names}
 
     def show_form(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Put other rows into the form of columns."""

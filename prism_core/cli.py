@@ -185,8 +185,12 @@ def _plan_text(plan: Plan) -> str:
 
     lines = [
         f"target {plan.task.target}, regime {plan.task.regime}, n = {plan.n:,}",
+        *(
+            f"target {aim.target} (weight {aim.weight:g}): {{{', '.join(aim.s)}}}"
+            for aim in plan.several
+        ),
         f"S = {{{', '.join(plan.s)}}}" + ("" if plan.s_is_final else "  (worst case: S is chosen "
-        f"privately at run time, {plan.task.k} of {len(plan.schema.columns) - 1})"),
+        f"privately at run time, {plan.task.k} of {len(plan.schema.columns) - len(plan.aims)})"),
         f"epsilon {plan.budget.epsilon:g}, delta {plan.delta:.3g}, accountant "
         f"{plan.budget.accountant}; spends epsilon {plan.spent.epsilon:.6g}",
         *_learned_lines(plan),
@@ -348,9 +352,11 @@ def _place(config: RunConfig) -> str:
 def _evaluate(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.data.tables import read_table
-    from prism_core.pipeline import evaluate
+    from prism_core.evaluation.targets import document as targets_document
+    from prism_core.evaluation.targets import evaluate_targets
     from prism_core.workspace import (
         address,
+        aims_of_run,
         encode_holdout,
         encode_synthetic,
         fresh_rng,
@@ -371,16 +377,15 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     train = arguments.train
     if train is None and "train" in folder.local and Path(folder.local["train"]).is_file():
         train = folder.local["train"]
-    task = folder.certificate["task"]
-    found = evaluate(
+    aims = aims_of_run(folder)
+    found = evaluate_targets(
         encode_synthetic(folder.schema, read_table(folder.synthetic)),
         real(arguments.holdout),
-        target=task["target"],
+        aims,
         train=None if train is None else real(train),
-        s=tuple(task["s"]),
         as_classes=arguments.classes,
     )
-    document = found.to_dict()
+    document = targets_document(found, aims)
     lines = ["outside epsilon: these numbers read real rows without noise", ""]
     lines += [
         f"{row['name']:24} {row['learner'] or '':22} {row['subject'][:30]:30} "

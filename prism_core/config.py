@@ -12,6 +12,7 @@ import tomli_w
 from prism_core.data.address import Address, parse
 from prism_core.errors import ConfigError
 from prism_core.planning.locks import Lock
+from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ _KEYS: dict[str, dict[str, _Kind]] = {
     "task": {
         "target": "text", "regime": "text", "k": "whole", "weights": "section",
         "max_joint_cells": "whole", "selection": "text", "three_way": "text",
-        "max_three_way": "whole", "numeric_queries": "text", "numeric_bins": "whole",
-        "thresholds": "whole", "numeric_columns": "section",
+        "max_three_way": "whole", "further": "sections", "numeric_queries": "text",
+        "numeric_bins": "whole", "thresholds": "whole", "numeric_columns": "section",
     },
+    "task.further": {"name": "text", "weight": "number"},
     "budget": {
         "epsilon": "number", "delta": "number", "accountant": "text", "allocation": "text",
         "shares": "section", "tilt": "number", "locks": "sections",
@@ -58,7 +60,7 @@ _KEYS: dict[str, dict[str, _Kind]] = {
 }  # fmt: skip
 _NEEDED = {
     "table": ("train", "schema"), "task": ("target",), "asset": ("name", "lifetime_epsilon"),
-    "budget.locks": ("columns", "share"),
+    "budget.locks": ("columns", "share"), "task.further": ("name",),
 }  # fmt: skip
 
 
@@ -176,14 +178,18 @@ def wishes_from(document: dict[str, Any]) -> tuple[Task, Budget, Synthesis]:
     Raises:
         ConfigError: for an unknown entry or one of the wrong kind; other PrismErrors for values.
     """
-    budget = _section(document, "budget")
+    task, budget = _section(document, "task"), _section(document, "budget")
+    task["further"] = tuple(
+        Target(**_section({"task.further": target}, "task.further"))
+        for target in task.get("further", ())
+    )
     if "shares" in budget:
         budget["shares"] = Shares(**_section({"budget.shares": budget["shares"]}, "budget.shares"))
     budget["locks"] = tuple(
         Lock(**_section({"budget.locks": lock}, "budget.locks")) for lock in budget.get("locks", ())
     )
     return (
-        Task(**_section(document, "task")),
+        Task(**task),
         Budget(**budget),
         Synthesis(**_section(document, "synthesis")),
     )
@@ -202,6 +208,10 @@ def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, A
     if task.weights:
         document["task"]["weights"] = dict(task.weights)
     document["task"] |= _numeric(task)
+    if task.further:
+        document["task"]["further"] = [
+            _plain(target, ("name", "weight")) for target in task.further
+        ]
     if budget.tilt != 1.0:
         document["budget"]["tilt"] = budget.tilt
     document["budget"]["shares"] = _plain(

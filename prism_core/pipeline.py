@@ -205,9 +205,13 @@ def fit_model(
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
     return fit_pgm(
-        plan.sizes, plan.task.target, plan.n, measurements,
+        plan.sizes, _targets(plan), plan.n, measurements,
         iterations=plan.synthesis.iterations, engine=plan.synthesis.engine, progress=progress,
     )  # fmt: skip
+
+
+def _targets(plan: Plan) -> str | tuple[str, ...]:
+    return plan.task.target_names if plan.several else plan.task.target
 
 
 def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.DataFrame]:
@@ -318,9 +322,12 @@ class _Run:
     def measure_all(self) -> None:
         """Every mechanism of the run, in the order of the plan."""
         if self.plan.selection is not None:
-            step = self._stage("select", self.plan.selection.steps)
-            chosen = choose_features(self.table, self.plan, self.noise, step)
-            self.plan = with_features(self.plan, chosen)
+            step = self._stage("select", sum(one.steps for one in self.plan.selections))
+            chosen, *further = (
+                choose_features(self.table, self.plan, self.noise, step, aim.target)
+                for aim in self.plan.aims
+            )
+            self.plan = with_features(self.plan, chosen, further)
             _check_spend(self.plan)
         task = [query for query in self.plan.queries if query.pool == "task"]
         background = [query for query in self.plan.queries if query.pool == "background"]
@@ -334,7 +341,8 @@ class _Run:
             self._measure_chosen(with_three_way(self.plan, found), step)
         if self.plan.tree is not None:
             step = self._stage("forest", 2 * self.plan.tree.rounds + 1)
-            sketch = self._naive_bayes()
+            # Naive Bayes has one target, and needs no iteration.
+            sketch = self._sketch(None) if self.plan.several else self._naive_bayes()
             pairs = choose_forest(self.table, self.plan, sketch, self.noise, step)
             self._measure_chosen(with_forest(self.plan, pairs), step)
 
@@ -357,7 +365,7 @@ class _Run:
         """The graphical model of what was measured so far, good enough to see what is wrong."""
         plan = self.plan
         return fit_pgm(
-            plan.sizes, plan.task.target, plan.n, self.measurements, tolerance=_SKETCH,
+            plan.sizes, _targets(plan), plan.n, self.measurements, tolerance=_SKETCH,
             iterations=plan.synthesis.iterations if start is None else _SKETCH_STEPS,
             start=start, engine="fast",
         )  # fmt: skip

@@ -9,10 +9,13 @@ from prism_core.data.encoding import decode
 from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import PlanError
 from prism_core.pipeline import Release, design, release
+from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.workspace import encode_rows, fresh_rng, recognise
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     import pandas as pd
 
@@ -53,6 +56,7 @@ class PrismSynthesizer:
             is then stamped as made without one.
         asset: the data asset's name in the ledger.
         synthesis: model and sampling.
+        further: more columns to be predicted, with weights beside the 1 of `target`.
 
     Attributes:
         release_: what `fit` made, None before.
@@ -77,11 +81,13 @@ class PrismSynthesizer:
         accountant: AccountantName = "zcdp",
         asset: str = "",
         synthesis: Synthesis | None = None,
+        further: Mapping[str, float] | None = None,
     ) -> None:
         self.schema = schema
         self.task = Task(
-            target=target, regime=regime, k=k, selection=selection, three_way=three_way
-        )
+            target=target, regime=regime, k=k, selection=selection, three_way=three_way,
+            further=tuple(Target(name=n, weight=w) for n, w in (further or {}).items()),
+        )  # fmt: skip
         self.budget = Budget(epsilon=epsilon, delta=delta, accountant=accountant)
         self.synthesis = synthesis or Synthesis()
         self.dag = dag

@@ -17,14 +17,17 @@ from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.split import set_aside
 from prism_core.data.stored import StoredTable
 from prism_core.data.tables import RawTable, read_table
-from prism_core.errors import ConfigError, PrivacyError, TableError
+from prism_core.errors import ConfigError, EvaluationError, PrivacyError, TableError
 from prism_core.evaluation.comparing import Candidate
 from prism_core.evaluation.subject import Measured, Subject
 from prism_core.experiments.comparators import folder as compared
 from prism_core.planning.design import design
+from prism_core.planning.targets import Aim, features_for
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prism_core.config import RunConfig
     from prism_core.data.big import BigTable
     from prism_core.data.schema import Schema
@@ -300,8 +303,9 @@ def synthetic_rows(folder: writer.Folder) -> EncodedTable:
 
 
 def subject(
-    folder: writer.Folder, holdout: EncodedTable, train: EncodedTable | None = None
-) -> Subject:
+    folder: writer.Folder, holdout: EncodedTable, train: EncodedTable | None = None, *,
+    target: str | None = None,
+) -> Subject:  # fmt: skip
     """What an inspection of a run's folder looks at.
 
     Spends nothing: the synthetic rows are public, the others as private as before.
@@ -310,20 +314,52 @@ def subject(
         folder: of the run.
         holdout: real rows that took no part in it.
         train: the real rows it was made from.
+        target: which of several; the first when None.
+
+    Raises:
+        EvaluationError: when it is no target of the run.
     """
     synthetic = synthetic_rows(folder)
-    task, plan = folder.certificate["task"], writer.read_plan(folder)
+    aims, plan = aims_of_run(folder), writer.read_plan(folder)
+    aim = aims[0] if target is None else find_aim(aims, target)
+    features = features_for(synthetic.schema, aims, aim.target)
     measured = tuple(
         Measured(clique=tuple(query["clique"]), sigma=query["sigma"])
         for query in plan.get("queries", ())
         if "query" not in query  # moments and sums of cells are no noisy cells
     )
     return Subject(
-        synthetic=synthetic, holdout=holdout, train=train, target=task["target"],
-        s=tuple(task["s"]), measured=measured,
+        synthetic=synthetic, holdout=holdout, train=train, target=aim.target, s=aim.s,
+        hidden=tuple(n for n in synthetic.schema.names if n not in {*features, aim.target}),
+        measured=measured,
         n=plan.get("n") or (holdout.n if train is None else train.n),
         sampling="iid" if plan.get("sampling") == "iid" else "rounded",
     )  # fmt: skip
+
+
+def aims_of_run(folder: writer.Folder) -> tuple[Aim, ...]:
+    """The targets of a run's folder with their features, first target first. Spends nothing."""
+    task = folder.certificate["task"]
+    listed = task.get("targets") or [{"name": task["target"], "weight": 1.0, "s": task["s"]}]
+    return tuple(
+        Aim(target=each["name"], weight=each["weight"], s=tuple(each["s"])) for each in listed
+    )
+
+
+def find_aim(aims: Sequence[Aim], target: str) -> Aim:
+    """The aim of a target.
+
+    Raises:
+        EvaluationError: when it is no target of the run.
+    """
+    found = next((aim for aim in aims if aim.target == target), None)
+    if found is None:
+        raise EvaluationError(
+            f"{target!r} is no target of this run. Its targets: "
+            f"{', '.join(aim.target for aim in aims)}.",
+            field="target",
+        )
+    return found
 
 
 def candidate(path: Path, name: str) -> Candidate:

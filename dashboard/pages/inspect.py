@@ -41,6 +41,7 @@ state = project()
 if state.inspection is None:
     inspect_run.section()
 else:
+    inspect_run.choose_target()
     names = list(SECTIONS)
     chosen = st.segmented_control(
         "Section", names, default=state.inspection.section or names[0], key="inspect_section",

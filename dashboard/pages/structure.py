@@ -38,7 +38,7 @@ if state.target is not None:
     learn_graph.section()
     # Written after the drawing, so that it speaks of the edges just drawn.
     with summary, mistakes():
-        features = len(state.schema.columns) - 1 if state.schema else None
+        features = len(state.schema.columns) - 1 - len(state.further) if state.schema else None
         text = statement(state.settled_task(), state.dag, features)
         st.markdown(f":material/shield: {plain(text)}")
 files, meaning, away = st.tabs(

@@ -37,6 +37,7 @@ _WORDS = {
     "task.thresholds": "Thresholds",
     "task.numeric_columns": "With the target:",
     "task.weights": "Weight of",
+    "task.further": "Weight of the further target",
     "budget.epsilon": "Epsilon",
     "budget.delta": "Delta",
     "budget.accountant": "Accountant",

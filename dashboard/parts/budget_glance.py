@@ -47,7 +47,7 @@ def section(plan: Plan) -> None:
 
 def _for_whom(plan: Plan) -> str:
     """A sentence about the features that the budget is spent on."""
-    target = f"**{plain(plan.task.target)}**"
+    target = f"**{plain(plan.task.target_text)}**"
     shares = plan.budget.shares
     given = shares.task + shares.selection + shares.choice
     lead = "Most" if given > 0.5 else f"{given:.0%}"

@@ -111,10 +111,13 @@ def weights(entries: Entries) -> None:
     """A table of the features that may be in S, to type their weights in."""
     state = project()
     assert state.schema is not None
-    inside = state.protected_by(entries)
+    inside = set(state.protected_by(entries))
+    if inside and state.dag is not None:
+        chosen = state.dag.parents if entries.regime == "causal" else state.dag.markov_blanket
+        inside |= {name for target in entries.further for name in chosen(target)}
     names = [
         name for name in state.schema.names
-        if name != state.target and (name in inside or not inside)
+        if (name != state.target or entries.further) and (name in inside or not inside)
     ]  # fmt: skip
     if not names:
         return

@@ -11,6 +11,29 @@ from prism_core.bundle import manifest, writer
 from prism_core.workspace import fresh_rng, in_memory, subject
 
 
+def choose_target() -> None:
+    """Of several targets, which one is looked at; another one is worked out anew."""
+    state = project()
+    now = state.inspection
+    names = [each["name"] for each in now.certificate["task"].get("targets", [])]
+    if not names or state.holdout is None:
+        return
+    chosen = st.selectbox(
+        "Target", names, index=names.index(now.subject.target), key="inspect_target"
+    )
+    if chosen == now.subject.target:
+        return
+    with mistakes():
+        found = subject(
+            writer.read(now.folder), now.subject.holdout, now.subject.train, target=chosen
+        )
+        state.inspection = Inspection(
+            folder=now.folder, certificate=now.certificate, subject=found, section=now.section,
+            private=now.private,
+        )  # fmt: skip
+        st.rerun()
+
+
 def section() -> None:
     """What the comparison means, and the button that starts it."""
     st.warning(

@@ -39,11 +39,11 @@ def _chosen_later(plan: Plan) -> str:
     if three.rule == "adaptive":
         return (
             f"- up to **{three.rounds}** marginals of two of them, with or without "
-            f"{plain(plan.task.target)}, picked privately round by round,\n"
+            f"{plain(plan.task.target_text)}, picked privately round by round,\n"
         )
     return (
-        f"- **{three.rounds}** marginals of {plain(plan.task.target)} with two of them, chosen "
-        "privately,\n"
+        f"- **{three.rounds}** marginals of {plain(plan.task.target_text)} with two of them, "
+        "chosen privately,\n"
     )
 
 
@@ -59,8 +59,8 @@ def _measured(state: Project, plan: Plan) -> str:
     triples = _chosen_later(plan)
     return (
         f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
-        f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of {plain(plan.task.target)} "
-        f"with {chosen} ({plan.task.regime} regime),\n"
+        f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of "
+        f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"
         f"{triples}"
         f"- **{rest}** one-way marginals and **{pairs}** background pairs chosen privately,\n\n"
         f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
@@ -122,8 +122,10 @@ def _earlier(state: Project, plan: Plan) -> str:
         charges = Ledger().charges(state.asset)
     except LedgerError:
         return ""
-    target = plan.task.target
-    numbers = [str(c.id) for c in charges if c.counts and c.measured_with(target)]
+    target = plan.task.target_text
+    numbers = [
+        str(c.id) for c in charges if c.counts and any(map(c.measured_with, plan.task.target_names))
+    ]
     if not numbers:
         return ""
     return (

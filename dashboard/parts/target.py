@@ -6,6 +6,7 @@ from typing import get_args
 
 import streamlit as st
 
+from dashboard.parts import targets
 from dashboard.state import project
 from prism_core.planning.task import Regime, SelectionRule
 
@@ -59,8 +60,10 @@ def section() -> None:
     )  # fmt: skip
     state.regime = regime or state.regime
     middle.caption(_REGIMES[state.regime][1])
+    with left:
+        targets.section()
     if state.regime == "predictive":
-        most = len(schema.columns) - 1
+        most = max(1, len(schema.columns) - 1 - len(state.further))
         state.k = right.number_input(
             "Number of features k", 1, most, None if state.k is None else min(state.k, most),
             step=1, key="k_choice", placeholder="As many as the budget carries", help=K_HELP,

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.planning.plan import targets_dict
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.privacy.events import event_dict
 
@@ -121,7 +122,8 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
             else "one uniformly chosen row per person ID",
             "n": plan.n,
         },
-        "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s)},
+        "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s),
+                 **targets_dict(plan.several)},
         "schema_provenance": plan.schema.provenance,
         "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
         "domain": _learned(plan.schema.prior),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def datapackage(plan: Plan, facts: Facts) -> dict[str, Any]:
     """The package's description. Reads no row."""
-    target = plan.task.target
+    target = plan.task.target_text
     return {
         "profile": "tabular-data-package",
         "name": f"prism-{facts.plan_sha256[:12]}",

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from prism_core.bundle.compare import CLOSE
 from prism_core.bundle.counted import Counted, counted
+from prism_core.planning.targets import leaks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from prism_core.planning.plan import Plan
+    from prism_core.planning.targets import Aim
     from prism_core.synthesis.measure import Measurement
 
 _FAR = 12.0
@@ -65,6 +67,23 @@ def guard_findings(
         elif len(m.clique) == 1:
             found.append(f"{target!r} was measured by itself, which no plan does.")
     return found
+
+
+def guards_findings(aims: Sequence[Aim], measurements: Sequence[Measurement]) -> list[str]:
+    """The regime guard of several targets: S_t cuts Y_t off every other feature.
+
+    Args:
+        aims: targets with their features.
+        measurements: what was measured.
+    """
+    cliques = [m.clique for m in measurements]
+    targets = {aim.target for aim in aims}
+    alone = [clique[0] for clique in cliques if len(clique) == 1 and clique[0] in targets]
+    return [
+        f"The regime guard does not hold: what was measured lets {name!r}, which is not among its "
+        f"features, say something about the target {target!r}."
+        for target, name in leaks(aims, cliques)
+    ] + [f"{name!r} was measured by itself, which no plan does." for name in alone]
 
 
 def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:

@@ -41,6 +41,8 @@ def check_own(protocol: Mapping[str, Any]) -> None:
     for name, here, there in [*pairs, ("synthesis.rows", rows, plan.get("rows"))]:
         if not _equal(here, there):
             _refuse(f"its plan has another {name} than its settings")
+    if _further(settings) != _listed(plan.get("targets", [])):
+        _refuse("its plan has other further targets than its settings")
     edges = _edges(settings)
     if edges is not None and protocol.get("plan_sha256") != plain_digest(
         plan, _schema(settings), edges if "graph.provenance" in settings else None
@@ -52,6 +54,19 @@ def _equal(here: object, there: object) -> bool:
     if isinstance(here, float) and isinstance(there, float):
         return math.isfinite(here) and here == there
     return type(here) is type(there) and here == there
+
+
+def _further(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights of the further targets, by name."""
+    start = "task.further."
+    return {name[len(start) :]: value for name, value in settings.items() if name.startswith(start)}
+
+
+def _listed(targets: object) -> dict[str, Any] | None:
+    """The same as a plan lists them after its first target; None for anything else."""
+    if not isinstance(targets, list) or not all(isinstance(each, dict) for each in targets):
+        return None
+    return {str(each.get("name")): each.get("weight") for each in targets[1:]}
 
 
 def _schema(settings: Mapping[str, Any]) -> dict[str, Any]:

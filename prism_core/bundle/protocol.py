@@ -206,13 +206,14 @@ class Protocol:
 
     def _plan(self) -> Section:
         plan, task = self.plan, self.plan.task
+        features = len(plan.schema.columns) - len(plan.aims)
         unit = (
             "one row per person, declared"
             if plan.schema.one_row_per_person
             else f"one random row per {plain(plan.schema.person_id or 'person')}"
         )
         rows = [
-            ("To be predicted", plain(task.target)),
+            ("To be predicted", plain(task.target_text)),
             ("Features S", _regime(plan)),
             ("People", f"{plan.n:,}, {unit}"),
             ("Columns described by", PROVENANCE_TEXT[plan.schema.provenance]),
@@ -222,7 +223,7 @@ class Protocol:
             rows.insert(3, ("Set aside for evaluation", f"{self.holdout:,} rows, drawn at random"))
         return Section(
             title="What is planned",
-            paragraphs=(plain(statement(task, plan.dag, len(plan.schema.columns) - 1)),),
+            paragraphs=(plain(statement(task, plan.dag, features)),),
             header=("what", "value"), rows=tuple(rows),
         )  # fmt: skip
 

@@ -126,11 +126,15 @@ def _choices(plan: dict[str, Any]) -> Choices:
             if query["kind"] == "adaptive"
         )
         s = tuple(plan["s"])
+        by_target = tuple(tuple(target["s"]) for target in plan.get("targets", ()))
     except (KeyError, TypeError):
         raise BundleError("plan.json does not list S and its queries.", field=PLAN) from None
-    if not all(isinstance(name, str) for part in (s, *cliques["tree"]) for name in part):
+    named = (s, *by_target, *cliques["tree"])
+    if not all(isinstance(name, str) for part in named for name in part):
         raise BundleError("plan.json names columns that are no text.", field=PLAN)
-    return Choices(s=s, triples=cliques["three-way"], picks=picks, pairs=cliques["tree"])
+    return Choices(
+        s=s, by_target=by_target, triples=cliques["three-way"], picks=picks, pairs=cliques["tree"]
+    )
 
 
 def _facts(certificate: dict[str, Any]) -> Facts:

@@ -27,6 +27,7 @@ from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.markdown import plain
 from prism_core.planning.meaning import meaning
 from prism_core.planning.statement import statement
+from prism_core.planning.targets import features_for
 from prism_core.planning.words import error_text, small, up
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def readme(plan: Plan, facts: Facts, files: Collection[str]) -> str:
         files: names of the bundle's other files.
     """
     blocks = [
-        f"# Synthetic rows for predicting {plain(plan.task.target)}",
+        f"# Synthetic rows for predicting {plain(plan.task.target_text)}",
         *_stamp(facts),
         _use(plan),
         _features(plan),
@@ -99,20 +100,26 @@ def _use(plan: Plan) -> str:
     return (
         "## Intended use\n\n"
         f"{plan.rows:,} rows, made from the rows of {plan.n:,} people for one task: training and "
-        f"comparing models that predict {plain(plan.task.target)}. No row is a person's. The rows "
-        "are not made for other questions, for looking for rare cases, or for decisions about "
-        "single people; test a model on real rows before it is used."
+        f"comparing models that predict {plain(plan.task.target_text)}. No row is a person's. "
+        "The rows are not made for other questions, for looking for rare cases, or for decisions "
+        "about single people; test a model on real rows before it is used."
     )
 
 
 def _features(plan: Plan) -> str:
     why = (
-        plain(statement(plan.task, plan.dag, len(plan.schema.columns) - 1))
+        plain(statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)))
         if plan.selection is None
         else f"S was chosen privately, with part of the budget: the {len(plan.s)} features most "
-        f"associated with {plain(plan.task.target)}. Nothing is claimed about causes."
+        f"associated with {plain(plan.task.target_text)}. Nothing is claimed about causes."
     )
-    return f"## The features S, and why these\n\nS = {_names(plan.s)}\n\n{why}"
+    each = "".join(
+        f"- {plain(aim.target)} (weight {aim.weight:g}): {_names(aim.s)}; predict it from "
+        f"{_names(features_for(plan.schema, plan.aims, aim.target))}\n"
+        for aim in plan.several
+    )
+    own = f"Of each target:\n\n{each}\n" if each else ""
+    return f"## The features S, and why these\n\nS = {_names(plan.s)}\n\n{own}{why}"
 
 
 def _preserved(plan: Plan) -> str:
@@ -135,8 +142,8 @@ def _preserved(plan: Plan) -> str:
                 f"- {len(found)} marginal{'s' if len(found) > 1 else ''} {words}; expected error "
                 f"from noise at most {error_text(worst)} of the people"
             )
-    target = plan.task.target
-    outside = [name for name in plan.schema.names if name not in {*plan.s, target}]
+    target = plan.task.target_text
+    outside = [name for name in plan.schema.names if name not in {*plan.s, *plan.task.target_names}]
     lost = [
         "- Relations between columns beyond the marginals above: they are as the fitted model "
         "completes them, with the least assumptions.",
@@ -194,9 +201,9 @@ def _check() -> str:
 def _cite(plan: Plan, facts: Facts) -> str:
     return (
         "## How to cite\n\n"
-        f"Synthetic rows for predicting {plain(plan.task.target)}, plan {facts.plan_sha256[:12]}, "
-        f"(ε, δ) = ({up(plan.guarantee.epsilon)}, {small(plan.delta)}), made with {NAME} "
-        f"{facts.versions.get(NAME, 'unknown')} (PRISM)."
+        f"Synthetic rows for predicting {plain(plan.task.target_text)}, "
+        f"plan {facts.plan_sha256[:12]}, (ε, δ) = ({up(plan.guarantee.epsilon)}, "
+        f"{small(plan.delta)}), made with {NAME} {facts.versions.get(NAME, 'unknown')} (PRISM)."
     )
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core.bundle import report_registry
 from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
 from prism_core.bundle.report_extras import Extras, metric_title
-from prism_core.bundle.report_graph import HIGH, WIDE, picture
+from prism_core.bundle.report_graph import HIGH, WIDE, Picture, picture
 from prism_core.data.code_groups import sentence
 from prism_core.data.column import level_text
 from prism_core.data.dates import day_text
@@ -87,10 +87,11 @@ def report(
     return _environment().get_template("report.html").render(
         plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
-        why=statement(plan.task, plan.dag, len(plan.schema.columns) - 1),
-        outside=[name for name in plan.schema.names if name not in {*plan.s, plan.task.target}],
+        why=statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
+        outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
         budget=_bars(spent), pools=_pools(spent), bounds=bounds(plan), most_bars=MOST_BARS,
-        picture=picture(plan), box={"wide": WIDE, "high": HIGH},
+        wholes=[(aim.target, bounds(plan, target=aim.target)) for aim in plan.aims],
+        pictures=_pictures(plan), box={"wide": WIDE, "high": HIGH},
         scenarios=[(scenario.name, figures(made)) for scenario, made in scenarios],
         own=figures(plan), deployments=DEPLOYMENTS, not_comparable=NOT_COMPARABLE,
         registry=list(report_registry.fields(entry)), registry_json=_data_block(entry),
@@ -153,6 +154,12 @@ def _spent(stages: Stages) -> list[PlanLine]:
                 )
             )  # fmt: skip
     return sorted(found, key=lambda line: -line.share)
+
+
+def _pictures(plan: Plan) -> list[tuple[str, Picture]]:
+    """The graph as each target sees it; none where there is no graph."""
+    found = [(aim.target, picture(plan.for_target(aim.target))) for aim in plan.aims]
+    return [(name, drawn) for name, drawn in found if drawn is not None]
 
 
 def _bars(spent: Sequence[PlanLine]) -> list[dict[str, Any]]:

@@ -81,7 +81,7 @@ def registry(plan: Plan, facts: Facts, date: str = "", said: Said | None = None)
 
 
 def _basic(plan: Plan, facts: Facts, date: str, said: Said) -> dict[str, Any]:
-    target = plan.task.target
+    target = plan.task.target_text
     use = f"training and comparing models that predict {target}"
     asset = f" ({said.asset})" if said.asset else ""
     return {

@@ -28,12 +28,18 @@ from prism_core.bundle.composition_check import Opinion, composition_findings, o
 from prism_core.bundle.contents import texts
 from prism_core.bundle.layout import CERTIFICATE, PLAN, json_text
 from prism_core.bundle.ledger_check import ledger_findings, made_here
-from prism_core.bundle.measured_check import guard_findings, measured_findings, size_findings
+from prism_core.bundle.measured_check import (
+    guard_findings,
+    guards_findings,
+    measured_findings,
+    size_findings,
+)
 from prism_core.bundle.quiet_check import quiet_findings
 from prism_core.bundle.reader import Bundle, read_bundle
 from prism_core.bundle.rows_check import redrawn_findings, rows_findings
 from prism_core.errors import PrismError
 from prism_core.planning.plan import plan_digest
+from prism_core.planning.targets import Aim
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.ledger import default_workspace
 
@@ -312,8 +318,14 @@ class _Run:
 
     def _guard(self) -> list[str]:
         assert self.bundle is not None
-        target, s = self.bundle.wishes.task.target, self.bundle.choices.s
-        return guard_findings(target, s, self.bundle.measurements)
+        task, choices = self.bundle.wishes.task, self.bundle.choices
+        if not task.further:
+            return guard_findings(task.target, choices.s, self.bundle.measurements)
+        if len(choices.by_target) != len(task.targets):
+            return [f"{PLAN} does not list S of every target."]
+        each = zip(task.targets, choices.by_target, strict=True)
+        aims = [Aim(target=one.name, weight=one.weight, s=s) for one, s in each]
+        return guards_findings(aims, self.bundle.measurements)
 
     def _sizes(self) -> list[str]:
         bundle, stages = self._read_in

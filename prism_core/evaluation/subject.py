@@ -42,6 +42,7 @@ class Subject:
         train: the real rows they were made from, None when not at hand.
         target: the column that is predicted.
         s: the protected features.
+        hidden: columns it is not predicted from: other targets of the release that are not in S.
         measured: what was measured, with how much noise; empty when it is not known.
         n: training rows of the release; public.
         sampling: how the synthetic rows were drawn.
@@ -56,6 +57,7 @@ class Subject:
     train: EncodedTable | None = field(default=None, repr=False)
     target: str
     s: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
     measured: tuple[Measured, ...] = ()
     n: int
     sampling: Literal["iid", "rounded"] = "rounded"
@@ -82,8 +84,9 @@ class Subject:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """All columns but the target, in schema order."""
-        return tuple(name for name in self.schema.names if name != self.target)
+        """All columns but the target and what is hidden, in schema order."""
+        out = {self.target, *self.hidden}
+        return tuple(name for name in self.schema.names if name not in out)
 
     @property
     def numeric(self) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prism_core.errors import PlanError
 from prism_core.planning.allocation import allocate
 from prism_core.planning.plan import expected_relative_error
-from prism_core.planning.regimes import feature_count
+from prism_core.planning.targets import free_features
 from prism_core.planning.workload import task_pairs
 from prism_core.privacy.accountants import accountant
 
@@ -40,22 +40,19 @@ def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) ->
         budget: epsilon and how it is shared out.
         n: number of training rows; public.
         delta: in force.
-
-    Raises:
-        TaskError: when the schema has no feature.
     """
     if task.regime == "predictive" and task.k is None:
-        every = feature_count(schema)
+        every = len(free_features(schema, task))
         fits = every <= MOST and _star_error(schema, task, budget, n, delta) <= ERROR_LIMIT
         task = replace(task, k=every if fits else min(FEW, every))
     return task
 
 
 def _star_error(schema: Schema, task: Task, budget: Budget, n: int, delta: float) -> float:
-    """Mean expected l1 error over n of all (X_j, Y) when they share the whole budget."""
-    features = [name for name in schema.names if name != task.target]
+    """Mean expected l1 error over n of all (X_j, Y_t) when they share the whole budget."""
+    features = free_features(schema, task)
     try:
-        pairs = task_pairs(schema, features, task.target)
+        pairs = [pair for name in task.target_names for pair in task_pairs(schema, features, name)]
     except PlanError:  # a pair too large for memory; a smaller choice may still leave it out
         return math.inf
     rule = accountant(budget.accountant)

@@ -145,8 +145,9 @@ class PlanBounds:
 
 
 def bounds(
-    plan: Plan, *, beta: float = 0.05, p_min: float | None = None, residual: float | None = None
-) -> PlanBounds:
+    plan: Plan, *, beta: float = 0.05, p_min: float | None = None, residual: float | None = None,
+    target: str | None = None,
+) -> PlanBounds:  # fmt: skip
     """Everything the theory says about a plan. Reads no row, spends nothing.
 
     Args:
@@ -155,11 +156,15 @@ def bounds(
         p_min: smallest share that any level of S or Y which occurs has in the population; a
             declaration from public knowledge. Without it pairs alone give no bound on (S, Y).
         residual: after a run, l1 distance over n between the fitted and the noisy joint (S, Y).
+        target: of several, the one that S, Y and the risk are of; the first when None.
 
     Raises:
         BudgetError: for an unusable beta, p_min or residual.
+        TaskError: when `target` is no target.
     """
     _check(beta, p_min, residual)
+    if plan.several or target is not None:
+        plan = plan.for_target(plan.task.target if target is None else target)
     delta_s = _delta_s(plan, beta, p_min, residual)
     return PlanBounds(
         beta=beta, p_min=p_min, delta_s=delta_s, erm=_erm(plan, beta, delta_s),
@@ -325,7 +330,7 @@ def _by_tree(plan: Plan, beta: float, p_min: float) -> Bound:
     alpha: the worst pair's noise and sampling error, all pairs at once but for beta.
     """
     target = plan.task.target
-    pairs = [query for query in plan.queries if query.kind == "pair"]
+    pairs = [query for query in plan.queries if query.kind == "pair" and target in query.clique]
     part = beta / (2.0 * max(1, len(pairs)))
     alpha = max(
         (
@@ -346,9 +351,9 @@ def _by_tree(plan: Plan, beta: float, p_min: float) -> Bound:
         kind="assumption", theorem=TREE, failing=beta,
         sentence=f"Total variation between the model and the population on S and the target. It "
         f"holds if, given {target}, the features of S are independent of each other, in the "
-        "population and in the model (a 3-way marginal or a background pair within S breaks this); "
-        "if p_min is declared truly; if the rows are an independent sample; and if the fitted "
-        "model reproduces the noisy pairs.",
+        "population and in the model (a 3-way marginal, another target or a background pair within "
+        "S breaks this); if p_min is declared truly; if the rows are an independent sample; and if "
+        "the fitted model reproduces the noisy pairs.",
     )  # fmt: skip
 
 

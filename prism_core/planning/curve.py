@@ -89,7 +89,8 @@ def _anew(
     rule = plan.accountant
     kept = {(query.event.epsilon, query.event.delta) for query in queries}
     joint = plan.schema.cells((*plan.s, plan.task.target))
-    may_change = len(plan.s) > 1 and not plan.task.weights and joint <= plan.task.max_joint_cells
+    pairs_only = bool(plan.task.weights or plan.task.further)
+    may_change = len(plan.s) > 1 and not pairs_only and joint <= plan.task.max_joint_cells
     points: list[CurvePoint] = []
     for epsilon in epsilons:
         factor = rule.amount(epsilon, plan.delta) / rule.amount(plan.budget.epsilon, plan.delta)

@@ -42,7 +42,18 @@ from prism_core.planning.plan import (
     TreeChoice,
     expected_relative_error,
 )
-from prism_core.planning.regimes import features_of_interest
+from prism_core.planning.targets import (
+    Aim,
+    aims_of,
+    check_model,
+    free_features,
+    marginal_weight,
+    selection_parts,
+    target_pairs,
+    union,
+    widest,
+    with_s,
+)
 from prism_core.planning.task import Synthesis
 from prism_core.planning.wide import blame, crowded
 from prism_core.planning.workload import (
@@ -52,7 +63,6 @@ from prism_core.planning.workload import (
     ThreeWayCandidates,
     forest_candidates,
     one_ways,
-    task_pairs,
     three_way_candidates,
 )
 from prism_core.privacy.accountants import Accountant, accountant
@@ -102,33 +112,38 @@ def design(
         TaskError, BudgetError, PlanError, StructureError: naming the field and what to do.
     """
     check_numeric(schema, task, budget)
-    delta, warnings = _delta(budget, n)
     synthesis = synthesis or Synthesis()
-    features_of_interest(schema, task, dag)  # its mistakes come before those of the budget
+    check_model(task, synthesis)
+    aims_of(schema, task, dag)  # its mistakes come before those of the budget
+    delta, warnings = _delta(budget, n)
     task = settled(schema, task, budget, n, delta)
-    s = features_of_interest(schema, task, dag)
-    final = s is not None
-    if s is None:
-        features = [name for name in schema.names if name != task.target]
-        largest = sorted(features, key=lambda name: (-schema.size(name), name))[: task.count]
-        s = schema.canonical(largest)
+    known = aims_of(schema, task, dag)
+    final = known is not None
     _check_prior(schema, dag, budget, delta)
     builder = _Builder(
         schema=schema, task=task, budget=budget, synthesis=synthesis, n=n,
         delta=delta, dag=dag if dag is None else dag.over(schema.names), warnings=warnings,
+        aims=widest(schema, task) if known is None else known,
     )  # fmt: skip
     if not final:
         builder.check_locks()
-    return builder.plan(s, final=final)
+    return builder.plan(final=final)
 
 
-def with_features(plan: Plan, s: Sequence[str]) -> Plan:
-    """The plan once S was chosen privately; the same budget, shared out over the real S."""
+def with_features(plan: Plan, s: Sequence[str], further: Sequence[Sequence[str]] = ()) -> Plan:
+    """The plan once S was chosen privately; the same budget, shared out over the real S.
+
+    Args:
+        plan: with a selection.
+        s: the features of the target.
+        further: those of the further targets, in their order.
+    """
     builder = _Builder(
         schema=plan.schema, task=plan.task, budget=plan.budget, synthesis=plan.synthesis,
         n=plan.n, delta=plan.delta, dag=plan.dag, warnings=_delta(plan.budget, plan.n)[1],
+        aims=with_s(plan.task, plan.schema, (s, *further)),
     )  # fmt: skip
-    return builder.plan(plan.schema.canonical(s), final=True)
+    return builder.plan(final=True)
 
 
 def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
@@ -141,7 +156,7 @@ def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
     if tree is None or len(pairs) != tree.rounds:
         raise PlanError("The forest does not have the planned number of pairs.", field="tree")
     every = (*plan.queries, *_chosen(plan, tree, pairs, "tree", "background"))
-    size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
+    size = forecast(plan.sizes, [query.clique for query in every], last=plan.task.target_names)
     return replace(plan, queries=every, tree=None, forecast=size)
 
 
@@ -296,16 +311,18 @@ class _Builder:
     delta: float
     dag: Dag | None
     warnings: tuple[str, ...]
+    aims: tuple[Aim, ...]
 
     @property
     def accountant(self) -> Accountant:
         return accountant(self.budget.accountant)
 
-    def plan(self, s: tuple[str, ...], *, final: bool) -> Plan:
-        pairs = task_pairs(self.schema, s, self.task.target)
+    def plan(self, *, final: bool) -> Plan:
+        s = union(self.schema, self.aims)
+        pairs = target_pairs(self.schema, self.aims)
         joint_cells = self._joint_cells(s, pairs, self._pools()["task"])
         joint = joint_cells == self.schema.cells((*s, self.task.target))
-        singles = one_ways(self.schema, s, self.task.target)
+        singles = one_ways(self.schema, s, self.task.target_names)
         singles = self.schema_order((*singles, *fine(self.schema, self.task, s)))
         task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
         measured = (*task_cliques, *singles)
@@ -322,7 +339,7 @@ class _Builder:
         else:
             queries, three = self._star_and_rounds(task_cliques, adaptive, pools["task"])
         background, tree = self._background(singles, forest, pools["background"], delta)
-        selection = self._selection(pools["selection"])
+        selections = self._selections(pools["selection"])
         queries += background
         known: tuple[tuple[Pool, object], ...] = (("task", three), ("background", tree))
         idle = self._lock_warnings(
@@ -331,7 +348,9 @@ class _Builder:
         plan = Plan(
             schema=self.schema, task=self.task, budget=self.budget, synthesis=self.synthesis,
             dag=self.dag, n=self.n, delta=self.delta, total=self._total, s=s, s_is_final=final,
-            queries=queries, selection=selection, tree=tree,
+            queries=queries, selection=selections[0] if selections else None, tree=tree,
+            further_selections=selections[1:],
+            several=self.aims if self.task.further else (),
             tree_event=None if tree is None else tree.event, three_way=three,
             three_way_event=None if three is None else three.event,
             forecast=self._forecast(
@@ -384,7 +403,7 @@ class _Builder:
     def _chooses(self) -> bool:
         """Whether features are chosen privately: not where all of them are wanted."""
         predictive = self.task.regime == "predictive"
-        return predictive and self.task.count < len(self.schema.columns) - 1
+        return predictive and self.task.count < len(free_features(self.schema, self.task))
 
     @property
     def _taken(self) -> float:
@@ -407,7 +426,7 @@ class _Builder:
 
         Otherwise the most cells that a joint of another, smaller S could have (0 for none).
         """
-        if len(s) < 2 or self.task.weights:
+        if len(s) < 2 or self.task.weights or self.task.further:
             return 0
         delta = self.delta / len(pairs)
         amount = self._total * share
@@ -459,7 +478,7 @@ class _Builder:
         """Whether `auto` may be adaptive; locks share the task pool out by hand."""
         held_there = any(self.task.target in lock.key for lock in self.budget.locks)
         pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
-        return pgm and zcdp and not held_there
+        return pgm and zcdp and not held_there and not self.task.further
 
     def _no_rounds(
         self, s: tuple[str, ...], *, joint: bool, adaptive: AdaptiveRounds | None
@@ -516,7 +535,7 @@ class _Builder:
         if self.synthesis.model == "naive_bayes" or self.budget.shares.background == 0.0:
             return None
         base = sum(map(self.schema.cells, measured))
-        found = forest_candidates(self.schema, self.task.target, joined, base)
+        found = forest_candidates(self.schema, self.task.target_names, joined, base)
         if triples is not None:  # its pairs are the first of the same forest
             found = replace(found, rounds=found.rounds - triples.rounds)
         return found if found.rounds else None
@@ -559,9 +578,7 @@ class _Builder:
         )  # fmt: skip
 
     def _weight(self, clique: Clique) -> float:
-        return math.fsum(
-            self.task.weights.get(name, 1.0) for name in clique if name != self.task.target
-        )
+        return marginal_weight(clique, self.aims, self.task.weights)
 
     def _queries(
         self, cliques: Sequence[Clique], weights: Sequence[float], amount: float,
@@ -634,34 +651,41 @@ class _Builder:
         )  # fmt: skip
         return queries, tree
 
-    def _selection(self, share: float) -> SelectionChoice | None:
+    def _selections(self, share: float) -> tuple[SelectionChoice, ...]:
+        """The choice of each target; they share the pool by the targets' weights."""
         if share <= 0.0:
             if self._chooses:
                 raise BudgetError(
                     "The predictive regime needs a selection share above 0.", field="shares"
                 )
-            return None
+            return ()
+        parts = selection_parts([target.weight for target in self.task.targets])
+        return tuple(
+            self._selection(target.name, share * part, self._taken * part)
+            for target, part in zip(self.task.targets, parts, strict=True)
+        )
+
+    def _selection(self, target: str, share: float, taken: float) -> SelectionChoice:
         amount = self._total * share
         return SelectionChoice(
-            candidates=tuple(name for name in self.schema.names if name != self.task.target),
+            candidates=free_features(self.schema, self.task),
             k=self.task.count,
             rule=self.task.selection,
-            sensitivity=self._score_sensitivity(),
+            sensitivity=self._score_sensitivity(target),
             share=share,
-            event=self.accountant.approximate(amount, self._taken, "regression to choose features")
-            if self._taken
+            event=self.accountant.approximate(amount, taken, "regression to choose features")
+            if taken
             else self.accountant.exponential(amount, self.task.count, "choosing features"),
         )
 
-    def _score_sensitivity(self) -> float:
+    def _score_sensitivity(self, target: str) -> float:
         """The largest sensitivity of any candidate's score, by the declared domain alone."""
         if self.task.selection == "logistic":
             return GRADIENT_SENSITIVITY
         if self.task.selection != "mutual_information":
             return association_sensitivity(self.n)
-        sizes = {column.name: column.size for column in self.schema.columns}
-        target = sizes.pop(self.task.target)
-        binary = target <= 2 or max(sizes.values()) <= 2
+        features = map(self.schema.size, free_features(self.schema, self.task))
+        binary = self.schema.size(target) <= 2 or max(features) <= 2
         return mutual_information_sensitivity(self.n, binary=binary)
 
     def _forecast(
@@ -669,7 +693,7 @@ class _Builder:
         three: ThreeWayChoice | None, *, other_joint: int, final: bool,
     ) -> Forecast:  # fmt: skip
         sizes = {column.name: column.size for column in self.schema.columns}
-        known = forecast(sizes, cliques, last=(self.task.target,))
+        known = forecast(sizes, cliques, last=self.task.target_names)
         if three is not None and three.rule == "adaptive":
             known = Forecast(
                 largest_clique=max(known.largest_clique, GROWTH_CELLS),
@@ -691,12 +715,12 @@ class _Builder:
                 0
             ].candidates  # of the tree: those of the 3-way marginals are among them
             if not final:  # another S ties other columns together
-                loose = forest_candidates(self.schema, self.task.target, (), known.cells)
+                loose = forest_candidates(self.schema, self.task.target_names, (), known.cells)
                 pairs, rounds = loose.pairs, loose.rounds
             worst = self._worst(pairs, rounds)
             size = Forecast(
                 largest_clique=max([known.largest_clique, *worst[:1]]),
-                cells=known.cells + sum(worst),
+                cells=known.cells + sum(worst) + self._roots(),
                 exact=False,
             )
         self._check_size(size)
@@ -704,10 +728,17 @@ class _Builder:
 
     def _worst(self, pairs: Sequence[Clique], count: int) -> list[int]:
         """Cells of the largest pairs together with the target, descending."""
-        target = self.schema.size(self.task.target)
+        target = self.schema.cells(self.task.target_names)
         if isinstance(pairs, Pairs):
             return [target * cells for cells in pairs.largest(count)]
         return sorted((target * self.schema.cells(pair) for pair in pairs), reverse=True)[:count]
+
+    def _roots(self) -> int:
+        """Cells that a forest may add to several targets beside its edges: a root with them all."""
+        if not self.task.further:
+            return 0
+        free = free_features(self.schema, self.task)
+        return self.schema.cells(self.task.target_names) * sum(map(self.schema.size, free))
 
     def _check_size(self, size: Forecast) -> None:
         if size.largest_clique > MAX_CLIQUE_CELLS or size.cells > MAX_TREE_CELLS:

@@ -29,7 +29,8 @@ class Elimination:
         rule: `fill` (fewest new edges), `weight` (smallest clique table) or `degree` (fewest
             neighbours, `late` columns after all others). Ties go to the next measure, then to
             the column's position.
-        late: columns that `degree` eliminates last.
+        late: columns that `degree` eliminates last. Several of them do not count as neighbours:
+            a leaf of a forest joined to many of them still goes before an inner node.
     """
 
     def __init__(self, sizes: list[int], near: list[int], rule: Rule, late: frozenset[int]) -> None:
@@ -37,6 +38,7 @@ class Elimination:
         self._near = near
         self._rule = rule
         self._late = late
+        self._counted = ~sum(1 << node for node in late) if len(late) > 1 else -1
         # Exact products: sums of logarithms would make ties a matter of rounding.
         self._weight = [
             size * math.prod(sizes[other] for other in bits(mask))
@@ -71,7 +73,8 @@ class Elimination:
             return self._fill[node], self._weight[node]
         if self._rule == "weight":
             return self._weight[node], self._fill[node]
-        return int(node in self._late), self._near[node].bit_count(), self._weight[node]
+        neighbours = (self._near[node] & self._counted).bit_count()
+        return int(node in self._late), neighbours, self._weight[node]
 
     def _missing(self, mask: int) -> int:
         """Pairs of columns of a set that are not joined."""

@@ -80,7 +80,8 @@ def maximal_cliques(
 
     Min-fill, min-weight and min-degree with `last` eliminated last are tried and the one with
     the fewest cells wins. The third never makes a clique beyond {y, u, v} for the edges (u, v)
-    of a forest when y = last joins some of its nodes, which bounds every plan of this product.
+    of a forest when y = last joins some of its nodes, which bounds every plan of this product;
+    several columns `last` count together as y.
     """
     names = tuple(sizes)
     place = {name: position for position, name in enumerate(names)}

@@ -61,7 +61,7 @@ def most_features(
     def plan(k: int) -> Plan:
         return design(schema, replace(task, k=k), budget, n, synthesis=synthesis)
 
-    found = _largest(plan, 1, len(schema.columns) - 1, target)
+    found = _largest(plan, 1, len(schema.columns) - len(task.target_names), target)
     if found is None:
         raise BudgetError(
             f"No number of features keeps the expected error below {target:g}. Raise epsilon, ask "
@@ -102,7 +102,7 @@ def most_bins(
 
     most = max(map(_most_bins, map(schema.__getitem__, names)))
     first = plan(2)
-    if first.s_is_final and not {*first.s, task.target}.intersection(names):
+    if first.s_is_final and not {*first.s, *task.target_names}.intersection(names):
         raise BudgetError(
             "No task marginal holds a column to be binned, so the bins change nothing. Name a "
             "column among the features S.",

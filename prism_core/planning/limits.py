@@ -35,7 +35,8 @@ def limits(plan: Plan, trade: TradeOff) -> tuple[Limit, ...]:
             title="What holds for people in general",
             text="If the table shows that people of a certain kind have a certain outcome more "
             "often, everybody can apply this to anybody of that kind, in the table or not. "
-            f"Showing such relations with {plain(plan.task.target)} is the purpose of the release.",
+            f"Showing such relations with {plain(plan.task.target_text)} is the purpose of the "
+            "release.",
         ),
         Limit(
             title="What is known already",

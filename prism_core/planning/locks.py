@@ -98,6 +98,7 @@ def check_any_choice(
 
     A run must not stop after it chose S privately, so the worst S is looked at beforehand: the k
     largest locks on (X_j, Y), a lock on the joint (S, Y), and the d - k largest on single X_j.
+    With several targets the k largest of each count together, and all may choose the same S.
 
     Args:
         locks: of the budget.
@@ -109,19 +110,21 @@ def check_any_choice(
     Raises:
         BudgetError: when some S would not leave enough.
     """
-    features = set(schema.names) - {task.target}
+    features = set(schema.names) - set(task.target_names)
 
-    def largest(count: int, columns: int, *, target: bool) -> float:
-        """Of locks on marginals of that many columns, with the target or without."""
-        rest = {task.target} if target else set()
+    def largest(count: int, columns: int, target: str = "") -> float:
+        """Of locks on marginals of that many columns, with a target or without."""
+        rest = {target} if target else set()
         shares = [
             lock.share for lock in locks
             if len(lock.key) == columns and rest <= lock.key and lock.key - rest <= features
         ]  # fmt: skip
         return math.fsum(sorted(shares, reverse=True)[:count])
 
-    pairs, joint = largest(task.count, 2, target=True), largest(1, task.count + 1, target=True)
-    singles = largest(len(features) - task.count, 1, target=False)
+    k = task.count
+    pairs = math.fsum(largest(k, 2, target) for target in task.target_names)
+    joint = 0.0 if task.further else largest(1, k + 1, task.target)
+    singles = largest(len(features) - k, 1)
     for pool, taken, share in (
         ("task", max(pairs, joint), task_share), ("background", singles, background_share),
     ):  # fmt: skip

@@ -257,7 +257,7 @@ def meaning(plan: Plan, *, exact: bool | None = None) -> Meaning:
     )
     found = Meaning(
         epsilon=plan.guarantee.epsilon, delta=plan.delta, n=plan.n, unit=_unit(plan),
-        learned=None if prior is None else prior.spent.epsilon, target=plan.task.target,
+        learned=None if prior is None else prior.spent.epsilon, target=plan.task.target_text,
         loss=loss, trade=trade, guesses=(), limits=limits(plan, trade),
         tests=gains[: len(RATES)], curve=gains[len(RATES) :],
     )  # fmt: skip

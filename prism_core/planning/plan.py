@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core.data import schema_io
+from prism_core.errors import TaskError
+from prism_core.planning.targets import Aim
 from prism_core.privacy.accountants import Accountant, Spent, accountant
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.prior import Prior, together
@@ -213,6 +215,9 @@ class Plan:
         warnings: sentences for the curator.
         unused: parts of the adaptive rounds that measured nothing, as a round found nothing or
             no candidate was left. That depends on the rows, so they count as spent.
+        several: of several targets each with its own S, first target first; empty for one.
+            `s` is their union.
+        further_selections: the private choices of S for the further targets.
     """
 
     schema: Schema
@@ -234,6 +239,32 @@ class Plan:
     three_way: ThreeWayChoice | None = None
     three_way_event: ExponentialEvent | None = None
     unused: tuple[GaussianEvent, ...] = ()
+    several: tuple[Aim, ...] = ()
+    further_selections: tuple[SelectionChoice, ...] = ()
+
+    @property
+    def aims(self) -> tuple[Aim, ...]:
+        """Every target with its own S, first target first."""
+        return self.several or (Aim(target=self.task.target, weight=1.0, s=self.s),)
+
+    @property
+    def selections(self) -> tuple[SelectionChoice, ...]:
+        """The private choices of S, one a target; empty where nothing is chosen."""
+        return () if self.selection is None else (self.selection, *self.further_selections)
+
+    def for_target(self, name: str) -> Plan:
+        """The same measurements as a plan for one of the targets, to read bounds off.
+
+        It is no plan that could be run: its S and its target are those of `name` alone.
+
+        Raises:
+            TaskError: when it is no target.
+        """
+        aim = next((aim for aim in self.aims if aim.target == name), None)
+        if aim is None:
+            raise TaskError(f"{name!r} is no target of this plan.", field="target")
+        task = replace(self.task, target=name, further=())
+        return replace(self, task=task, s=aim.s, several=())
 
     @property
     def accountant(self) -> Accountant:
@@ -254,8 +285,7 @@ class Plan:
     def events(self) -> tuple[Event, ...]:
         """Everything the run spends; marginals still to be chosen count with equal noise."""
         events: list[Event] = []
-        if self.selection is not None:
-            events.append(self.selection.event)
+        events.extend(choice.event for choice in self.selections)
         events.extend(query.event for query in self.queries)
         events.extend(self.unused)
         for made, choice, label in (
@@ -297,6 +327,7 @@ class Plan:
         """Plain values for JSON; holds no fact about the rows but their number."""
         return {
             "target": self.task.target,
+            **targets_dict(self.several),
             "regime": self.task.regime,
             "k": self.task.k if self.selection else None,
             "s": list(self.s),
@@ -340,11 +371,10 @@ class Plan:
 
     def _deferred(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        if self.selection is not None:
-            choice = self.selection
+        for choice, aim in zip(self.selections, self.aims, strict=False):
             found.append(
                 {
-                    "name": "features",
+                    "name": f"features of {aim.target}" if self.several else "features",
                     "rule": choice.rule,
                     "rounds": choice.k,
                     "candidates": len(choice.candidates),
@@ -407,6 +437,14 @@ def plain_digest(
         whole["edges"] = sorted(edges)
     text = json.dumps(whole, sort_keys=True, ensure_ascii=False, default=list)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def targets_dict(several: Sequence[Aim]) -> dict[str, Any]:
+    """Every target with its own S; nothing for one, whose S stands beside it."""
+    if not several:
+        return {}
+    listed = [{"name": aim.target, "weight": aim.weight, "s": list(aim.s)} for aim in several]
+    return {"targets": listed}
 
 
 def _query_dict(query: Query) -> dict[str, Any]:

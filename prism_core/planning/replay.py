@@ -67,12 +67,14 @@ class Choices:
 
     Attributes:
         s: the features S.
+        by_target: of several targets the features of each, first target first; else empty.
         triples: cliques of the 3-way marginals, in the order of their choice.
         picks: adaptive marginals, likewise.
         pairs: background pairs, likewise.
     """
 
     s: tuple[str, ...]
+    by_target: tuple[tuple[str, ...], ...] = ()
     triples: tuple[Clique, ...] = ()
     picks: tuple[Pick, ...] = ()
     pairs: tuple[Clique, ...] = ()
@@ -89,7 +91,10 @@ class Choices:
             for query in plan.queries
             if query.kind == "adaptive"
         )
-        return cls(s=plan.s, triples=found["three-way"], picks=picks, pairs=found["tree"])
+        return cls(
+            s=plan.s, by_target=tuple(aim.s for aim in plan.several),
+            triples=found["three-way"], picks=picks, pairs=found["tree"],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +120,7 @@ def replay(wishes: Wishes, choices: Choices) -> Stages:
             wishes that no plan can be made from.
     """
     planned = wishes.plan()
-    opened = _with_s(planned, choices.s)
+    opened = _with_s(planned, choices)
     plan = opened
     adaptive = plan.three_way is not None and plan.three_way.rule == "adaptive"
     if choices.picks and not adaptive:
@@ -135,15 +140,21 @@ def replay(wishes: Wishes, choices: Choices) -> Stages:
     return Stages(planned=planned, opened=opened, final=plan)
 
 
-def _with_s(planned: Plan, s: tuple[str, ...]) -> Plan:
+def _with_s(planned: Plan, choices: Choices) -> Plan:
+    each = choices.by_target if planned.several else (choices.s,)
+    if len(each) != len(planned.aims) or bool(choices.by_target) != bool(planned.several):
+        raise PlanError("There is not one S for every target.", field="s")
     if planned.selection is None:
-        if s != planned.s:
+        if each != tuple(aim.s for aim in planned.aims) or choices.s != planned.s:
             raise PlanError("S is not what the regime and the graph say.", field="s")
         return planned
-    known = set(planned.selection.candidates)
-    if len(set(s)) != planned.selection.k or not known.issuperset(s):
-        raise PlanError("S does not hold as many features as were to be chosen.", field="s")
-    return with_features(planned, s)
+    for s, selection in zip(each, planned.selections, strict=True):
+        if len(set(s)) != selection.k or not set(selection.candidates).issuperset(s):
+            raise PlanError("S does not hold as many features as were to be chosen.", field="s")
+    opened = with_features(planned, each[0], each[1:])
+    if set(choices.s) != set(opened.s):
+        raise PlanError("S is not the union of the features of the targets.", field="s")
+    return opened
 
 
 def _without(clique: Clique, target: str) -> Clique:

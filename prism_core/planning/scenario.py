@@ -165,7 +165,9 @@ def _outcome(what: str, a: Value, b: Value, *, contest: bool = False) -> Differe
 
 def _features(plan: Plan) -> str:
     if not plan.s_is_final:
-        return f"{plan.task.k} of {len(plan.schema.columns) - 1}, chosen at run time"
+        free = len(plan.schema.columns) - len(plan.aims)
+        each = " for each target" if plan.several else ""
+        return f"{plan.task.k} of {free}{each}, chosen at run time"
     return ", ".join(plan.s)
 
 
@@ -186,6 +188,7 @@ def entries(plan: Plan) -> dict[str, Value]:
         found["task.thresholds"] = task.thresholds
     found |= _named("task.numeric_columns", task.numeric_columns)
     found |= _named("task.weights", task.weights)
+    found |= _named("task.further", {target.name: target.weight for target in task.further})
     found |= {
         "budget.epsilon": budget.epsilon, "budget.delta": plan.delta,
         "budget.accountant": budget.accountant, "budget.allocation": budget.allocation,

@@ -17,12 +17,40 @@ SHOWN = 12
 def statement(task: Task, dag: Dag | None, features: int | None = None) -> str:
     """What the release will protect for prediction, in a curator's words. Data-free.
 
+    With several targets each has its own sentences, and one says what holds between them.
+
     Args:
         task: settled, as in a plan, or not yet.
         dag: the public graph, if any.
-        features: columns besides the target, where they are known.
+        features: columns that are no target, where they are known.
     """
-    target = task.target
+    if not task.further:
+        return _of_one(task, dag, task.target, features)
+    each = [
+        f"{target.name} (weight {target.weight:g}): {_of_one(task, dag, target.name, features)}"
+        for target in task.targets
+    ]
+    return " ".join([*each, _between(task, dag)])
+
+
+def _between(task: Task, dag: Dag | None) -> str:
+    """What one target says about another one."""
+    if dag is None or task.regime == "predictive":
+        return "No target is a feature of another one: who predicts one does not know the others."
+    chosen = dag.parents if task.regime == "causal" else dag.markov_blanket
+    found = [
+        f"{name} is a feature of {target}"
+        + ("" if target in chosen(name) else f" ({target} is none of {name}: leave it out there)")
+        for target in task.target_names
+        for name in chosen(target)
+        if name in task.target_names
+    ]
+    if not found:
+        return "No target is a feature of another one."
+    return f"Between the targets: {', '.join(found)}, as the graph says."
+
+
+def _of_one(task: Task, dag: Dag | None, target: str, features: int | None) -> str:
     if task.regime == "predictive":
         if task.k is None:
             return (

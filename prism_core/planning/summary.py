@@ -43,13 +43,14 @@ class PlanLine:
 def lines(plan: Plan) -> tuple[PlanLine, ...]:
     """The whole budget; shares add up to 1 (but for rounding to the safe side)."""
     found: list[PlanLine] = []
-    if plan.selection is not None:
+    for choice, aim in zip(plan.selections, plan.aims, strict=False):
+        whose = f" for {aim.target}" if plan.several else ""
         found.append(
             PlanLine(
-                label=f"choosing {plan.selection.k} of {len(plan.selection.candidates)} features",
+                label=f"choosing {choice.k} of {len(choice.candidates)} features{whose}",
                 pool="selection",
                 cells=None,
-                share=plan.selection.share,
+                share=choice.share,
                 sigma=None,
                 relative_error=None,
             )

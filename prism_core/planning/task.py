@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import BudgetError, PlanError, TaskError
 from prism_core.planning.locks import check_together
+from prism_core.planning.target import Target, check_targets
 from prism_core.privacy.accountants import ACCOUNTANTS, AccountantName
 from prism_core.privacy.checks import delta_value, epsilon_value
 
@@ -65,6 +66,8 @@ class Task:
         numeric_bins: from so many bins on.
         thresholds: how many thresholds, spread evenly over the bins.
         numeric_columns: columns with a rule of their own, however many bins they have.
+        further: more columns to be predicted with the same release, each with a weight beside
+            the 1 of `target`; see `planning.targets`. Not with `three_way`.
     """
 
     target: str
@@ -79,9 +82,11 @@ class Task:
     numeric_bins: int = 32
     thresholds: int = 15
     numeric_columns: Mapping[str, NumericRule] = field(default_factory=lambda: MappingProxyType({}))
+    further: tuple[Target, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
+        object.__setattr__(self, "further", tuple(self.further))
         if not isinstance(self.target, str) or not self.target:
             raise TaskError("target must name the column to be predicted.", field="target")
         _one_of("regime", self.regime, REGIMES)
@@ -99,6 +104,23 @@ class Task:
                 raise TaskError(
                     f"The weight of {name!r} must be a number above 0.", field="weights"
                 )
+        check_targets(self.target, self.further, self.three_way)
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All columns to be predicted, with weights; the first one counts 1."""
+        return (Target(name=self.target), *self.further)
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of all columns to be predicted."""
+        return (self.target, *(target.name for target in self.further))
+
+    @property
+    def target_text(self) -> str:
+        """The columns to be predicted, in words: "a", "a and b", "a, b and c"."""
+        *first, last = self.target_names
+        return f"{', '.join(first)} and {last}" if first else last
 
     @property
     def count(self) -> int:

@@ -57,33 +57,35 @@ def task_pairs(schema: Schema, s: Sequence[str], target: str) -> tuple[Clique, .
     return pairs
 
 
-def one_ways(schema: Schema, s: Sequence[str], target: str) -> tuple[Clique, ...]:
+def one_ways(schema: Schema, s: Sequence[str], targets: Sequence[str]) -> tuple[Clique, ...]:
     """One-way marginals that no task marginal covers."""
-    covered = {*s, target}
+    covered = {*s, *targets}
     return tuple((name,) for name in schema.names if name not in covered)
 
 
 def forest_candidates(
-    schema: Schema, target: str, joined: Sequence[str], base_cells: int
+    schema: Schema, target: str | Sequence[str], joined: Sequence[str], base_cells: int
 ) -> ForestCandidates:
     """Candidates for the background forest over the features; Y is never an endpoint.
 
     A pair (u, v) is a candidate when the clique {Y, u, v} stays below the limits. The
     triangulation of a forest whose nodes are partly joined to Y needs no larger clique (see
-    `junction_tree.maximal_cliques`), so whatever is chosen fits.
+    `junction_tree.maximal_cliques`), so whatever is chosen fits. With several targets Y is all of
+    them together.
 
     Args:
         schema: the domain.
-        target: Y.
+        target: Y, or all targets.
         joined: columns tied together already, when the joint (S, Y) is measured.
         base_cells: cells of the cliques measured anyway.
     """
-    features = [name for name in schema.names if name != target]
+    targets = (target,) if isinstance(target, str) else tuple(target)
+    features = [name for name in schema.names if name not in targets]
     rounds_at_most = max(1, len(features) - 1)
     limit = min(MAX_CLIQUE_CELLS, (MAX_TREE_CELLS - base_cells) // rounds_at_most)
     pairs = Pairs(
         names=tuple(features), sizes=tuple(map(schema.size, features)),
-        most=limit // schema.size(target), tied=frozenset(joined),
+        most=limit // schema.cells(targets), tied=frozenset(joined),
     )  # fmt: skip
     groups = len(features) - max(0, len(joined) - 1)
     return ForestCandidates(

@@ -53,21 +53,23 @@ def epsilons_of(text: str) -> tuple[float, ...]:
 def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
     """The plan of a scenario for the stand-in rows, at another epsilon.
 
-    Entries about columns that these rows lack (weights, locks) are left out.
+    Entries about columns that these rows lack (weights, locks, further targets) are left out.
 
     Raises:
         PrismError: naming the scenario, where it cannot be planned.
     """
     schema, target = stand_in.schema, stand_in.target
     task, budget, synthesis = scenario.task, scenario.budget, scenario.synthesis
-    weights = {n: w for n, w in task.weights.items() if n in schema and n != target}
+    further = tuple(each for each in task.further if each.name in schema and each.name != target)
+    features = set(schema.names) - (set() if further else {target})
+    weights = {name: weight for name, weight in task.weights.items() if name in features}
     locks = tuple(lock for lock in budget.locks if lock.key <= set(schema.names))
-    k = None if task.k is None else min(task.k, len(schema.columns) - 1)
+    k = None if task.k is None else min(task.k, len(schema.columns) - 1 - len(further))
     rows = min(synthesis.rows or stand_in.train.n, FITTED_ROWS)
     try:
         return design(
             schema,
-            replace(task, target=target, weights=weights, k=k),
+            replace(task, target=target, weights=weights, further=further, k=k),
             replace(budget, epsilon=epsilon, locks=locks), stand_in.train.n, dag=stand_in.dag,
             synthesis=replace(synthesis, rows=rows),
         )  # fmt: skip

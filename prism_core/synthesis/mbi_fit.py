@@ -46,7 +46,7 @@ class MbiFit:
 
 def fit_mbi(
     sizes: Mapping[str, int],
-    target: str,
+    last: Sequence[str],
     n: int,
     measurements: Sequence[Measurement],
     *,
@@ -61,7 +61,7 @@ def fit_mbi(
 
     Args:
         sizes: codes per column, in schema order.
-        target: Y, eliminated last by the bounded triangulation.
+        last: targets, eliminated last by the bounded triangulation.
         n: training rows; the model's total.
         measurements: noisy marginals.
         iterations: at most this many; stops early when the loss no longer falls.
@@ -69,7 +69,7 @@ def fit_mbi(
         progress: called with the share of iterations done; may raise to stop.
     """
     mbi = load_mbi()
-    cliques = maximal_cliques(sizes, [m.clique for m in measurements], last=(target,))
+    cliques = maximal_cliques(sizes, [m.clique for m in measurements], last=last)
     domain = mbi.Domain(tuple(sizes), tuple(sizes.values()))
     observed = [_observed(mbi, m) for m in measurements]
     loss = mbi.MarginalLossFn(

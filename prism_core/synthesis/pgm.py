@@ -96,7 +96,7 @@ class Pgm:
 
 def fit_pgm(
     sizes: Mapping[str, int],
-    target: str,
+    target: str | Sequence[str],
     n: int,
     measurements: Sequence[Measurement],
     *,
@@ -113,7 +113,7 @@ def fit_pgm(
 
     Args:
         sizes: codes per column, in schema order.
-        target: Y, eliminated last by the bounded triangulation.
+        target: Y, or several, eliminated last by the bounded triangulation.
         n: training rows; the model's total.
         measurements: noisy marginals.
         iterations: at most this many; both engines stop early when the loss no longer falls.
@@ -129,17 +129,18 @@ def fit_pgm(
     if engine not in ENGINES:
         raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
     check_measurements(sizes, n, measurements)
+    last = (target,) if isinstance(target, str) else tuple(target)
     if engine == "auto":
-        size = forecast(sizes, [m.clique for m in measurements], last=(target,))
+        size = forecast(sizes, [m.clique for m in measurements], last=last)
         engine = "mbi" if size.largest_clique >= LARGE_CLIQUE else "fast"
     if engine == "mbi":
-        found = fit_mbi(sizes, target, n, measurements, iterations=iterations, progress=progress)
+        found = fit_mbi(sizes, last, n, measurements, iterations=iterations, progress=progress)
         return Pgm(
             sizes=sizes, n=n, tree=found.tree, tables=found.tables, loss=found.loss,
             engine="mbi", potentials=found.potentials,
         )  # fmt: skip
     made = fit(
-        sizes, n, measurements, last=(target,), iterations=iterations, tolerance=tolerance,
+        sizes, n, measurements, last=last, iterations=iterations, tolerance=tolerance,
         start=None if start is None else start.potentials, progress=progress,
     )  # fmt: skip
     return Pgm.of(sizes, n, made)

@@ -54,6 +54,7 @@ PIPELINE = "unit/test_pipeline.py"
 LEDGER = "unit/test_ledger.py"
 ACCOUNTANTS = "unit/test_accountants.py"
 PLD = "unit/test_pld.py"
+TARGETS = "unit/test_targets.py"
 LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
 PRIVATE = "unit/test_private_evaluation.py"
@@ -126,7 +127,23 @@ CATALOGUE = (
     ),
     _one(
         "selection budget not charged", "planning/plan.py",
-        "            events.append(self.selection.event)\n", "            pass\n", RECORD,
+        "        events.extend(choice.event for choice in self.selections)\n", "", RECORD,
+    ),
+    _one(
+        "selection of further targets not charged", "planning/plan.py",
+        "        events.extend(choice.event for choice in self.selections)\n",
+        "        events.extend(choice.event for choice in self.selections[:1])\n",
+        f"{RECORD}::test_several_targets_replay",
+    ),
+    _one(
+        "every target gets the whole selection pool", "planning/targets.py",
+        "tuple(weight / whole * (1.0 - 1e-12) for weight in weights)", "(1.0,) * len(weights)",
+        f"{TARGETS}::test_the_selection_pool_is_split_by_weight_and_the_whole_is_epsilon",
+    ),
+    _one(
+        "strangers heard through another target", "planning/targets.py",
+        "            open_names += sorted(fresh & targets)\n", "",
+        f"{TARGETS}::test_a_cause_of_another_target_is_refused_where_it_would_hear_from_strangers",
     ),
     _one(
         "sensitivity of R halved", "privacy/scores.py",
@@ -145,20 +162,21 @@ CATALOGUE = (
     ),
     _one(
         "background edge to the target", "planning/workload.py",
-        "    features = [name for name in schema.names if name != target]\n    rounds",
+        "    features = [name for name in schema.names if name not in targets]\n    rounds",
         "    features = list(schema.names)\n    rounds",
         "unit/test_regimes.py::test_regime_guard_on_the_measurement_graph",
     ),
     Mutation(
         name="raw scores used as weights", file="pipeline.py",
         edits=(
-            ("            self.plan = with_features(self.plan, chosen)\n",
+            ("            self.plan = with_features(self.plan, chosen, further)\n",
              "            from prism_core.data.counts import marginal_counts as _counts\n"
              "            from prism_core.privacy.scores import association as _r\n"
              "            y = self.plan.task.target\n"
              "            raw = {c: 1.0 + _r(_counts(self.table, (c, y))) for c in chosen}\n"
              "            task = replace(self.plan.task, weights=raw)\n"
-             "            self.plan = with_features(replace(self.plan, task=task), chosen)\n"),
+             "            changed = replace(self.plan, task=task)\n"
+             "            self.plan = with_features(changed, chosen, further)\n"),
         ),
         killers=(RECORD,),
     ),

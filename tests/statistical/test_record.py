@@ -25,6 +25,7 @@ from prism_core.learning.graph import learn_graph
 from prism_core.learning.graph_plan import design_graph
 from prism_core.planning import adaptive
 from prism_core.planning.design import design
+from prism_core.planning.target import Target
 from prism_core.planning.task import (
     MODELS,
     REGIMES,
@@ -160,6 +161,36 @@ def test_every_way_of_choosing_features_replays(seed, selection):
         before.n, synthesis=Synthesis(rows=20),
     )  # fmt: skip
     check_spend(*compare(plan, before, after))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("regime", "selection", "accountant"),
+    [("causal", "greedy", "zcdp"), ("graphical", "greedy", "zcdp"),
+     ("predictive", "greedy", "zcdp"), ("predictive", "greedy", "basic"),
+     ("predictive", "one_shot", "zcdp"), ("predictive", "mutual_information", "zcdp")],
+)  # fmt: skip
+def test_several_targets_replay(seed, regime, selection, accountant, monkeypatch):
+    """The model that the forest is scored by is real here: naive Bayes has one target."""
+    monkeypatch.setattr(pipeline, "fit_pgm", fit_pgm)
+    before, after = neighbours(seed)
+    task = Task(
+        target="y", regime=regime, k=2, selection=selection,
+        further=(Target(name="d", weight=0.5),),
+    )  # fmt: skip
+    dag = Dag(nodes=SCHEMA.names, edges=(*DAG.edges, ("b", "d"), ("e", "d")))
+    plan = design(
+        SCHEMA, task, Budget(accountant=accountant), before.n, dag=dag,
+        synthesis=Synthesis(rows=20),
+    )  # fmt: skip
+    made, tape = compare(plan, before, after)
+    check_spend(made, tape)
+    if regime == "predictive":  # by weight; rho is epsilon squared over 8 a choice
+        asked = [how[0] for kind, _, how in tape.asked if kind == "choice"]
+        first, second = asked[0], asked[2 if selection == "greedy" else 1]
+        ratio = second / first
+        assert ratio ** (1 if accountant == "basic" else 2) == pytest.approx(0.5)
+        assert made.plan.tree_event is not None
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -22,31 +22,35 @@ def choose_features(
     plan: Plan,
     noise: NoiseSource,
     step: Callable[[], None] = lambda: None,
+    target: str | None = None,
 ) -> tuple[str, ...]:
-    """S, in schema order, by the plan's rule.
+    """S of one target, in schema order, by the plan's rule.
 
     `greedy`: k rounds of the exponential mechanism without replacement. `one_shot`: the same
     law in one draw. Both score by R, the total variation distance of (X_j, Y) from
     independence, sensitivity 3 / n. `mutual_information`: one draw, scored by I(X_j; Y) in nats.
     `logistic`: the largest coefficients of a private regression (3b).
 
-    Spends: the selection event of the plan: k rounds of the same epsilon, or the regression.
+    Spends: the target's selection event of the plan: k rounds of the same epsilon, or the
+    regression. Several targets are chosen for one after the other; their events add up.
 
     Args:
         table: the private rows.
         plan: holds candidates, rule, sensitivity and budget of the choice.
         noise: where the randomness comes from.
         step: called before each draw; may raise to stop.
+        target: whose features; the first target when None.
     """
-    choice = plan.selection
-    if choice is None:
+    if plan.selection is None:
         return plan.s
+    target = plan.task.target if target is None else target
+    choice = plan.selections[plan.task.target_names.index(target)]
     if choice.rule == "logistic":
-        chosen = choose_by_regression(table, choice, plan.task.target, noise, step)
+        chosen = choose_by_regression(table, choice, target, noise, step)
     elif choice.rule == "greedy":
-        chosen = _greedy(table, choice, plan.task.target, noise, step)
+        chosen = _greedy(table, choice, target, noise, step)
     else:
-        chosen = _one_shot(table, choice, plan.task.target, noise, step)
+        chosen = _one_shot(table, choice, target, noise, step)
     return plan.schema.canonical(chosen)
 
 

@@ -1,0 +1,50 @@
+"""The pages with several targets: chosen on Structure, measured on Budget."""
+
+from __future__ import annotations
+
+import pytest
+from test_structure import made, page, texts
+
+from dashboard.state import Graph
+from prism_core.planning.target import Target
+
+pytestmark = pytest.mark.app
+
+EDGES = (("age", "readmitted"), ("severity", "readmitted"), ("severity", "Ward code"))
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+def test_a_further_target_is_chosen_weighed_and_measured():
+    project = made(graph=Graph(edges=EDGES))
+    test = page(project)
+    test.multiselect(key="further_choice_readmitted").set_value(["Ward code"]).run()
+    assert not test.exception
+    assert project.further == {"Ward code": 1.0}
+    assert project.task().further == (Target(name="Ward code"),)
+    assert "Pa(readmitted): age, severity" in texts(test)
+    assert "Pa(Ward code): severity" in texts(test)
+    assert "Ward code (weight 1): S = Pa(Ward code) = {severity}" in texts(test)
+    project.further["Ward code"] = 0.5
+    test.switch_page("pages/budget.py").run()
+    assert not test.exception
+    assert {query.label for query in project.plan().queries if query.pool == "task"} == {
+        "age × readmitted", "severity × readmitted", "Ward code × severity",
+    }  # fmt: skip
+    assert "say about **readmitted and Ward code**" in texts(test)
+    test.switch_page("pages/structure.py").run()
+    assert project.further == {"Ward code": 0.5}  # kept over a change of page
+    test.multiselect(key="further_choice_readmitted").set_value([]).run()
+    assert project.further == {}
+    assert project.plan().several == ()
+
+
+def test_targets_that_cannot_be_protected_together_say_so_on_the_budget_page():
+    edges = (("age", "readmitted"), ("readmitted", "Ward code"), ("severity", "Ward code"))
+    test = page(made(graph=Graph(edges=edges), further={"Ward code": 1.0}))
+    test.switch_page("pages/budget.py").run()
+    assert not test.exception
+    assert "cannot be protected together" in texts(test)
