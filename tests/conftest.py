@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from prism_core.data import schema_io
 from prism_core.data.column import Column, equal_edges, level_text
 from prism_core.data.schema import Schema
+from prism_core.experiments import samples
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
@@ -272,6 +273,12 @@ def frame() -> pd.DataFrame:
 def small() -> tuple[Schema, pd.DataFrame]:
     """The same schema and rows for fixtures that live longer than a test; not to be changed."""
     return small_schema(), small_frame()
+
+
+@pytest.fixture(scope="session")
+def spurious() -> samples.Sample:
+    """The benchmark whose consequences stop predicting, made once; not to be changed."""
+    return samples.load("scm_spurious")
 
 
 @pytest.fixture
