@@ -16,10 +16,11 @@ from prism_core.data import schema_io
 from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column, equal_edges, level_text
 from prism_core.data.schema import Schema
+from prism_core.experiments import samples
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _SLOW_MACHINES = [HealthCheck.too_slow]
@@ -50,6 +51,9 @@ LONG = (
     "browser/test_share_bar.py::test_python_hears_of_a_drag",
     "browser/test_share_bar.py::test_a_handle_stops_at_the_least",
     "mutations/test_mutations.py::test_the_bug_is_noticed",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[2]",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[3]",
+    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[4]",
     "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[5]",
     "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[6]",
     "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[7]",
@@ -64,11 +68,35 @@ LONG = (
 """Marked `long`: minutes together, and each of them has shorter ones of its kind beside it."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+CHAINS = ("tests/browser/", "tests/static/test_static.py::test_pyright")
+"""Each is begun at once, by a worker of its own: tests with a browser wait for each other, and the
+type checker is one test, so that whoever begins them late is waited for at the end."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if any(part in item.nodeid for part in LONG):
             item.add_marker("long")
+    yield  # what is left out goes
+    items[:] = _chains_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def _chains_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The same tests in an order in which a chain stands where a worker begins.
+
+    `--dist worksteal` gives every worker an equal stretch of the list and lets those who are done
+    take from the end of the longest.
+    """
+    if workers < len(CHAINS):
+        return items
+    chains = [[item for item in items if item.nodeid.startswith(name)] for name in CHAINS]
+    ordered = [item for item in items if not item.nodeid.startswith(CHAINS)]
+    begin = 0
+    for worker, chain in enumerate(chains):
+        ordered[begin:begin] = chain
+        begin += (len(items) - begin) // (workers - worker)
+    return ordered
 
 
 # --- strategies, found by type: @given(st.from_type(Schema)) --------------------------------
@@ -267,6 +295,12 @@ def frame() -> pd.DataFrame:
 def small() -> tuple[Schema, pd.DataFrame]:
     """The same schema and rows for fixtures that live longer than a test; not to be changed."""
     return small_schema(), small_frame()
+
+
+@pytest.fixture(scope="session")
+def spurious() -> samples.Sample:
+    """The benchmark whose consequences stop predicting, made once; not to be changed."""
+    return samples.load("scm_spurious")
 
 
 @pytest.fixture

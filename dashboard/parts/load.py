@@ -73,16 +73,15 @@ def _sample(name: str) -> Sample:
 def _samples() -> None:
     st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
     for column, name in zip(st.columns(len(samples.SAMPLES)), samples.SAMPLES, strict=True):
-        found = _sample(name)
         with column.container(border=True, height="stretch"):
-            st.subheader(found.title, anchor=False)
-            st.markdown(found.description)
+            st.subheader(samples.title(name), anchor=False)
+            st.markdown(samples.description(name))
             chosen = project().sample == name
             if st.button(
                 "In use" if chosen else "Use this sample", key=f"sample_{name}", disabled=chosen,
                 type="secondary" if chosen else "primary", width="stretch",
             ):  # fmt: skip
-                _open(found)
+                _open(_sample(name))  # only now are rows generated
                 st.rerun()
 
 

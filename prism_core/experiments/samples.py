@@ -164,6 +164,15 @@ def title(name: str) -> str:
     return _recipe(name).title
 
 
+def description(name: str) -> str:
+    """Two sentences for a curator, without making the sample's rows.
+
+    Raises:
+        ConfigError: when there is no sample of that name.
+    """
+    return _recipe(name).description
+
+
 def fresh(name: str) -> RawTable:
     """Rows like a sample's training rows, but not those: for scoring without a shift.
 

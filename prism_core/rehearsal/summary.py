@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ def half_width(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return float(stats.t.ppf((1.0 + CONFIDENCE) / 2.0, len(values) - 1)) * error
+    return float(stdtrit(len(values) - 1, (1.0 + CONFIDENCE) / 2.0)) * error
 
 
 def estimates(points: Iterable[Point]) -> tuple[Estimate, ...]:

@@ -58,7 +58,6 @@ def page(project: Project, tab: str = TABS[0]) -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60)
     test.session_state["project"] = project
     test.session_state["budget_tabs"] = tab
-    test.run()
     test.switch_page("pages/budget.py").run()
     assert not test.exception
     return test

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.entries import BudgetEntries
 from dashboard.state import Graph, Project
-from prism_core.experiments import samples
 from prism_core.planning.bounds import bounds
 from prism_core.planning.meaning import meaning
 from prism_core.planning.task import Synthesis
@@ -19,11 +18,10 @@ pytestmark = pytest.mark.app
 
 
 @pytest.fixture
-def project() -> Project:
-    sample = samples.load("scm_spurious")
-    dag = formats.read(sample.dag_json)
+def project(spurious) -> Project:
+    dag = formats.read(spurious.dag_json)
     return Project(
-        raw=sample.train, test=sample.test, public=True, schema=sample.schema,
+        raw=spurious.train, test=spurious.test, public=True, schema=spurious.schema,
         graph=Graph(edges=dag.edges), target="Y",
         synthesis=Synthesis(model="naive_bayes", sampling="iid"),
     )  # fmt: skip

@@ -59,9 +59,9 @@ def project() -> Project:
 def page(name: str, project: Project) -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60)
     test.session_state["project"] = project
-    test.run()
     if name != "data":
-        test.switch_page(f"pages/{name}.py").run()
+        test.switch_page(f"pages/{name}.py")
+    test.run()
     assert not test.exception
     return test
 

@@ -9,12 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.entries import BudgetEntries
+from dashboard.parts import load
 from dashboard.state import Graph, Project
 from prism_core.data import form
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
-from prism_core.experiments import samples
 from prism_core.structure import formats
 
 pytestmark = pytest.mark.app
@@ -27,16 +27,15 @@ def _workspace(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def project() -> Project:
-    sample = samples.load("scm_spurious")
-    dag = formats.read(sample.dag_json)
+def project(spurious) -> Project:
+    dag = formats.read(spurious.dag_json)
     return Project(
-        name=sample.title,
-        sample=sample.name,
-        raw=sample.train,
-        test=sample.test,
+        name=spurious.title,
+        sample=spurious.name,
+        raw=spurious.train,
+        test=spurious.test,
         public=True,
-        schema=sample.schema,
+        schema=spurious.schema,
         graph=Graph(edges=dag.edges),
         target="Y",
     )
@@ -46,9 +45,9 @@ def page(name: str, project: Project | None = None) -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60)
     if project is not None:
         test.session_state["project"] = project
-    test.run()
     if name != "data":
-        test.switch_page(f"pages/{name}.py").run()
+        test.switch_page(f"pages/{name}.py")
+    test.run()
     assert not test.exception
     return test
 
@@ -63,8 +62,10 @@ def marginals(test: AppTest):
     return next(frame.value for frame in test.dataframe if "marginal" in frame.value.columns)
 
 
-def test_the_first_page_offers_samples_and_says_what_is_missing():
-    test = page("data")
+def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(load, "_sample", None)  # no rows are made before a sample is chosen
+        test = page("data")
     assert "Load a table or open a sample" in texts(test)
     test.button(key="sample_readmission").click().run()
     assert not test.exception

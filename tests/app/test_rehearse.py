@@ -13,7 +13,6 @@ from dashboard import worker
 from dashboard.parts import rehearse_controls, rehearse_start
 from dashboard.state import Graph, Project
 from prism_core.errors import TableError
-from prism_core.experiments import samples
 from prism_core.planning.task import Synthesis
 from prism_core.privacy.ledger.book import default_workspace
 from prism_core.rehearsal import FOLDER, Kept, run
@@ -43,11 +42,10 @@ def here(monkeypatch):
 
 
 @pytest.fixture
-def project() -> Project:
-    sample = samples.load("scm_spurious")
+def project(spurious) -> Project:
     found = Project(
-        name="stays.csv", raw=sample.train, schema=sample.schema, target="Y",
-        graph=Graph(edges=formats.read(sample.dag_json).edges),
+        name="stays.csv", raw=spurious.train, schema=spurious.schema, target="Y",
+        graph=Graph(edges=formats.read(spurious.dag_json).edges),
         synthesis=Synthesis(model="naive_bayes", rows=2_000),
     )  # fmt: skip
     found.rehearsing.seeds, found.rehearsing.epsilons = 2, "0.5, 4"
@@ -57,7 +55,7 @@ def project() -> Project:
 def page(project: Project, name: str = "rehearse") -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60)
     test.session_state["project"] = project
-    test.run().switch_page(f"pages/{name}.py").run()
+    test.switch_page(f"pages/{name}.py").run()
     assert not test.exception
     return test
 
@@ -159,7 +157,7 @@ def test_the_allocation_is_chosen_with_its_why(project, here, monkeypatch):
     assert project.plan().budget.allocation == rule
 
 
-def test_a_sample_and_a_public_file_stand_in(project, here):
+def test_a_sample_and_a_public_file_stand_in(project, spurious, here):
     test = page(project)
     test.get("button_group")[0].set_value("sample").run()
     test.selectbox(key="rehearse_sample").select("scm_marginal").run()
@@ -168,7 +166,7 @@ def test_a_sample_and_a_public_file_stand_in(project, here):
     test.get("button_group")[0].set_value("file").run()
     click(test, "rehearse_run")
     assert "Upload a public file" in texts(test)
-    project.rehearsing.public = samples.load("scm_spurious").test
+    project.rehearsing.public = spurious.test
     project.rehearsing.public_sha256 = "of its file"
     click(page(project), "rehearse_run")
     assert project.rehearsing.asked.shifts == ("none",)
@@ -187,11 +185,11 @@ def test_the_file_that_was_loaded_as_private_does_not_stand_in(project, monkeypa
     assert (entries.public, entries.public_sha256) == (None, "")
 
 
-def test_another_upload_takes_the_place_of_the_first(project, monkeypatch):
+def test_another_upload_takes_the_place_of_the_first(project, spurious, monkeypatch):
     monkeypatch.setattr(rehearse_controls, "project", lambda: project)
     monkeypatch.setattr(rehearse_start, "project", lambda: project)
     project.rehearsing.source = "file"
-    rows = samples.load("scm_spurious").test.frame
+    rows = spurious.test.frame
     titles = []
     for name, part in (("one.csv", rows[:400]), ("two.csv", rows[400:900])):
         for _ in range(2):

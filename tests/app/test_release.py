@@ -15,7 +15,6 @@ from dashboard.worker import Job
 from prism_core.bundle import approved
 from prism_core.bundle.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
-from prism_core.experiments import samples
 from prism_core.planning.words import eps_text, left_text
 from prism_core.privacy.accountants import Spent
 from prism_core.privacy.events import GaussianEvent
@@ -33,18 +32,16 @@ def _workspace(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def project() -> Project:
-    sample = samples.load("scm_spurious")
+def project(spurious) -> Project:
     return Project(
-        name="stays.csv", raw=sample.train, test=sample.test, schema=sample.schema, target="Y",
-        graph=Graph(edges=formats.read(sample.dag_json).edges), asset="stays 2024",
+        name="stays.csv", raw=spurious.train, test=spurious.test, schema=spurious.schema,
+        target="Y", graph=Graph(edges=formats.read(spurious.dag_json).edges), asset="stays 2024",
     )  # fmt: skip
 
 
 def page(project: Project) -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60)
     test.session_state["project"] = project
-    test.run()
     test.switch_page("pages/release.py").run()
     assert not test.exception
     return test

@@ -61,7 +61,6 @@ def project(tmp_path, monkeypatch, schema, frame) -> Project:
 def page(project: Project) -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60)
     test.session_state["project"] = project
-    test.run()
     test.switch_page("pages/report.py").run()
     assert not test.exception
     return test

@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 from dashboard import worker
 from dashboard.parts import rehearse_start
 from dashboard.state import Graph, Project
-from prism_core.experiments import samples
 from prism_core.planning.task import Synthesis
 from prism_core.privacy.ledger.book import default_workspace
 from prism_core.rehearsal import FOLDER, Kept, run
@@ -69,13 +68,12 @@ def _clean(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def project() -> Project:
-    sample = samples.load("scm_spurious")
+def project(spurious) -> Project:
     found = Project(
-        name="stays.csv", raw=Sealed("stays.csv", sample.train.header, 3_000), schema=sample.schema,
-        test=Sealed("later.csv", sample.train.header, 500), target="Y",
+        name="stays.csv", raw=Sealed("stays.csv", spurious.train.header, 3_000),
+        schema=spurious.schema, test=Sealed("later.csv", spurious.train.header, 500), target="Y",
         train=Sealed("train", (), 3_000), holdout=Sealed("holdout", (), 500), asset="stays",
-        graph=Graph(edges=formats.read(sample.dag_json).edges),
+        graph=Graph(edges=formats.read(spurious.dag_json).edges),
         synthesis=Synthesis(model="naive_bayes", rows=500),
     )  # fmt: skip
     found.rehearsing.seeds, found.rehearsing.epsilons = 1, "2"
@@ -151,10 +149,10 @@ def test_nothing_on_budget_touches_a_private_row(project, regime):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["graph", "sample", "file"])
-def test_nothing_on_rehearse_touches_a_private_row(project, source):
+def test_nothing_on_rehearse_touches_a_private_row(project, spurious, source):
     project.rehearsing.source = source
     project.rehearsing.sample = "scm_marginal"
-    project.rehearsing.public = samples.load("scm_spurious").test
+    project.rehearsing.public = spurious.test
     test = open_page("rehearse", project)
     for key in ("rehearse_run", "rehearse_auto"):
         test.button(key=key).click().run()

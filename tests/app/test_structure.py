@@ -42,7 +42,6 @@ def made(names: tuple[str, ...] = NAMES, **fields: object) -> Project:
 def page(project: Project) -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=60)
     test.session_state["project"] = project
-    test.run()
     test.switch_page("pages/structure.py").run()
     assert not test.exception
     return test

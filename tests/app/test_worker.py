@@ -18,7 +18,6 @@ from prism_core.data.schema import Schema
 from prism_core.data.split import set_aside
 from prism_core.data.tables import read_table
 from prism_core.evaluation import LEARNERS, evaluate
-from prism_core.experiments import samples
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -34,16 +33,15 @@ def _workspace(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def start():
+def start(spurious):
     """Start a run on the benchmark; every run is ended at the end of the test."""
-    sample = samples.load("scm_spurious")
     jobs: list[worker.Job] = []
 
     def run(*, public: bool, asset: AssetConfig | None, epsilon: float = 1.0, model="naive_bayes"):
-        table = encode(sample.schema, sample.train, public=public)
+        table = encode(spurious.schema, spurious.train, public=public)
         plan = design(
-            sample.schema, Task(target="Y"), Budget(epsilon=epsilon), table.n,
-            dag=formats.read(sample.dag_json), synthesis=Synthesis(model=model),
+            spurious.schema, Task(target="Y"), Budget(epsilon=epsilon), table.n,
+            dag=formats.read(spurious.dag_json), synthesis=Synthesis(model=model),
         )  # fmt: skip
         jobs.append(worker.start(plan, table, asset, seed=5))
         return jobs[-1]

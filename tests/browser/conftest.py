@@ -41,14 +41,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def workspace(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("workspace")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def studio(workspace: Path) -> Iterator[str]:
-    """`prism-dashboard` as people start it, with a ledger of its own."""
+    """`prism-dashboard` as people start it, once per worker; each test is a visitor of its own."""
     port = free_port()
     command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
     with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}) as address:

@@ -62,9 +62,13 @@ def peeling_law(scores, k: int, epsilon: float, sensitivity: float) -> dict[tupl
     return law
 
 
-@pytest.mark.parametrize(("name", "draws"), [("seeded", 20_000), ("secure", 6_000)])
+@pytest.mark.parametrize(("name", "draws"), [("seeded", 20_000), ("secure", 3_000)])
 def test_one_shot_has_the_law_of_k_rounds(name, draws):
-    """Durfee and Rogers: one draw of Gumbel noise, the k largest in order, equals peeling."""
+    """Durfee and Rogers: one draw of Gumbel noise, the k largest in order, equals peeling.
+
+    With 3,000 draws the chi-square statistic against either wrong scale has a noncentrality above
+    900, where 81 rejects: it is missed with probability below 1e-60.
+    """
     scores, epsilon, sensitivity = CASES[0]
     source = SecureNoise() if name == "secure" else SeededNoise(np.random.default_rng(9))
     values = np.array(scores)
