@@ -27,8 +27,13 @@ MOST = 64
 """With more features than this some are chosen, however small the noise: a learner of a few
 thousand rows has no use for hundreds of indicators that tell nothing."""
 
-ERROR_LIMIT = 0.08
-"""All features are taken while a pair (X_j, Y) is expected to err by this much of n at most."""
+ERROR_LIMIT = 0.45
+"""All features are taken while the expected errors of all (X_j, Y), each over n, add up to this.
+
+They add up because a model that predicts from all features hears the noise of all of them. Measured
+on public rows: readmission (23 features, 20,000 rows) has .58 at epsilon .5, where 8 chosen features
+do better, and .30 at 1, where all do; Adult (11, 39,073 rows) .38 at .2, where all do.
+"""
 
 
 def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) -> Task:
@@ -49,7 +54,7 @@ def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) ->
 
 
 def _star_error(schema: Schema, task: Task, budget: Budget, n: int, delta: float) -> float:
-    """Mean expected l1 error over n of all (X_j, Y_t) when they share the whole budget."""
+    """Expected l1 errors over n of all (X_j, Y_t), added up, when they share the whole budget."""
     features = free_features(schema, task)
     try:
         pairs = [pair for name in task.target_names for pair in task_pairs(schema, features, name)]
@@ -62,4 +67,4 @@ def _star_error(schema: Schema, task: Task, budget: Budget, n: int, delta: float
     return math.fsum(
         expected_relative_error(size, rule.gaussian(amount, each, "").sigma, n)
         for size, amount in zip(cells, amounts, strict=True)
-    ) / len(pairs)  # fmt: skip
+    )  # fmt: skip

@@ -328,7 +328,9 @@ class _Builder:
         measured = (*task_cliques, *singles)
         adaptive = None if joint else self._adaptive(s)
         triples = None if joint else self._triples(s, measured)
-        forest = self._forest(measured, s if joint or adaptive else (), triples)
+        # S counts as one node: measured as one, or tied together round by round where that is worth
+        # its noise. Where it is not, neither are the forest's pairs within S.
+        forest = self._forest(measured, s if joint or self._by_rounds else (), triples)
         rounds = 0 if forest is None else forest.rounds
         pools = self._pools(background=bool(singles or rounds), choice=triples is not None)
         # Headroom keeps the float sum of the parts below delta.
@@ -455,9 +457,7 @@ class _Builder:
 
     def _adaptive(self, s: tuple[str, ...]) -> AdaptiveRounds | None:
         """The adaptive rounds; None when not asked for or when the noise would outweigh them."""
-        if self.task.three_way == "auto" and not self._able():
-            return None
-        if self.task.three_way not in ("auto", "adaptive"):
+        if not self._by_rounds:
             return None
         self._needs_pgm()
         if self.budget.accountant != "zcdp":
@@ -474,8 +474,11 @@ class _Builder:
             lambda parts: self.accountant.gaussian(amount / parts, 0.0, "").sigma,
         )  # fmt: skip
 
-    def _able(self) -> bool:
-        """Whether `auto` may be adaptive; locks share the task pool out by hand."""
+    @property
+    def _by_rounds(self) -> bool:
+        """Whether S is looked at in rounds, if any fit; locks share the task pool out by hand."""
+        if self.task.three_way != "auto":
+            return self.task.three_way == "adaptive"
         held_there = any(self.task.target in lock.key for lock in self.budget.locks)
         pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
         return pgm and zcdp and not held_there and not self.task.further
@@ -487,8 +490,8 @@ class _Builder:
             return ()
         return (
             "No adaptive round fits: at this budget the noise of one more marginal would exceed "
-            f"{NOISE_LIMIT:.0%} of the rows, and do more harm than good. The plan measures what it "
-            "would without them.",
+            f"{NOISE_LIMIT:.0%} of the rows, and do more harm than good. Of S the pairs with the "
+            "target are measured, and nothing else.",
         )
 
     def _star_and_rounds(

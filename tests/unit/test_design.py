@@ -29,8 +29,8 @@ def domain(**sizes: int) -> Schema:
 
 FIVE = domain(a=4, b=3, y=2, c=5, d=6)
 DAG = Dag(nodes=FIVE.names, edges=(("a", "y"), ("b", "y")))
-CAUSAL = Task(target="y", max_joint_cells=0)
-PREDICTIVE = Task(target="y", regime="predictive", k=2)
+CAUSAL = Task(target="y", max_joint_cells=0, three_way="none")
+PREDICTIVE = Task(target="y", regime="predictive", k=2, three_way="none")
 STAR = Synthesis(model="naive_bayes")
 
 
@@ -127,7 +127,9 @@ def test_the_joint_is_chosen_exactly_when_it_is_predicted_better(accountant, siz
 
 def test_the_joint_ties_s_together_in_the_forest():
     schema = domain(a=2, b=2, y=2, c=3, d=3)
-    plan = plan_for(schema, Task(target="y"), dag=Dag(nodes=schema.names, edges=DAG.edges))
+    plan = plan_for(
+        schema, Task(target="y", three_way="none"), dag=Dag(nodes=schema.names, edges=DAG.edges)
+    )
     assert plan.queries[0].clique == ("a", "b", "y")
     assert plan.queries[0].kind == "joint"
     assert plan.tree.joined == ("a", "b")
