@@ -30,9 +30,10 @@ thousand rows has no use for hundreds of indicators that tell nothing."""
 ERROR_LIMIT = 0.45
 """All features are taken while the expected errors of all (X_j, Y), each over n, add up to this.
 
-They add up because a model that predicts from all features hears the noise of all of them. Measured
-on public rows: readmission (23 features, 20,000 rows) has .58 at epsilon .5, where 8 chosen features
-do better, and .30 at 1, where all do; Adult (11, 39,073 rows) .38 at .2, where all do.
+They add up because a model that predicts from all features hears the noise of all of them.
+Measured on public rows: readmission (23 features, 20,000 rows) has .58 at epsilon .5, where 8
+chosen features do better, and .30 at 1, where all do; Adult (11, 39,073 rows) .38 at .2, where all
+do.
 """
 
 

@@ -371,23 +371,42 @@ CATALOGUE = (
     # --- adaptive marginals ---
     _one(
         "score of an adaptive round with half its sensitivity", "synthesis/select/adaptive.py",
-        "sensitivity=MODEL_ERROR_SENSITIVITY,", "sensitivity=1.0,", ROUNDS,
+        "sensitivity=MODEL_ERROR_SENSITIVITY * max(weights),", "sensitivity=max(weights),", ROUNDS,
     ),
     _one(
         "rounds not needed cost nothing", "planning/design.py",
         "unused=(event,) * idle,", "unused=(),",
-        f"{ADAPTIVE}::test_the_same_is_spent_whenever_the_rounds_stop",
+        f"{ADAPTIVE}::test_the_same_is_spent_whatever_the_rounds_measure",
     ),
     _one(
         "one adaptive choice paid for all", "planning/design.py",
-        'self._total * choosing, adaptive.rounds, "choosing adaptive marginals"',
+        'self._total * choosing, adaptive.parts, "choosing adaptive marginals"',
         'self._total * choosing, 1, "choosing adaptive marginals"', ROUNDS,
     ),
     _one(
         "the target measured with columns outside S", "planning/adaptive.py",
-        "for pair in itertools.combinations(s, 2)",
-        "for pair in itertools.combinations([n for n in schema.names if n != target], 2)",
+        "        sizes = tuple(map(schema.size, s))\n",
+        "        s = [name for name in schema.names if name != target]\n"
+        "        sizes = tuple(map(schema.size, s))\n",
         f"{ADAPTIVE}::test_whatever_is_picked_keeps_the_target_apart_and_within_the_forecast",
+    ),
+    _one(
+        "a wide round's choice paid as its square root", "synthesis/select/adaptive.py",
+        "epsilon=self._choice.event.epsilon * math.sqrt(width) * _SAFE,",
+        "epsilon=self._choice.event.epsilon * width * _SAFE,",
+        f"{ADAPTIVE}::test_a_round_takes_twice_the_parts_once_nothing_was_found",
+    ),
+    _one(
+        "rounds that found nothing take no part", "synthesis/select/adaptive.py",
+        "        self.left -= width\n        if index == len(cliques):\n",
+        "        if index < len(cliques):\n            self.left -= width\n"
+        "        if index == len(cliques) and self.left > 1:\n",
+        f"{ADAPTIVE}::test_a_round_takes_twice_the_parts_once_nothing_was_found",
+    ),
+    _one(
+        "more parts than planned accepted", "planning/adaptive.py",
+        "or sum(taken) > parts:", "or sum(taken) > 10 * parts:",
+        f"{ADAPTIVE}::test_more_parts_than_planned_are_refused",
     ),
     # --- comparators ---
     _one(

@@ -284,6 +284,21 @@ def test_the_score_is_the_error_of_the_model_less_the_noise_and_stopping_is_zero
     assert (chooser.left, len(noise.choices)) == (0, 2)
 
 
+def test_weights_of_features_weigh_the_scores_and_their_sensitivity():
+    rows, noise, plain = table(), Best(), Best()
+    plan = plan_for(task={"weights": {"a": 3.0, "b": 0.5}})
+    model = fit_pgm(plan.sizes, "y", N, measure(rows, plan.queries, noise))
+    AdaptiveChooser(rows, plan, noise).pick(model)
+    AdaptiveChooser(rows, replace(plan, task=plan_for().task), plain).pick(model)
+    weights = {("a", "b"): 1.75, ("a", "c"): 2.0, ("b", "c"): 0.75}
+    wanted = [
+        weights[clique[:2]] * score
+        for clique, score in zip(plan.three_way.candidates, plain.choices[0][0][:-1], strict=True)
+    ]
+    assert noise.choices[0][0] == pytest.approx([*wanted, 0.0])
+    assert noise.choices[0][2] == 4.0  # one row moves the counts by 2, times the largest weight
+
+
 class Recorded(Best):
     """Finds something in the rounds that are told, nothing in the others."""
 

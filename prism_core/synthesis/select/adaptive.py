@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -68,8 +69,9 @@ class AdaptiveChooser:
     def pick(self, model: Model) -> Clique | None:
         """One more marginal, or None when nothing was found that beats its noise.
 
-        The score of a candidate is the l1 error, in counts, of the model so far, less the
-        expected noise of measuring it (data-free); to find nothing is a candidate of score 0.
+        The score of a candidate is w times the l1 error, in counts, of the model so far, less the
+        expected noise of measuring it (data-free), with w the mean of the curator's weights of its
+        two features; to find nothing is a candidate of score 0.
         Model and earlier picks are released already, so which candidates are open, and how many
         parts the round takes, does not depend on the rows otherwise. Once no candidate fits into
         the model nothing is chosen, and no part is left.
@@ -77,9 +79,11 @@ class AdaptiveChooser:
         Args:
             model: fitted to noisy measurements only (post-processing).
 
-        Spends: `width` parts of the plan's choice, sensitivity 2: epsilon^2 / 8 is its rho, so
-            sqrt(width) times the epsilon of one part is `width` times its rho. The measurement of
-            what is picked takes as many parts; where nothing is, they count as spent.
+        Spends: `width` parts of the plan's choice. Sensitivity 2 max w: one replaced row moves
+            the counts of a marginal by 2 in l1, and nothing else in its score. epsilon^2 / 8 is the
+            rho of one part, so sqrt(width) times its epsilon is `width` times its rho. The
+            measurement of what is picked takes as many parts; where nothing is, they count as
+            spent.
         """
         cliques = self._open()
         if not cliques:
@@ -88,10 +92,12 @@ class AdaptiveChooser:
         width = self._width = self._next_width(model)
         expected = [np.asarray(model.marginal(clique)) for clique in cliques]
         sigma = self._choice.sigma / math.sqrt(width)
+        weights = [self._weight(clique) for clique in cliques]
+        sigmas = [sigma] * len(cliques)
         index = private_choice(
             self._table,
-            lambda _: [*map(self._score, cliques, expected, [sigma] * len(cliques)), 0.0],
-            sensitivity=MODEL_ERROR_SENSITIVITY,
+            lambda _: [*map(self._score, cliques, expected, sigmas, weights), 0.0],
+            sensitivity=MODEL_ERROR_SENSITIVITY * max(weights),
             epsilon=self._choice.event.epsilon * math.sqrt(width) * _SAFE,
             noise=self._noise,
         )
@@ -155,13 +161,21 @@ class AdaptiveChooser:
         sizes, target = self._plan.sizes, self._plan.task.target
         return forecast(sizes, [*self._known, *picked], last=(target,)).cells
 
-    def _score(self, clique: Clique, expected: NDArray[np.float64], sigma: float) -> float:
+    def _weight(self, clique: Clique) -> float:
+        """What the curator said its features count, on average; public."""
+        weights = self._plan.task.weights
+        return statistics.fmean(weights.get(name, 1.0) for name in self._edge(clique))
+
+    def _score(
+        self, clique: Clique, expected: NDArray[np.float64], sigma: float, weight: float
+    ) -> float:
         """Reads private rows: for `private_choice` only."""
         if not self._counts:
             wanted = tuple(self._candidates)
             self._counts = dict(zip(wanted, self._table.counts(wanted), strict=True))
         counts = self._counts[clique]
-        return model_error(counts, expected) - math.sqrt(2.0 / math.pi) * sigma * counts.size
+        noise = math.sqrt(2.0 / math.pi) * sigma * counts.size
+        return weight * (model_error(counts, expected) - noise)
 
 
 def watched(plan: Plan, measured: Sequence[Measurement]) -> Candidates:
