@@ -8,6 +8,7 @@ Known noise could be subtracted, so a private table is never measured with it.
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -124,7 +125,7 @@ def _array(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(scores, dtype=np.float64)
 
 
-def _score_space(dp: Any) -> tuple[Any, Any]:  # noqa: ANN401  (OpenDP's prelude)
+def _score_space(dp: Any) -> tuple[Any, Any]:  # noqa: ANN401  (OpenDP's names)
     return dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
 
 
@@ -136,12 +137,20 @@ def _confirm(loss: float, declared: float) -> None:
         )
 
 
-def _opendp() -> Any:  # noqa: ANN401  (OpenDP's prelude is a module of generated functions)
-    import opendp.prelude as dp
+def _opendp() -> Any:  # noqa: ANN401  (modules of generated functions)
+    """OpenDP's own names. Its prelude is not imported: that brings scikit-learn and scipy.stats."""
+    from opendp import domains, measurements, measures, metrics
     from opendp.mod import enable_features
+    from opendp.typing import i64
 
     enable_features("contrib")
-    return dp
+    return SimpleNamespace(
+        i64=i64, m=measurements,
+        atom_domain=domains.atom_domain, vector_domain=domains.vector_domain,
+        l1_distance=metrics.l1_distance, l2_distance=metrics.l2_distance,
+        linf_distance=metrics.linf_distance,
+        zero_concentrated_divergence=measures.zero_concentrated_divergence,
+    )  # fmt: skip
 
 
 class SeededNoise:

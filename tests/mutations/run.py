@@ -35,7 +35,7 @@ _HOW = (
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
     ["pytest", "xdist", "numpy", "pandas", "scipy.optimize", "networkx", "hypothesis",
-     "hypothesis.strategies", "opendp.prelude"]
+     "hypothesis.strategies", "opendp.measurements"]
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "browser", "node_modules")
 
