@@ -5,7 +5,8 @@
 
 Every seed has its own 80/20 split, its own noise and its own rows; all methods protect one replaced
 row. Scores are ROC-AUC of logistic regression (one indicator a level) on the real test rows, from
-5,000 synthetic rows and, of ours, from as many as there were; ceilings are the same learner on the real rows.
+5,000 synthetic rows and, of ours, from as many as there were; ceilings are the same learner on the
+real rows.
 One line of JSON a run, then a table.
 """
 
