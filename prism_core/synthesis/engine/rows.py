@@ -283,6 +283,8 @@ def direction(
         agree(solved)
         solved *= precision
         new = float(solved @ left)
+        if not new > 0.0:  # what is left is of no direction that moves anything
+            break
         search = solved + (new / old if step else 0.0) * search
         image_of_cells = differentiate(rows.to_cells(search))
         image = rows.to_rows(image_of_cells)
