@@ -126,7 +126,7 @@ class Rows:
         """
         found = np.zeros(self.size)
         for block, table in zip(self._blocks, tables, strict=True):
-            back = [np.linalg.pinv(factor.T) for factor in block.factors]
+            back = [np.asarray(np.linalg.pinv(factor.T), np.float64) for factor in block.factors]
             found[block.rows] = applied(back, table.reshape(block.shape)).ravel()
         return found
 
@@ -199,9 +199,9 @@ def _margins(query: LinearQuery) -> Iterator[tuple[tuple[int, ...], NDArray[np.f
 
 
 def _kron(factors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    found = np.ones((1, 1))
+    found: NDArray[np.float64] = np.ones((1, 1))
     for factor in factors:
-        found = np.kron(found, factor)
+        found = np.asarray(np.kron(found, factor), np.float64)
     return found
 
 
