@@ -56,7 +56,7 @@ class _Block:
         return tuple(factor.shape[0] for factor in self.factors)
 
 
-class Rows:
+class AnswerMap:
     """The map between the rows and the measured cells of one connected part.
 
     Args:
@@ -155,7 +155,7 @@ class Relations:
     queries: tuple[LinearQuery, ...]
 
     def found(self, size: int, places: Sequence[slice]) -> NDArray[np.float64]:
-        """See `Rows.ties`; `places` are the rows of the queries."""
+        """See `AnswerMap.ties`; `places` are the rows of the queries."""
         starts = starts_of(math.prod(self.sizes[name] for name in names) for names in self.tables)
         ties = [np.zeros((0, size))]
         seen: dict[object, NDArray[np.float64]] = {}
@@ -219,7 +219,7 @@ class Agreement:
     """
 
     def __init__(
-        self, rows: Rows, precision: NDArray[np.float64],
+        self, rows: AnswerMap, precision: NDArray[np.float64],
         agree: Callable[[NDArray[np.float64]], None],
     ) -> None:  # fmt: skip
         self._plain, self._agree = rows.plain, agree
@@ -246,7 +246,7 @@ class Moved:
 
 
 def direction(
-    rows: Rows,
+    rows: AnswerMap,
     precision: NDArray[np.float64],
     variance: NDArray[np.float64],
     residual: NDArray[np.float64],
