@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prism_core.planning.plan import Plan
+    from prism_core.planning.task import NumericRule
 
 MOST_NAME = 80
 """Longest name of a scenario, in characters."""
@@ -203,5 +204,7 @@ def entries(plan: Plan) -> dict[str, Value]:
     return found
 
 
-def _named(prefix: str, values: Mapping[str, float]) -> dict[str, Value]:
+def _named(
+    prefix: str, values: Mapping[str, float] | Mapping[str, NumericRule]
+) -> dict[str, Value]:
     return {f"{prefix}.{name}": value for name, value in values.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import re
@@ -254,6 +255,9 @@ def test_adaptive_rounds_are_paid_from_the_task(project):
 
 
 def test_numeric_columns_by_moments(project):
+    age = Column(name="age", kind="numeric", lower=0.0, upper=8.0, edges=(2.0, 4.0, 6.0))
+    columns = tuple(age if c.name == "age" else c for c in project.schema.columns)
+    project.use_schema(dataclasses.replace(project.schema, columns=columns))
     project.graph = Graph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
     project.joint = False
     test = page(project)

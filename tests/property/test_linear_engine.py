@@ -15,7 +15,7 @@ from prism_core.planning.junction_tree import junction_tree, maximal_cliques
 from prism_core.synthesis.engine import kernels
 from prism_core.synthesis.engine.fit import fit
 from prism_core.synthesis.engine.flat import flatten
-from prism_core.synthesis.engine.rows import Rows
+from prism_core.synthesis.engine.rows import AnswerMap
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.uncovered import marginal_of
@@ -129,7 +129,7 @@ def test_the_map_of_rows_and_its_adjoint():
     product = LinearQuery(
         clique=("a", "b"), bases=(Basis(kind="value", size=5), Basis(kind="value", size=4))
     )
-    rows = Rows(12, 12 + 15 + 20, [(12, query), (27, product)])
+    rows = AnswerMap(12, 12 + 15 + 20, [(12, query), (27, product)])
     assert rows.size == 12 + 12 + 1
     cells, potential = rng.normal(size=rows.cells), rng.normal(size=rows.size)
     assert rows.to_rows(cells) @ potential == pytest.approx(cells @ rows.to_cells(potential))
@@ -150,7 +150,7 @@ def test_the_gradient_of_the_loss_is_q_transposed_times_the_weighted_residual():
     query = LinearQuery(
         clique=("a", "y"), bases=(Basis(kind="moments", size=6), Basis(kind="levels", size=2))
     )
-    rows = Rows(6, 18, [(6, query)])
+    rows = AnswerMap(6, 18, [(6, query)])
     wanted, precision = rng.uniform(0.0, 0.3, rows.size), rng.uniform(1.0, 9.0, rows.size)
     cells, states = int(flat.layout.cells[-1]), int(flat.layout.states[-1])
 

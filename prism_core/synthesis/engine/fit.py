@@ -14,7 +14,7 @@ from prism_core.planning.junction_tree import JunctionTree, junction_tree, maxim
 from prism_core.synthesis.engine.cache import prepare
 from prism_core.synthesis.engine.flat import FlatTree, flatten
 from prism_core.synthesis.engine.overlap import Overlap, overlap
-from prism_core.synthesis.engine.rows import Relations, Rows
+from prism_core.synthesis.engine.rows import AnswerMap, Relations
 from prism_core.synthesis.engine.solver import Solved, solve
 from prism_core.synthesis.projection import to_simplex
 
@@ -65,7 +65,7 @@ class _Part:
     overlap: Overlap
     asked: tuple[int, ...]
     linear: tuple[int, ...] = ()
-    rows: Rows | None = None
+    rows: AnswerMap | None = None
 
 
 class Structure:
@@ -151,7 +151,7 @@ class Structure:
         return _Part(
             flat=flat, overlap=overlap(self.sizes, sets, [self._weights[q] for q in tables]),
             asked=tuple(asked), linear=tuple(linear),
-            rows=Rows(plain, cells, queries, relations) if queries else None,
+            rows=AnswerMap(plain, cells, queries, relations) if queries else None,
         )  # fmt: skip
 
     def fit(

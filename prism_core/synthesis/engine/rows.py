@@ -56,7 +56,7 @@ class _Block:
         return tuple(factor.shape[0] for factor in self.factors)
 
 
-class Rows:
+class AnswerMap:
     """The map between the rows and the measured cells of one connected part.
 
     Args:
@@ -126,7 +126,7 @@ class Rows:
         """
         found = np.zeros(self.size)
         for block, table in zip(self._blocks, tables, strict=True):
-            back = [np.linalg.pinv(factor.T) for factor in block.factors]
+            back = [np.asarray(np.linalg.pinv(factor.T), np.float64) for factor in block.factors]
             found[block.rows] = applied(back, table.reshape(block.shape)).ravel()
         return found
 
@@ -155,7 +155,7 @@ class Relations:
     queries: tuple[LinearQuery, ...]
 
     def found(self, size: int, places: Sequence[slice]) -> NDArray[np.float64]:
-        """See `Rows.ties`; `places` are the rows of the queries."""
+        """See `AnswerMap.ties`; `places` are the rows of the queries."""
         starts = starts_of(math.prod(self.sizes[name] for name in names) for names in self.tables)
         ties = [np.zeros((0, size))]
         seen: dict[object, NDArray[np.float64]] = {}
@@ -199,9 +199,9 @@ def _margins(query: LinearQuery) -> Iterator[tuple[tuple[int, ...], NDArray[np.f
 
 
 def _kron(factors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    found = np.ones((1, 1))
+    found: NDArray[np.float64] = np.ones((1, 1))
     for factor in factors:
-        found = np.kron(found, factor)
+        found = np.asarray(np.kron(found, factor), np.float64)
     return found
 
 
@@ -219,7 +219,7 @@ class Agreement:
     """
 
     def __init__(
-        self, rows: Rows, precision: NDArray[np.float64],
+        self, rows: AnswerMap, precision: NDArray[np.float64],
         agree: Callable[[NDArray[np.float64]], None],
     ) -> None:  # fmt: skip
         self._plain, self._agree = rows.plain, agree
@@ -246,7 +246,7 @@ class Moved:
 
 
 def direction(
-    rows: Rows,
+    rows: AnswerMap,
     precision: NDArray[np.float64],
     variance: NDArray[np.float64],
     residual: NDArray[np.float64],
@@ -283,7 +283,7 @@ def direction(
         agree(solved)
         solved *= precision
         new = float(solved @ left)
-        if not new > 0.0:  # nothing is left of what agrees
+        if not new > 0.0:  # what is left is of no direction that moves anything
             break
         search = solved + (new / old if step else 0.0) * search
         image_of_cells = differentiate(rows.to_cells(search))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from prism_core.synthesis.engine.flat import FlatTree
     from prism_core.synthesis.engine.overlap import Overlap
-    from prism_core.synthesis.engine.rows import Rows
+    from prism_core.synthesis.engine.rows import AnswerMap
 
 _CONJUGATE_STEPS = 150  # in one Newton step; 10 to 30 are used
 _GROWTH = 3.0  # no measured probability may grow by more than this share in the linear model
@@ -83,7 +83,7 @@ def solve(
     iterations: int,
     tolerance: float,
     start: NDArray[np.float64] | None = None,
-    rows: Rows | None = None,
+    rows: AnswerMap | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Solved:
     """Fit one connected part; deterministic.
@@ -215,7 +215,7 @@ class _State:
         overlap: Overlap,
         wanted: NDArray[np.float64],
         precision: NDArray[np.float64],
-        rows: Rows | None,
+        rows: AnswerMap | None,
     ) -> None:
         from prism_core.synthesis.engine import kernels
 
