@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.parts.inspect_work import Inspection
+from dashboard.parts.inspect_work import Inspection, inspection
 from dashboard.state import project
 from dashboard.widgets import mistakes
 from prism_core.bundle import manifest, writer
@@ -14,7 +14,7 @@ from prism_core.workspace import fresh_rng, in_memory, subject
 def choose_target() -> None:
     """Of several targets, which one is looked at; another one is worked out anew."""
     state = project()
-    now = state.inspection
+    now = inspection()
     names = [each["name"] for each in now.certificate["task"].get("targets", [])]
     if not names or state.holdout is None:
         return
