@@ -230,7 +230,7 @@ def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.Dat
 def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
     """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
     overlapping = {
-        query.clique for query in plan.queries if query.kind in ("three-way", "adaptive")
+        query.clique for query in plan.queries if query.kind in ("three-way", "adaptive", "product")
     }
     used = [m for m in measurements if m.clique not in overlapping]
     return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)

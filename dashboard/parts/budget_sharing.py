@@ -38,6 +38,7 @@ _THREE_WAYS: dict[ThreeWayRule, str] = {
 _NUMERIC: dict[NumericRule, str] = {
     "full": "Cell by cell",
     "moments": "By moments (1, x, x²)",
+    "second_moments": "By moments, and products of two columns",
     "thresholds": "By counts between thresholds",
 }
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}

@@ -125,6 +125,7 @@ def _features(plan: Plan) -> str:
 def _preserved(plan: Plan) -> str:
     kinds = {
         "pair": "of the target with one feature of S",
+        "product": "of two features of S, as the product of their places among their bins",
         "moments": "of the target with one feature of S, as moments of its place among its bins",
         "thresholds": "of the target with one feature of S, as counts between public thresholds",
         "joint": "of the target with all of S at once",

@@ -25,12 +25,14 @@ from prism_core.planning.calibration import calibrated
 from prism_core.planning.junction_tree import Forecast, forecast
 from prism_core.planning.locks import check_any_choice, held, lock_warnings, unused_warning
 from prism_core.planning.numeric import (
+    Products,
     check_numeric,
     cost,
     fine,
     kind_of,
     linear_queries,
     numbers,
+    products,
     stretched,
 )
 from prism_core.planning.pairs import Pairs
@@ -325,12 +327,16 @@ class _Builder:
         singles = one_ways(self.schema, s, self.task.target_names)
         singles = self.schema_order((*singles, *fine(self.schema, self.task, s)))
         task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
+        squares = Products() if joint else products(self.schema, self.task, s, task_cliques)
+        self._check_products(squares)
+        task_cliques = (*task_cliques, *squares.pairs)
         measured = (*task_cliques, *singles)
         adaptive = None if joint else self._adaptive(s)
         triples = None if joint else self._triples(s, measured)
         # S counts as one node: measured as one, or tied together round by round where that is worth
         # its noise. Where it is not, neither are the forest's pairs within S.
-        forest = self._forest(measured, s if joint or self._by_rounds else (), triples)
+        tied = joint or self._by_rounds or bool(squares.pairs)
+        forest = self._forest(measured, s if tied else (), triples)
         rounds = 0 if forest is None else forest.rounds
         pools = self._pools(background=bool(singles or rounds), choice=triples is not None)
         # Headroom keeps the float sum of the parts below delta.
@@ -361,6 +367,7 @@ class _Builder:
             ),
             warnings=(
                 *self.warnings, *idle, *self._no_rounds(s, joint=joint, adaptive=adaptive),
+                *squares.warnings,
                 *crowded(self.schema, queries),
             ),
         )  # fmt: skip
@@ -446,6 +453,23 @@ class _Builder:
         if cells <= self.task.max_joint_cells and cells * sigma < apart:
             return cells
         return min(cells - 1, max(0, self.task.max_joint_cells), math.floor(apart / sigma))
+
+    def _check_products(self, squares: Products) -> None:
+        """Products tie features of S together; so do 3-way marginals, which count on a forest."""
+        if not squares.pairs:
+            return
+        if self.task.three_way in ("cmi", "model_error"):
+            raise PlanError(
+                "Products of numeric columns do not go together with 3-way marginals that form a "
+                "tree. Choose adaptive marginals or none, or moments without products.",
+                field="three_way",
+            )
+        if self.synthesis.model == "naive_bayes":
+            raise PlanError(
+                "Products of numeric columns need the graphical model: naive Bayes takes features "
+                "to be independent given the target. Choose the model pgm, or moments alone.",
+                field="numeric_queries",
+            )
 
     def _needs_pgm(self) -> None:
         if self.synthesis.model == "naive_bayes":
@@ -581,6 +605,9 @@ class _Builder:
         )  # fmt: skip
 
     def _weight(self, clique: Clique) -> float:
+        targets = {aim.target for aim in self.aims}
+        if not targets.intersection(clique):  # a product of two features
+            return math.fsum(self.task.weights.get(name, 1.0) for name in clique) / len(clique)
         return marginal_weight(clique, self.aims, self.task.weights)
 
     def _queries(

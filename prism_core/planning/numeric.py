@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from prism_core.data.linear import asked
+from prism_core.data.linear import asked, linear_query
 from prism_core.errors import BudgetError
+from prism_core.planning.junction_tree import forecast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +18,15 @@ if TYPE_CHECKING:
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique
     from prism_core.planning.plan import Pool, QueryKind
-    from prism_core.planning.task import Budget, Task
+    from prism_core.planning.task import Budget, NumericRule, Task
     from prism_core.privacy.events import GaussianEvent
+
+
+PRODUCT_CELLS = 200_000
+"""Cells by which products may enlarge the junction tree."""
+
+MOST_PRODUCTS = 66
+"""Pairs that are looked at: those of 12 columns."""
 
 
 def bases(schema: Schema, task: Task) -> dict[str, str]:
@@ -28,11 +37,53 @@ def bases(schema: Schema, task: Task) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for column in schema.columns:
-        many = column.binned and column.level_count >= task.numeric_bins
-        rule = task.numeric_columns.get(column.name, task.numeric_queries if many else "full")
+        rule = _rule(schema, task, column.name)
         if rule != "full" and column.name != task.target:
-            found[column.name] = f"thresholds {task.thresholds}" if rule == "thresholds" else rule
+            thresholds = f"thresholds {task.thresholds}"
+            found[column.name] = thresholds if rule == "thresholds" else "moments"
     return found
+
+
+def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Clique]) -> Products:
+    """Pairs of features of S by `second_moments` whose products are measured. No row is read.
+
+    With the moments of each feature they are E[phi phi^T] and E[phi Y] of the squared loss. Every
+    pair ties its two columns, bins and all, into a clique of the model with Y; so pairs are taken
+    in the order of the schema, as long as the junction tree grows by `PRODUCT_CELLS` at most.
+
+    Args:
+        schema: the domain.
+        task: holds the rules.
+        s: the features S; the regime guard holds, as a product has no column outside.
+        known: cliques that are measured anyway.
+    """
+    names = [name for name in s if _rule(schema, task, name) == "second_moments"]
+    pairs = list(itertools.combinations(names, 2))
+    sizes = {name: schema.size(name) for name in schema.names}
+    limit = forecast(sizes, known, last=task.target_names).cells + PRODUCT_CELLS
+    kept: list[Clique] = []
+    for pair in pairs[:MOST_PRODUCTS]:
+        if forecast(sizes, [*known, *kept, pair], last=task.target_names).cells <= limit:
+            kept.append(pair)
+    return Products(pairs=tuple(kept), left_out=len(pairs) - len(kept))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Products:
+    """Products of two features that are measured, and how many are not."""
+
+    pairs: tuple[Clique, ...] = ()
+    left_out: int = 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a curator has to know."""
+        if not self.left_out:
+            return ()
+        return (
+            f"{self.left_out} products of two numeric columns are not measured: the model would "
+            "grow too large. Declare fewer bins for them, or give some columns another rule.",
+        )
 
 
 def linear_queries(
@@ -40,13 +91,25 @@ def linear_queries(
 ) -> tuple[LinearQuery | None, ...]:
     """For each marginal of a pool the query of it that is measured; None for its counts.
 
-    Only pairs (X_j, Y) of the task pool have one.
+    Only pairs (X_j, Y) of the task pool have one, and products, which hold no target.
     """
     wanted = bases(schema, task) if pool == "task" else {}
-    return tuple(
-        asked(schema, clique, wanted) if len(clique) == 2 and task.target in clique else None
-        for clique in cliques
-    )
+    targets = set(task.target_names)
+
+    def query(clique: Clique) -> LinearQuery | None:
+        if len(clique) != 2 or not set(clique).intersection(wanted):
+            return None
+        if not targets.intersection(clique):
+            return linear_query(schema, clique, ("value", "value"))
+        return asked(schema, clique, wanted)
+
+    return tuple(map(query, cliques))
+
+
+def _rule(schema: Schema, task: Task, name: str) -> NumericRule:
+    column = schema[name]
+    many = column.binned and column.level_count >= task.numeric_bins
+    return task.numeric_columns.get(name, task.numeric_queries if many else "full")
 
 
 def fine(schema: Schema, task: Task, s: Sequence[str]) -> tuple[Clique, ...]:

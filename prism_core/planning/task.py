@@ -26,7 +26,7 @@ SamplingRule: TypeAlias = Literal["rounded", "iid"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 ThreeWayRule: TypeAlias = Literal["auto", "none", "cmi", "model_error", "adaptive"]
 
-NumericRule: TypeAlias = Literal["full", "moments", "thresholds"]
+NumericRule: TypeAlias = Literal["full", "moments", "thresholds", "second_moments"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
@@ -62,7 +62,8 @@ class Task:
         max_three_way: at most so many of them.
         numeric_queries: how numeric (and date) features with many bins are measured with the
             target: in `full`, cell by cell; by the `moments` 1, x, x^2 for each level of Y; or by
-            counts between public `thresholds` for each level of Y.
+            counts between public `thresholds` for each level of Y; `second_moments`: moments, and
+            the products x x' of two such features of S (the paper's case of squared loss).
         numeric_bins: from so many bins on.
         thresholds: how many thresholds, spread evenly over the bins.
         numeric_columns: columns with a rule of their own, however many bins they have.

@@ -21,8 +21,9 @@ from prism_core.pipeline import design, release
 from prism_core.planning.bounds import bounds
 from prism_core.planning.compare import against_uniform
 from prism_core.planning.numeric import cost
+from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.planning.summary import lines
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
@@ -31,6 +32,7 @@ from prism_core.synthesis.naive_bayes import fit_naive_bayes
 
 N = 400
 RULES = ("moments", "thresholds")
+NO_TREE = Shares(selection=0.0, choice=0.0, task=0.95, background=0.05)
 
 
 def schema(bins=12):
@@ -316,3 +318,86 @@ def test_answers_hold_counts_that_add_up(rule):
         counts = found[clique]
         assert counts.clique == ("y",)
         assert np.abs(counts.values - exact).max() <= 6.0 * counts.sigma
+
+
+# --- products of two columns -----------------------------------------------------------------
+
+
+def squares(**wishes):
+    return planned("second_moments", **wishes)
+
+
+@pytest.mark.privacy
+def test_products_of_two_features_are_measured_within_s_and_paid_from_the_task_pool():
+    plan = squares(epsilon=4.0)
+    kinds = {query.clique: query for query in plan.queries}
+    product = kinds["age", "dose"]
+    assert (product.kind, product.pool, product.cells) == ("product", "task", 1)
+    assert kinds["age", "y"].kind == kinds["dose", "y"].kind == "moments"
+    assert kinds["few", "y"].kind == "pair"
+    assert product.event.sensitivity == product.linear.sensitivity
+    assert plan.spent.epsilon <= 4.0
+    assert math.fsum(q.share for q in plan.queries if q.pool == "task") <= 0.8 + 1e-9
+    moments = planned("moments", epsilon=4.0)
+    assert kinds["age", "y"].sigma > {q.clique: q for q in moments.queries}["age", "y"].sigma
+    # S counts as one node: the forest ties the ward to it, and closes no circle.
+    assert plan.tree.joined == ("age", "dose", "few")
+    weighed = {q.clique: q for q in squares(weights={"age": 3.0}).queries}
+    assert weighed["age", "dose"].weight / weighed["dose", "y"].weight == pytest.approx(2.0)
+
+
+def test_a_product_says_how_two_columns_go_together():
+    """In these rows dose rises with age; only the product tells the model so."""
+    rng = np.random.default_rng(5)
+    n = 4_000
+    base = rng.integers(0, 12, n)
+    codes = np.column_stack([base, base, rng.integers(0, 4, n), rng.integers(0, 3, n),
+                             rng.integers(0, 2, n)])  # fmt: skip
+    rows = EncodedTable(schema=schema(), codes=codes, public=True)
+
+    def tied(rule):
+        task = Task(target="y", numeric_queries=rule, numeric_bins=10, three_way="none")
+        plan = design(schema(), task, Budget(epsilon=8.0, shares=NO_TREE), n, dag=DAG)
+        rng = np.random.default_rng(1)
+        made = release(plan, rows, ledger=None, noise=SeededNoise(rng), rng=rng).codes
+        known = made[:, 1] < 12  # the last code means missing
+        return np.corrcoef(made[known, 0], made[known, 1])[0, 1]
+
+    assert tied("second_moments") > 0.8
+
+
+def test_products_need_what_they_need():
+    with pytest.raises(PlanError, match="graphical model"):
+        design(schema(), squares().task, Budget(), N, dag=DAG,
+               synthesis=Synthesis(model="naive_bayes"))  # fmt: skip
+    with pytest.raises(PlanError, match="do not go together"):
+        squares(three_way="cmi", max_joint_cells=0)
+
+
+def test_products_that_would_make_the_model_too_large_are_left_out_and_said():
+    names = [f"c{i}" for i in range(5)]
+    wide = Schema(
+        columns=(
+            *(replace(schema(60).columns[0], name=name) for name in names),
+            Column(name="y", kind="boolean"),
+        ),
+        one_row_per_person=True,
+    )
+    dag = Dag(nodes=wide.names, edges=tuple((name, "y") for name in names))
+    plan = design(wide, Task(target="y", numeric_queries="second_moments"), Budget(), N, dag=dag)
+    kept = [query.clique for query in plan.queries if query.kind == "product"]
+    assert 0 < len(kept) < 10
+    assert f"{10 - len(kept)} products of two numeric columns" in " ".join(plan.warnings)
+    assert plan.forecast.cells < 2_000_000
+
+
+def test_a_bundle_with_products_verifies(tmp_path):
+    ledger = Ledger(tmp_path / "work")
+    ledger.register("ward", epsilon=9.0, delta=1e-4)
+    plan = squares(epsilon=2.0)
+    made = release(plan, table(public=False), ledger=ledger, asset="ward",
+                   rng=np.random.default_rng(3))  # fmt: skip
+    assert "product" in {query.kind for query in made.plan.queries}
+    assert replay(Wishes.of(made.plan), Choices.of(made.plan)).final.hash == made.plan.hash
+    wishes = config.wishes_dict(plan.task, plan.budget, plan.synthesis)
+    assert config.wishes_from(json.loads(json.dumps(wishes)))[0] == plan.task

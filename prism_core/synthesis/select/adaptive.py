@@ -133,7 +133,8 @@ class AdaptiveChooser:
         picked = [pick.clique for pick in self.picks]
         now = self._cells(picked)
         joined = nx.utils.UnionFind(self._plan.s)
-        edges = {self._edge(clique) for clique in picked}
+        products = [query.clique for query in self._plan.queries if query.kind == "product"]
+        edges = {self._edge(clique) for clique in (*products, *picked)}
         for edge in edges:
             joined.union(*edge)
         room: dict[Clique, bool] = dict.fromkeys(edges, True)
