@@ -25,8 +25,8 @@ _QUERY_KEYS = {"query", "grid"}
 NOTE = (
     "Noisy counts, row by row in the order of the clique's columns and of their declared levels "
     "(schema.yaml; a missing value comes last). They may be negative. An entry with a query holds "
-    "noisy sums instead, in units of 1/grid: moments (1, x, x² of the bin's place from -1 to 1) or "
-    "counts between thresholds. Nothing else of the private rows is in this folder."
+    "noisy sums instead, in units of one part in `grid`: moments (1, x, x² of the bin's place from "
+    "-1 to 1) or counts between thresholds. Nothing else of the private rows is in this folder."
 )
 
 

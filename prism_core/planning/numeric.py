@@ -168,7 +168,7 @@ def stretched(event: GaussianEvent, linear: LinearQuery | None) -> GaussianEvent
     if linear is None:
         return event
     sigma = event.sigma / event.sensitivity * linear.sensitivity
-    label = f"{event.label}, {linear.kind}, in units of 1/{linear.grid}"
+    label = f"{event.label}, {linear.kind}, in units of one part in {linear.grid}"
     found = replace(event, sigma=sigma, sensitivity=linear.sensitivity, label=label)
     while found.rho > event.rho:
         found = replace(found, sigma=math.nextafter(found.sigma, math.inf))
