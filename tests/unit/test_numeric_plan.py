@@ -231,7 +231,7 @@ class Tape:
 
 
 @pytest.mark.privacy
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", [*RULES, "second_moments"])
 @pytest.mark.parametrize("seed", range(3))
 def test_replayed_on_a_neighbour_every_answer_moves_by_its_sensitivity_at_most(rule, seed):
     """T-RECORD: frozen outputs; the vectors handed to the noise, the plan and all scales."""
@@ -392,12 +392,16 @@ def test_products_that_would_make_the_model_too_large_are_left_out_and_said():
 
 
 def test_a_bundle_with_products_verifies(tmp_path):
-    ledger = Ledger(tmp_path / "work")
-    ledger.register("ward", epsilon=9.0, delta=1e-4)
     plan = squares(epsilon=2.0)
-    made = release(plan, table(public=False), ledger=ledger, asset="ward",
-                   rng=np.random.default_rng(3))  # fmt: skip
-    assert "product" in {query.kind for query in made.plan.queries}
+    ledger = Ledger(tmp_path / "workspace")
+    ledger.register("ward 7", epsilon=9.0, delta=plan.delta)
+    made = release(
+        plan, table(public=False), ledger=ledger, asset="ward 7", rng=np.random.default_rng()
+    )
+    path = writer.write(made, tmp_path / "bundle")
+    report = verify.verify(path)
+    assert report.ok, report
+    assert "product" in [m.query.kind for m in read_bundle(path).measurements if m.query]
     assert replay(Wishes.of(made.plan), Choices.of(made.plan)).final.hash == made.plan.hash
     wishes = config.wishes_dict(plan.task, plan.budget, plan.synthesis)
     assert config.wishes_from(json.loads(json.dumps(wishes)))[0] == plan.task
