@@ -121,6 +121,38 @@ def paper_figures(
     return (*drawn, _fidelity(ordered, heading, named)) if ordered else ()
 
 
+def story_figure(
+    rows: Sequence[Line], heading: str, named: Callable[[str], str] = str, *,
+    order: Sequence[tuple[str, str]] = (), low: float | None = None,
+) -> Drawn:  # fmt: skip
+    """AUC against epsilon of methods and settings side by side, in one figure.
+
+    Args:
+        rows: of one benchmark and one number of synthetic rows.
+        heading: of the figure.
+        named: a method in words.
+        order: methods with their settings in the order of their colours, so that two figures of
+            one story give a method the same one.
+        low: lower end of the axis of AUC, to share it between figures.
+    """
+
+    def label(method: str, setting: str) -> str:
+        return named(method) + (", as in the paper" if setting == "paper" else "")
+
+    points = [
+        _point(row, lambda method, setting=row.setting: label(method, setting)) for row in rows
+    ]
+    return Drawn(
+        title=heading, words=rehearsal_text(points),
+        figure=rehearsal_figure(points, names=[label(*line) for line in order], low=low),
+    )  # fmt: skip
+
+
+def story_low(rows: Sequence[Line]) -> float:
+    """A lower end of the axis of AUC that serves all these rows."""
+    return lowest([_point(row, str) for row in rows])
+
+
 def _point(row: Line, named: Callable[[str], str]) -> _Point:
     return _Point(
         variant=named(row.method), epsilon=row.epsilon, mean=row.onehot.auc_mean,
