@@ -60,11 +60,11 @@ def draw(story: Story, stored: Sequence[Row], live: Sequence[Row], which: str) -
 
 
 def _stored(story: Story, kept: Stored) -> None:
-    st.markdown("**The last complete run, stored**")
+    st.markdown("**Stored results**")
     if not kept.rows:
         st.info(
-            "This version comes with no stored results of this story: the complete run has not "
-            f"reached it yet. `prism reproduce {story.name}` makes them.",
+            "This version comes with no stored results of this story: the long run has not "
+            f"reached it yet. `prism reproduce {story.name}` prints them.",
             icon=":material/hourglass_empty:",
         )
         return
@@ -73,21 +73,21 @@ def _stored(story: Story, kept: Stored) -> None:
     seeds = f"{most}" if fewest == most else f"{fewest} to {most}"
     dates = " and ".join(dict.fromkeys(made.date for made in kept.runs))
     st.caption(
-        f"Mean AUC on real rows with 95% intervals over {seeds} seeds, made {dates}. Dashed: the "
-        "same learner trained on the real rows."
+        f"Mean AUC on real rows with 95% intervals over {seeds} seeds, of the last run of all "
+        f"({dates}). Dashed: the same learner trained on the real rows."
     )
 
 
 def _made_here(story: Story, stored: Sequence[Row], live: Sequence[Row]) -> None:
     st.markdown("**Run on this machine**")
     if not live:
-        st.caption(
-            "Not run yet. "
-            + ("" if story.missing else f"{_small(story)}: it takes seconds, most of them to load.")
-        )
+        st.caption("Not run yet. " + ("" if story.missing else f"{_small(story)}: {story.takes}."))
         return
     draw(story, stored, live, "live")
-    st.caption(f"{_small(story)}: the first of the stored run, so the same seeds and tables.")
+    st.caption(
+        f"{_small(story)}: the first seeds and tables of the stored run. Means without intervals, "
+        "which so few runs do not give."
+    )
 
 
 def _small(story: Story) -> str:

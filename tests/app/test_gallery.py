@@ -144,7 +144,7 @@ def test_a_run_is_started_watched_and_taken(tmp_path, monkeypatch):
     assert project.gallery.job is stands
     assert test.button(key="gallery_scm-spurious_run").disabled  # one at a time
     assert test.button(key="gallery_allocation-wins_cancel")
-    live = [c for c in test.get("plotly_chart") if "0.900 ± 0.000 at epsilon" in c.proto.alt]
+    live = [c for c in test.get("plotly_chart") if "AUC 0.900 at epsilon" in c.proto.alt]
     assert len(live) == 1
     stands.state = "done"
     test.run()
@@ -172,8 +172,10 @@ def test_a_run_that_ended_early_says_why(tmp_path, state, said):
 def test_the_process_writes_its_runs_and_charges_nobody(tmp_path, monkeypatch):
     """The job itself, on one run, in this process; what it wrote is what the page reads."""
     one = story("allocation-wins")
-    first = one.asked()[:1]
+    first = [run for run in one.asked() if run.setting.name == "paper"][:1]
     monkeypatch.setattr(type(one), "asked", lambda _: first)
+    monkeypatch.setattr(job.os, "umask", lambda _: 0)
+    monkeypatch.setattr(job.signal, "signal", lambda *_: None)
     folder = tmp_path / "run"
     folder.mkdir()
     runs.put(folder / job.STORY, json.dumps({"story": one.name}))
@@ -181,8 +183,20 @@ def test_the_process_writes_its_runs_and_charges_nobody(tmp_path, monkeypatch):
     assert json.loads((folder / job.OUTCOME).read_text()) == {"state": "done", "runs": 1}
     (found,) = worker.told(worker.Job(folder=folder, plan=one, started=0.0))
     assert (found.benchmark, found.method, found.seed) == ("allocation-wins", "graphical-opt", 0)
-    assert found.onehot.auc > 0.9
+    assert 0.5 < found.onehot.auc < found.onehot.ceiling
     assert not (default_workspace() / FILE).exists()
+
+
+def test_stop_ends_the_process():
+    begun = worker.tell(story("allocation-wins"))
+    try:
+        assert begun.outcome().state == "running"
+        begun.cancel()
+        assert begun.outcome().state == "cancelled"
+        assert not begun.alive
+    finally:
+        begun.remove()
+    assert not begun.folder.exists()
 
 
 def test_what_was_not_run_is_not_told(tmp_path):

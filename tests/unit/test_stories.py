@@ -6,12 +6,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from prism_core.errors import ConfigError, EvaluationError
-from prism_core.experiments import reproduce
+from prism_core.experiments import adult, reproduce
 from prism_core.experiments.reproduce import METHODS, STORIES, packaged, stored, story
-from prism_core.figures import story_figure
+from prism_core.figures import story_figure, story_low
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results.json"
 SHORT = [one for one in STORIES if one.name != "adult"]
@@ -92,6 +94,35 @@ def test_a_method_keeps_its_colour_whichever_lines_have_rows():
     assert colour[0] == colour[1]
     assert "causal-opt, as in the paper" in full.words
     assert "causal-opt" not in part.words
+
+
+def test_two_seeds_have_no_interval():
+    (row, *_) = story("allocation-wins").stored().rows
+    two = replace(
+        row, seeds=(0, 1), onehot=replace(row.onehot, aucs=row.onehot.aucs[:2], auc_ci=0.9),
+        standardised=replace(row.standardised, aucs=row.standardised.aucs[:2]),
+    )  # fmt: skip
+    assert "±" in story_figure([row], "t").words
+    assert "±" not in story_figure([two], "t").words
+    assert story_low([two]) == pytest.approx(0.47)
+
+
+def test_adult_opens_where_its_file_is(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.integers(0, size, 200) for name, size in adult.SIZES.items()})
+    frame.to_csv(tmp_path / "adult.csv", index=False)
+    one = story("adult")
+    monkeypatch.setenv(adult.PATH_VARIABLE, str(tmp_path / "gone.csv"))
+    assert "adult.csv" in one.missing
+    monkeypatch.setenv(adult.PATH_VARIABLE, str(tmp_path / "adult.csv"))
+    assert one.missing == ""
+    assert {(run.method.name, run.epsilon, run.seed) for run in one.asked()} == {
+        ("predictive-opt", 1.0, 0), ("mst", 1.0, 0),
+    }  # fmt: skip
+    sample = one.sample()
+    assert (sample.train.rows, sample.test.rows) == (160, 40)
+    task, synthesis = one.project(sample)
+    assert (task.regime, task.k, synthesis.rows) == ("predictive", 11, 5_000)
 
 
 def test_an_unknown_story_is_refused():

@@ -51,6 +51,7 @@ class Story:
         lines: what the figure compares, in the order of its colours.
         live: the lines that a small run makes, so that it takes seconds.
         live_epsilons, live_seeds: of the small run.
+        takes: how long it takes on two cores, in words.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Story:
     live: tuple[Line, ...] = field(repr=False)
     live_epsilons: tuple[float, ...] = (0.2, 1.0)
     live_seeds: int = 2
+    takes: str = "some seconds, most of them to load"
 
     @property
     def missing(self) -> str:
@@ -225,6 +227,7 @@ STORIES: tuple[Story, ...] = (
             ("mst", "ours"), ("aim", "ours"),
         ),
         live=(("predictive-opt", "ours"), ("mst", "ours")), live_epsilons=(1.0,), live_seeds=1,
+        takes="about half a minute",
     ),
 )  # fmt: skip
 
