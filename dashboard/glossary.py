@@ -120,6 +120,16 @@ PAGES: dict[str, tuple[str, ...]] = {
         "l1 error",
         "Background pairs",
     ),
+    "Gallery": (
+        "AUC",
+        "Ceiling",
+        "Epsilon",
+        "Regime",
+        "Shift",
+        "Parents, Pa(Y)",
+        "Markov blanket, MB(Y)",
+        "95% interval",
+    ),
     "Rehearse": (
         "Rehearsal",
         "Stand-in rows",

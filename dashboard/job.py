@@ -3,9 +3,9 @@
 FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
 codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
 and an empty file learn-graph; for a comparator the same with comparator.json; for a rehearsal
-rehearsal.json and public rows. Codes and rows are deleted as soon as they are read; what a crash
-before that leaves is swept when the dashboard starts. Nothing that is written here but the result
-depends on the rows.
+rehearsal.json and public rows; for a story of the gallery story.json alone. Codes and rows are
+deleted as soon as they are read; what a crash before that leaves is swept when the dashboard
+starts. Nothing that is written here but the result depends on the rows.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ OUTLINE = "outline.yaml"
 LEARN_GRAPH = "learn-graph"
 COMPARATOR = "comparator.json"
 REHEARSAL = "rehearsal.json"
+STORY = "story.json"
+TOLD = "told.jsonl"
 CONFIG = "config.toml"
 SCHEMA = "schema.yaml"
 GRAPH = "dag.json"
@@ -99,6 +101,8 @@ def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
         return _learn
     if (folder / REHEARSAL).is_file():
         return _rehearse
+    if (folder / STORY).is_file():
+        return _tell
     if (folder / COMPARATOR).is_file():
         return _compare
     return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
@@ -258,6 +262,20 @@ def _rehearse(folder: Path) -> dict[str, Any]:
     for _ in run(rehearsal, load_stand_in(folder), kept=Kept(default_workspace() / FOLDER)):
         points += 1
     return {"points": points}
+
+
+def _tell(folder: Path) -> dict[str, Any]:
+    """The runs of a story, a line each as they come; public rows, so nothing is charged."""
+    from prism_core.experiments.reproduce import story
+
+    document = json.loads((folder / STORY).read_text(encoding="utf-8"))
+    ended = 0
+    with (folder / TOLD).open("w", encoding="utf-8") as file:
+        for outcome in story(document["story"]).run():
+            file.write(json.dumps(outcome.to_dict()) + "\n")
+            file.flush()
+            ended += 1
+    return {"runs": ended}
 
 
 def _rng(folder: Path) -> np.random.Generator:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dashboard.machine_key import VARIABLE, fresh
+from dashboard.steps import DEMO
 from prism_core.synthesis.engine.cache import warm
 
 if TYPE_CHECKING:
@@ -42,10 +43,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--port", type=int, default=8501, help="port on 127.0.0.1 (default 8501)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    parser.add_argument(DEMO, action="store_true", help="open the gallery: four stories, no data")
     arguments = parser.parse_args(argv)
     warm()  # in the background: the first fit must not wait for a compiler
     command = [sys.executable, "-m", "streamlit", "run", str(_HERE / "app.py")]
     command += options(arguments.port, headless=arguments.no_browser)
+    command += ["--", DEMO] if arguments.demo else []
     os.environ[VARIABLE] = fresh()
     sys.stdout.write(
         f"Key for opening paths and databases in the app: {os.environ[VARIABLE]}\n"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard.entries import Entries, from_values
+from dashboard.gallery import Gallery
 from dashboard.rehearsing import Rehearsing
 from dashboard.rivals import Rivals
 from dashboard.scenarios import PLAN, Scenarios
@@ -271,6 +272,7 @@ class Project(Entries):
     checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
     inspection: Inspection | None = None
     rivals: Rivals = field(default_factory=Rivals)
+    gallery: Gallery = field(default_factory=Gallery)
     report: ReportEntries = field(default_factory=ReportEntries)
     said: dict[str, str] = field(default_factory=dict)  # about the release, as typed; by entry
     finished: Job[Plan] | None = None  # put away for another run that has not begun
@@ -568,6 +570,7 @@ def replace_project(new: Project) -> None:
     """Start over with another project."""
     new.key = project().key
     new.private_sha256 |= project().private_sha256
+    new.gallery = project().gallery
     st.session_state[_KEY] = new
 
 

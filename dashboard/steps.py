@@ -99,6 +99,13 @@ STEPS: tuple[Step, ...] = (
 )  # fmt: skip
 
 
+GALLERY = "pages/gallery.py"
+"""Beside the steps: stories on public rows."""
+
+DEMO = "--demo"
+"""Handed to the app when it opens with the gallery."""
+
+
 def first_gap(project: Project, before: str) -> tuple[Step, str] | None:
     """The first step before `before` that is not done, and what it misses."""
     for step in STEPS:

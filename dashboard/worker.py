@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.experiments.comparators import ComparatorPlan
+    from prism_core.experiments.reproduce import Outcome as Told
+    from prism_core.experiments.reproduce import Story
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.planning.plan import Plan
@@ -329,6 +331,30 @@ def rehearse(rehearsal: Rehearsal, stand_in: StandIn) -> Job[Rehearsal]:
         save_stand_in(stand_in, folder)
         runs.put(folder / child.REHEARSAL, json.dumps(rehearsal.to_dict()))
         return _process(folder, lock, rehearsal)
+
+
+def tell(story: Story) -> Job[Story]:
+    """Start the small run of a story. Its rows are public: nothing is spent.
+
+    Raises:
+        TableError: when the file of its rows is missing.
+    """
+    story.asked()
+    with runs.claimed() as (folder, lock):
+        runs.put(folder / child.STORY, json.dumps({"story": story.name}))
+        return _process(folder, lock, story)
+
+
+def told(job: Job[Story]) -> tuple[Told, ...]:
+    """The runs of a story that have ended so far."""
+    from prism_core.experiments.reproduce import Outcome as Run
+
+    try:
+        text = (job.folder / child.TOLD).read_text(encoding="utf-8")
+    except OSError:
+        return ()
+    whole = text[: text.rfind("\n") + 1]  # the last line may be half written
+    return tuple(Run.from_dict(json.loads(line)) for line in whole.splitlines())
 
 
 def _hand_over(folder: Path, table: Rows) -> None:

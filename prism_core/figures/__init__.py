@@ -20,7 +20,7 @@ from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
 from prism_core.figures.metrics import METRIC_TITLES, learners_figure, metric_figure
 from prism_core.figures.predicted import predicted_figure
 from prism_core.figures.rehearsal import lowest, rehearsal_figure, rehearsal_text
-from prism_core.figures.reproduced import Drawn, paper_figures
+from prism_core.figures.reproduced import Drawn, paper_figures, story_figure, story_low
 from prism_core.figures.roc import curves_figure, roc_figure
 from prism_core.figures.subgroups import subgroup_figure
 from prism_core.figures.theme import PALETTE, safe
@@ -59,6 +59,8 @@ __all__ = [
     "rehearsal_text",
     "roc_figure",
     "safe",
+    "story_figure",
+    "story_low",
     "subgroup_figure",
     "task_marginal_figure",
     "task_tv_figure",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from prism_core.figures import theme
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import plotly.graph_objects as go
+
+
+FEWEST = 3
+"""Seeds from which a story shows intervals: the t-interval of two is 12.7 standard errors wide, and
+would hide the means."""
 
 
 class Scores(Protocol):
@@ -119,6 +124,43 @@ def paper_figures(
         for setting, some in points.items()
     ]  # fmt: skip
     return (*drawn, _fidelity(ordered, heading, named)) if ordered else ()
+
+
+def story_figure(
+    rows: Sequence[Line], heading: str, named: Callable[[str], str] = str, *,
+    order: Sequence[tuple[str, str]] = (), low: float | None = None,
+) -> Drawn:  # fmt: skip
+    """AUC against epsilon of methods and settings side by side, in one figure.
+
+    A line of fewer than `FEWEST` seeds has no interval.
+
+    Args:
+        rows: of one benchmark and one number of synthetic rows.
+        heading: of the figure.
+        named: a method in words.
+        order: methods with their settings in the order of their colours, so that two figures of
+            one story give a method the same one.
+        low: lower end of the axis of AUC, to share it between figures.
+    """
+
+    def label(method: str, setting: str) -> str:
+        return named(method) + (", as in the paper" if setting == "paper" else "")
+
+    points = [_told(row, label(row.method, row.setting)) for row in rows]
+    return Drawn(
+        title=heading, words=rehearsal_text(points),
+        figure=rehearsal_figure(points, names=[label(*line) for line in order], low=low),
+    )  # fmt: skip
+
+
+def story_low(rows: Sequence[Line]) -> float:
+    """A lower end of the axis of AUC that serves all these rows."""
+    return lowest([_told(row, row.method) for row in rows])
+
+
+def _told(row: Line, variant: str) -> _Point:
+    point = _point(row, lambda _: variant)
+    return point if point.runs >= FEWEST else replace(point, half=None)
 
 
 def _point(row: Line, named: Callable[[str], str]) -> _Point:

@@ -20,6 +20,8 @@ from prism_core.experiments.reproduce.methods import METHODS, Method
 from prism_core.experiments.reproduce.networks import NETWORKS, network_benchmark
 from prism_core.experiments.reproduce.outcomes import Outcome, Row, Scored, Summary, rows
 from prism_core.experiments.reproduce.settings import SETTINGS, Setting
+from prism_core.experiments.reproduce.stored import Stored, packaged
+from prism_core.experiments.reproduce.stories import STORIES, Story, story
 from prism_core.experiments.reproduce.targets import TARGETS, Duel, Target, Verdict, duels, verdicts
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "NETWORKS",
     "SEEDS",
     "SETTINGS",
+    "STORIES",
     "TARGETS",
     "Benchmark",
     "Book",
@@ -37,6 +40,8 @@ __all__ = [
     "Row",
     "Scored",
     "Setting",
+    "Stored",
+    "Story",
     "Summary",
     "Target",
     "Verdict",
@@ -48,10 +53,12 @@ __all__ = [
     "here",
     "load",
     "network_benchmark",
+    "packaged",
     "rows",
     "run",
     "scm_marginal",
     "scm_spurious",
+    "story",
     "verdicts",
     "wanted",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,6 +68,23 @@ class Outcome:
     def key(self) -> Key:
         """The line it belongs to."""
         return (self.benchmark, self.method, self.setting, self.epsilon, self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Outcome:
+        """From what `to_dict` gave.
+
+        Raises:
+            EvaluationError: when it is not usable.
+        """
+        try:
+            scored = {name: Scored(**document[name]) for name in ("onehot", "standardised")}
+            return cls(**{**document, **scored})
+        except (KeyError, TypeError):
+            raise EvaluationError("A run of results lacks a field.", field="outcome") from None
 
 
 @dataclass(frozen=True, kw_only=True)

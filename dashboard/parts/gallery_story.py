@@ -1,0 +1,152 @@
+"""One story of the gallery: its sentence, what is stored of it, what runs here, its project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.entries import from_values
+from dashboard.parts import gallery_live
+from dashboard.state import Graph, Project, project, replace_project
+from dashboard.steps import STEPS
+from dashboard.widgets import chart, mistakes, plain
+from prism_core.experiments.reproduce.tables import title
+from prism_core.figures import story_figure, story_low
+from prism_core.structure import formats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.experiments.reproduce import Row, Stored, Story
+
+
+def section(story: Story, number: int) -> None:
+    """A story from its sentence to its numbers."""
+    st.subheader(f"{number} · {story.title}", anchor=False)
+    st.markdown(story.sentence)
+    if story.missing:
+        st.caption(f":material/info: To run it here or open it: {story.missing}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        gallery_live.button(story)
+        _opening(story)
+    gallery = project().gallery
+    if message := gallery.messages.get(story.name):
+        st.warning(plain(message), icon=":material/info:")
+    kept = story.stored()
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _stored(story, kept)
+    with right:
+        if gallery_live.runs(story):
+            gallery_live.watch(story, lambda rows: draw(story, kept.rows, rows, "live"))
+        else:
+            _made_here(story, kept.rows, gallery.found.get(story.name, ()))
+    _numbers(story, kept.rows, gallery.found.get(story.name, ()))
+
+
+def draw(story: Story, stored: Sequence[Row], live: Sequence[Row], which: str) -> None:
+    """The figure of the stored rows or of those made here; the same colours and axis in both."""
+    known = {(row.method, row.setting) for row in (*stored, *live)}
+    drawn = story_figure(
+        live if which == "live" else stored, story.title, title,
+        order=[line for line in story.lines if line in known], low=story_low((*stored, *live)),
+    )  # fmt: skip
+    chart(
+        drawn.figure, key=f"gallery_{story.name}_{which}", alt=drawn.words,
+        name=f"{story.name}-{which}",
+    )  # fmt: skip
+
+
+def _stored(story: Story, kept: Stored) -> None:
+    st.markdown("**Stored results**")
+    if not kept.rows:
+        st.info(
+            "This version comes with no stored results of this story: the long run has not "
+            f"reached it yet. `prism reproduce {story.name}` prints them.",
+            icon=":material/hourglass_empty:",
+        )
+        return
+    draw(story, kept.rows, (), "stored")
+    fewest, most = kept.seeds
+    seeds = f"{most}" if fewest == most else f"{fewest} to {most}"
+    dates = " and ".join(dict.fromkeys(made.date for made in kept.runs))
+    st.caption(
+        f"Mean AUC on real rows with 95% intervals over {seeds} seeds, of the last run of all "
+        f"({dates}). Dashed: the same learner trained on the real rows."
+    )
+
+
+def _made_here(story: Story, stored: Sequence[Row], live: Sequence[Row]) -> None:
+    st.markdown("**Run on this machine**")
+    if not live:
+        st.caption("Not run yet. " + ("" if story.missing else f"{_small(story)}: {story.takes}."))
+        return
+    draw(story, stored, live, "live")
+    st.caption(
+        f"{_small(story)}: the first seeds and tables of the stored run. Means without intervals, "
+        "which so few runs do not give."
+    )
+
+
+def _small(story: Story) -> str:
+    seeds = f"{story.live_seeds} seed{'' if story.live_seeds == 1 else 's'}"
+    epsilons = " and ".join(f"{epsilon:g}" for epsilon in story.live_epsilons)
+    return f"{len(story.live)} methods, {seeds}, epsilon {epsilons}"
+
+
+def _numbers(story: Story, stored: Sequence[Row], live: Sequence[Row]) -> None:
+    if not stored and not live:
+        return
+    with st.expander("The figures in numbers", icon=":material/table_rows:"):
+        rows = [("stored", row) for row in stored] + [("run here", row) for row in live]
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "where": [where for where, _ in rows],
+                    "method": [title(row.method) for _, row in rows],
+                    "setting": [row.setting for _, row in rows],
+                    "epsilon": [row.epsilon for _, row in rows],
+                    "AUC": [row.onehot.auc_mean for _, row in rows],
+                    "± (95%)": [row.onehot.auc_ci for _, row in rows],
+                    "real rows": [row.onehot.ceiling for _, row in rows],
+                    "seconds": [row.seconds for _, row in rows],
+                    "seeds": [len(row.seeds) for _, row in rows],
+                }
+            ),
+            hide_index=True, width="stretch", key=f"gallery_{story.name}_numbers",
+            column_config={
+                name: st.column_config.NumberColumn(format="%.4f")
+                for name in ("AUC", "± (95%)", "real rows")
+            },
+        )  # fmt: skip
+        for made in story.stored().runs:
+            versions = ", ".join(f"{name} {number}" for name, number in made.versions)
+            st.caption(f"`{made.command}`, {made.date}: {plain(versions)}")
+
+
+def _opening(story: Story) -> None:
+    """The story's table, graph and target in the studio, in place of what is open."""
+    open_now = project().raw is not None
+    if st.button(
+        "Open as a project", key=f"gallery_{story.name}_open", icon=":material/folder_open:",
+        disabled=bool(story.missing), help=story.missing or (
+            f"In place of {plain(project().name)}, which is open now." if open_now else None
+        ),
+    ):  # fmt: skip
+        with mistakes(), st.spinner("Making the table …"):
+            _open(story)
+            st.switch_page(STEPS[0].page)
+
+
+def _open(story: Story) -> None:
+    sample = story.sample()
+    task, synthesis = story.project(sample)
+    new = Project(
+        name=sample.title, sample=sample.name, raw=sample.train, test=sample.test, public=True,
+        schema=sample.schema, graph=Graph(edges=formats.read(sample.dag_json).edges),
+        target=sample.target,
+    )  # fmt: skip
+    new.take(from_values(task, new.budget.budget(), synthesis))
+    replace_project(new)
