@@ -84,7 +84,7 @@ def test_later_pages_send_back_to_the_first_gap(name):
 @pytest.mark.parametrize(
     ("regime", "words"),
     [("causal", "S = Pa(Y) = {A, B}"), ("graphical", "S = MB(Y) = {A, B, S1"),
-     ("predictive", "S is all 12 columns besides Y: nothing has to be chosen")],
+     ("predictive", "S is not known yet: the 8 features most associated with Y will be chosen")],
 )  # fmt: skip
 def test_the_structure_page_says_what_s_is(project, regime, words):
     project.regime = regime
@@ -493,7 +493,7 @@ def test_the_number_of_features_is_left_to_the_plan_until_it_is_typed(project):
     test = page("structure", project)
     entry = test.number_input(key="k_choice")
     assert entry.value is None
-    assert project.plan().selection is None  # 12 columns of two or three levels: all of them
+    assert project.plan().selection.k == 8  # of more columns than this budget carries
     entry.set_value(4).run()
     assert project.plan().selection.k == 4
     most = len(project.schema.columns) - 1
