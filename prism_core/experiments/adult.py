@@ -182,11 +182,11 @@ def split(raw: RawTable, seed: int, test_share: float = TEST_SHARE) -> AdultData
     if not 0 < test_share < 1:
         raise TableError(f"test_share ({test_share}) must lie between 0 and 1.", field="test_share")
     train, test = train_test_split(
-        np.arange(raw.rows), test_size=test_share, random_state=seed, stratify=raw.frame[TARGET]
+        list(range(raw.rows)), test_size=test_share, random_state=seed, stratify=raw.frame[TARGET]
     )
     return AdultData(
-        RawTable(raw.take(train.tolist()).frame, samples.TRAIN_FILE),
-        RawTable(raw.take(test.tolist()).frame, samples.TEST_FILE),
+        RawTable(raw.take(train).frame, samples.TRAIN_FILE),
+        RawTable(raw.take(test).frame, samples.TEST_FILE),
     )
 
 

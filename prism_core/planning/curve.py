@@ -45,8 +45,9 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[CurvePoint, ...]
     measured instead of its pairs when cells sigma is below the sum over them, and both sides
     have the same factor. So a point costs one conversion of epsilon to rho. Under `basic` the
     sigmas of the shares of epsilon are computed anew, as sigma is not proportional to
-    1 / epsilon everywhere; the choice between joint and pairs is kept. Under `pld` the noise
-    is scaled as under `zcdp`, which leaves out that the common factor changes with epsilon.
+    1 / epsilon everywhere; the choice between joint and pairs is kept. Where S may be looked at in
+    rounds, whether there are any does change with epsilon, and is kept as in this plan. Under `pld`
+    the noise is scaled as under `zcdp`, which leaves out that the common factor changes with epsilon.
 
     Args:
         plan: from `design`, before or after its private choices.
@@ -61,6 +62,7 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[CurvePoint, ...]
         raise PlanError("The plan has no task marginal.", field="target")
     if plan.budget.accountant == "basic":
         return _anew(plan, queries, wanted)
+    rounds = _may_have_rounds(plan)
     mean, largest = _figures([query.relative_error for query in queries])
     here = _rho(plan, plan.budget.epsilon)
     points: list[CurvePoint] = []
@@ -70,10 +72,16 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[CurvePoint, ...]
         points.append(
             CurvePoint(
                 epsilon=epsilon, mean=mean * factor, largest=largest * factor,
-                exact=plan.budget.accountant == "zcdp",
+                exact=plan.budget.accountant == "zcdp" and not rounds,
             )
         )  # fmt: skip
     return tuple(points)
+
+
+def _may_have_rounds(plan: Plan) -> bool:
+    joint = any(query.kind == "joint" for query in plan.queries)
+    wanted = plan.task.three_way in ("auto", "adaptive") and plan.synthesis.model == "pgm"
+    return wanted and len(plan.s) > 1 and not joint
 
 
 def _rho(plan: Plan, epsilon: float) -> float:

@@ -350,9 +350,10 @@ class _Builder:
         selections = self._selections(pools["selection"])
         queries += background
         known: tuple[tuple[Pool, object], ...] = (("task", three), ("background", tree))
-        idle = self._lock_warnings(
-            queries, {pool: pools[pool] for pool, later in known if later is None}, final=final
-        )
+        shares = {pool: pools[pool] for pool, later in known if later is None}
+        if adaptive is not None:  # the pairs share what the rounds leave to them
+            shares["task"] = pools["task"] * (1.0 - ROUNDS_SHARE)
+        idle = self._lock_warnings(queries, shares, final=final)
         plan = Plan(
             schema=self.schema, task=self.task, budget=self.budget, synthesis=self.synthesis,
             dag=self.dag, n=self.n, delta=self.delta, total=self._total, s=s, s_is_final=final,

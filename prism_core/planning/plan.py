@@ -329,7 +329,7 @@ class Plan:
             "target": self.task.target,
             **targets_dict(self.several),
             "regime": self.task.regime,
-            "k": self.task.k if self.selection else None,
+            "k": self.task.k if self.task.regime == "predictive" else None,
             "s": list(self.s),
             "s_is_final": self.s_is_final,
             "n": self.n,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError
+from prism_core.planning.adaptive import Pick
 from prism_core.planning.design import (
     design,
     with_adaptive,
@@ -114,9 +115,15 @@ def locks(draw, names):
 
 
 def picks(draw, choice):
-    """Any candidates, also fewer than there are rounds."""
-    order = draw(st.permutations(choice.candidates))
-    return tuple(order[: draw(st.integers(0, choice.rounds))])
+    """Any candidates, with any number of parts that there are, also fewer."""
+    left, found = draw(st.integers(0, choice.rounds)), []
+    for clique in draw(st.permutations(list(choice.candidates))):
+        if left < 1:
+            break
+        parts = draw(st.integers(1, left))
+        found.append(Pick(clique=clique, parts=parts))
+        left -= parts
+    return tuple(found)
 
 
 def forest(draw, plan, choice, ties=()):

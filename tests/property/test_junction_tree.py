@@ -135,9 +135,8 @@ def test_every_spanning_forest_of_a_small_plan_fits_its_worst_case():
         ),
         one_row_per_person=True,
     )
-    plan = design(schema, Task(target="c0", regime="predictive", k=4, max_joint_cells=0),
-                  Budget(), 500)  # fmt: skip
-    plan = with_features(plan, schema.names[1:])
+    task = Task(target="c0", regime="predictive", k=4, max_joint_cells=0, three_way="none")
+    plan = with_features(design(schema, task, Budget(), 500), schema.names[1:])
     found = []
     for pairs in itertools.combinations(plan.tree.candidates, plan.tree.rounds):
         if nx.is_forest(nx.Graph(pairs)):

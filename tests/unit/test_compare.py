@@ -33,14 +33,14 @@ DAG = Dag(nodes=SCHEMA.names, edges=(("a", "y"), ("b", "y"), ("c", "y")))
 STAR = Synthesis(model="naive_bayes")
 PGM = Synthesis()
 CAUSAL = Task(target="y", weights={"a": 3.0})
-PREDICTIVE = Task(target="y", regime="predictive", k=2, selection="logistic")
+PREDICTIVE = Task(target="y", regime="predictive", k=2, selection="logistic", three_way="none")
 THREE = Task(target="y", three_way="model_error", max_joint_cells=0)
 CASES = {
     "zcdp": (CAUSAL, Budget(), STAR), "basic": (CAUSAL, Budget(accountant="basic"), STAR),
     "predictive": (PREDICTIVE, Budget(epsilon=2.0), PGM),
     "basic predictive": (replace(PREDICTIVE, weights={"a": 2.0}), Budget(accountant="basic"), PGM),
     "three": (THREE, Budget(), PGM), "tilted": (THREE, Budget(allocation="tilted", tilt=0.3), PGM),
-    "joint": (Task(target="y"), Budget(), PGM),
+    "joint": (Task(target="y", three_way="none"), Budget(), PGM),
 }  # fmt: skip
 
 
@@ -112,6 +112,12 @@ def test_the_curve_is_what_design_says_at_every_epsilon(case):
             assert point.exact
             assert point.mean == pytest.approx(task_error(plan), rel=1e-9)
             assert point.largest == pytest.approx(max(errors), rel=1e-9)
+
+
+def test_the_curve_does_not_foresee_rounds():
+    """Whether S is looked at in rounds follows from epsilon, too."""
+    points = error_curve(plan_of(Task(target="y", max_joint_cells=0), Budget(), PGM), EPSILONS)
+    assert not any(point.exact for point in points)
 
 
 def test_where_basic_may_measure_other_marginals_the_curve_says_so():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -233,7 +234,7 @@ def test_error_of_a_measured_pair_is_explained_by_noise_and_of_another_it_is_not
     rng = np.random.default_rng(9)
     model = fit_naive_bayes(
         {c.name: c.size for c in schema.columns}, "Y", train.n,
-        measure(train, measured, SeededNoise(rng)),
+        measure(train, [SimpleNamespace(linear=None, **vars(m)) for m in measured], SeededNoise(rng)),
     )  # fmt: skip
     synthetic = EncodedTable(schema=schema, codes=model.sample(20_000, rng, "rounded"))
     found = subject(classes, synthetic=synthetic, train=train, measured=measured, n=train.n)

@@ -177,7 +177,10 @@ def test_the_choice_keeps_all_other_wishes(schema):
 def test_three_way_marginals_are_tried_where_they_would_be_measured(schema):
     rows = from_graph(schema, "readmitted", 200, holdout=100)
     pgm = Scenario(
-        name="mine", task=Task(target="readmitted", regime="predictive", k=4, max_joint_cells=0)
+        name="mine",
+        task=Task(
+            target="readmitted", regime="predictive", k=4, max_joint_cells=0, three_way="none"
+        ),
     )
     names = [one.name for one in candidates(pgm, rows, 1.0)]
     assert len(names) == 2 * len(TILTS)

@@ -65,7 +65,10 @@ class Best:
 
 TABLE = rows()
 PREDICTIVE = design(
-    SCHEMA, Task(target="y", regime="predictive", k=3, max_joint_cells=0), Budget(), TABLE.n
+    SCHEMA,
+    Task(target="y", regime="predictive", k=3, max_joint_cells=0, three_way="none"),
+    Budget(),
+    TABLE.n,
 )
 
 

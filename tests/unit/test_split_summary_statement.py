@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,7 +72,10 @@ def test_the_sentence_names_what_is_protected_and_what_is_left_out(sample):
     blanket = statement(Task(target="Y", regime="graphical"), dag)
     assert "MB(Y) = {A, B, S1" in blanket
     assert "2 parents, 10 children" in blanket
-    assert "8 features" in statement(Task(target="Y", regime="predictive"), None)
+    predictive = Task(target="Y", regime="predictive")
+    assert "where the budget carries" in statement(predictive, None)
+    assert "the 8 features most" in statement(replace(predictive, k=8), None, 9)
+    assert "S is all 9 columns" in statement(replace(predictive, k=9), None, 9)
     assert "no parents" in statement(Task(target="A"), dag)
     assert "Draw what causes" in statement(Task(target="Y"), None)
 

@@ -158,7 +158,7 @@ PLANS = {
         Synthesis(),
     ),
     "adaptive": (
-        Task(target="readmitted", max_joint_cells=0, three_way="adaptive"), Budget(epsilon=20),
+        Task(target="readmitted", max_joint_cells=0, three_way="adaptive"), Budget(epsilon=90),
         DAG, Synthesis(),
     ),
 }  # fmt: skip

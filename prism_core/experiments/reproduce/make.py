@@ -172,7 +172,8 @@ def _paid(asked: Asked, case: Case) -> tuple[Dag, Scenario]:
 def most_correlated_not_private(table: EncodedTable, target: str, k: int) -> tuple[str, ...]:
     """The k features with the largest absolute correlation of codes with the target. NOT PRIVATE.
 
-    The paper's oracle: it reads rows without noise, so it is for public benchmark rows only.
+    The paper's oracle: it reads rows without noise, so it is for public benchmark rows only, where
+    it spends nothing.
 
     Raises:
         ConfigError: for rows that are not public; nothing was read.

@@ -86,7 +86,8 @@ def reached(
 ) -> tuple[float, float]:  # fmt: skip
     """AUC and accuracy on the test rows of a learner trained on a table.
 
-    Rows of one class teach to rank everybody alike, which is an AUC of one half.
+    Rows of one class teach to rank everybody alike, which is an AUC of one half. For public
+    benchmark rows; spends nothing.
 
     Raises:
         EvaluationError: when the test rows show a single class.
@@ -105,7 +106,10 @@ def reached(
 
 
 def mean_l1(synthetic: EncodedTable, real: EncodedTable) -> float:
-    """Mean over the columns of the l1 distance of their shares, 0 to 2."""
+    """Mean over the columns of the l1 distance of their shares, 0 to 2.
+
+    For public benchmark rows; spends nothing.
+    """
     names = [(name,) for name in real.schema.names]
     pairs = zip(synthetic.counts(names), real.counts(names), strict=True)
     return float(np.mean([np.abs(a / synthetic.n - b / real.n).sum() for a, b in pairs]))
