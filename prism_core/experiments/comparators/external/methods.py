@@ -122,4 +122,6 @@ def about(name: str) -> Comparator | External:
     for known, found in (*COMPARATORS.items(), *EXTERNAL.items()):
         if name == known:
             return found
-    raise PlanError(f"method must be one of {', '.join((*COMPARATORS, *EXTERNAL))}.", field="method")
+    raise PlanError(
+        f"method must be one of {', '.join((*COMPARATORS, *EXTERNAL))}.", field="method"
+    )

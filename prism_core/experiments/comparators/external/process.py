@@ -152,7 +152,5 @@ def _read(file: Path, about: External, rows: int, sizes: Sequence[int]) -> NDArr
         found = np.empty((0, 0), dtype=np.int64)
     shaped = found.shape == (rows, len(sizes))
     if not shaped or not np.all((found >= 0) & (found < np.asarray(sizes))):
-        raise EvaluationError(
-            f"{about.title} gave no rows of the declared domain.", field="method"
-        )
+        raise EvaluationError(f"{about.title} gave no rows of the declared domain.", field="method")
     return found.astype(np.int32)

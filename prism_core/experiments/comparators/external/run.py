@@ -181,6 +181,9 @@ def run_external(
         seconds=seconds, watch=watch,
     )  # fmt: skip
     return Foreign(
-        plan=plan, codes=codes, table=decode(plan.schema, codes, rng), seed=seed,
+        plan=plan,
+        codes=codes,
+        table=decode(plan.schema, codes, rng),
+        seed=seed,
         seconds=time.monotonic() - started,
     )

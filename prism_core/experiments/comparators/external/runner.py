@@ -69,11 +69,9 @@ def smartnoise_mst(task: dict[str, Any], table: Any, _: Path) -> Any:  # noqa: A
     names, sizes = list(table.columns), task["sizes"]
     most = max(sizes.values())
     declared = pandas.DataFrame({n: [code % sizes[n] for code in range(most)] for n in names})
-    labels = transform.TableTransformer(
-        [transform.LabelTransformer(nullable=False) for _ in names]
-    )
+    labels = transform.TableTransformer([transform.LabelTransformer(nullable=False) for _ in names])
     labels.fit(declared)
-    numpy.random.seed(task["seed"])  # noqa: NPY002  (that is where it draws from)
+    numpy.random.seed(task["seed"])
     model = mst(epsilon=task["epsilon"], delta=task["delta"])
     model.fit(table, transformer=labels, preprocessor_eps=0.0)
     return pandas.DataFrame(model.sample(task["rows"]))
