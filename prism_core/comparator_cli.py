@@ -118,7 +118,7 @@ def _run_external(arguments: argparse.Namespace) -> None:
     from prism_core import config as configs
     from prism_core.bundle import writer
     from prism_core.experiments.comparators import folder
-    from prism_core.experiments.comparators.external import ExternalPlan, external, run_external
+    from prism_core.experiments.comparators.external import design_external, run_external
     from prism_core.workspace import gather, ready
 
     config, seed = configs.load(arguments.config), arguments.seed
@@ -132,13 +132,11 @@ def _run_external(arguments: argparse.Namespace) -> None:
     _check_out(arguments.out)
     writer.check_target(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)
-    epsilon = config.budget.epsilon if arguments.epsilon is None else arguments.epsilon
-    delta = config.budget.delta if arguments.delta is None else arguments.delta
-    rows = config.synthesis.rows if arguments.rows is None else arguments.rows
-    plan = ExternalPlan(
-        method=external(arguments.method).name, schema=inputs.schema, n=inputs.n, epsilon=epsilon,
-        delta=1.0 / inputs.n**2 if delta is None else delta,
-        rows=inputs.n if rows is None else rows,
+    plan = design_external(
+        arguments.method, inputs.schema, inputs.n,
+        config.budget.epsilon if arguments.epsilon is None else arguments.epsilon,
+        config.budget.delta if arguments.delta is None else arguments.delta,
+        rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
     )  # fmt: skip
     rng = np.random.default_rng(seed)
     table = ready(inputs.schema, inputs.raw, public=True, rng=rng)

@@ -12,7 +12,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.errors import ConfigError
 from prism_core.experiments.comparators import design_comparator
 from prism_core.experiments.comparators import run as run_comparator
-from prism_core.experiments.comparators.external import ExternalPlan, external, run_external
+from prism_core.experiments.comparators.external import design_external, run_external
 from prism_core.experiments.reproduce.paid import SELECTION_SHARE, paid_scores
 from prism_core.pipeline import draw, release
 from prism_core.planning.design import design
@@ -240,10 +240,9 @@ def _external(asked: Asked, case: Case) -> Made:
     """
     codes, seconds = [], []
     for size in asked.sizes:
-        plan = ExternalPlan(
-            method=external(asked.method.name).name, schema=case.schema, n=case.train.n,
-            epsilon=asked.epsilon, delta=1.0 / case.train.n**2, rows=size or case.train.n,
-        )  # fmt: skip
+        plan = design_external(
+            asked.method.name, case.schema, case.train.n, asked.epsilon, rows=size
+        )
         made = run_external(plan, case.train, rng=_streams(asked.seed)[0])
         codes.append(made.codes)
         seconds.append(made.seconds)

@@ -18,7 +18,12 @@ from prism_core.experiments.comparators.external.neighbours import (
     converted,
 )
 from prism_core.experiments.comparators.external.process import python_of
-from prism_core.experiments.comparators.external.run import ExternalPlan, Foreign, run_external
+from prism_core.experiments.comparators.external.run import (
+    ExternalPlan,
+    Foreign,
+    design_external,
+    run_external,
+)
 
 __all__ = [
     "EXTERNAL",
@@ -31,6 +36,7 @@ __all__ = [
     "Stated",
     "about",
     "converted",
+    "design_external",
     "external",
     "python_of",
     "run_external",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -134,6 +135,31 @@ class Foreign:
             "rows": plan.rows, "charge": None, "seed": self.seed,
             "repeatable": about.repeatable, "plan_sha256": plan.hash,
         }  # fmt: skip
+
+
+def design_external(
+    method: str, schema: Schema, n: int, epsilon: float, delta: float | None = None, *,
+    rows: int | None = None,
+) -> ExternalPlan:  # fmt: skip
+    """The plan for a run of a package. Spends nothing and reads no row.
+
+    Args:
+        method: one of `EXTERNAL`.
+        schema: the declared domain.
+        n: rows; public.
+        epsilon: asked for; replace-one neighbours, like a release.
+        delta: likewise; 1/n^2 when None.
+        rows: synthetic rows; n when None.
+
+    Raises:
+        BudgetError, PlanError: naming what is allowed.
+    """
+    if delta is None:
+        delta = 1.0 / n**2 if isinstance(n, int) and n > 1 else math.nan
+    return ExternalPlan(
+        method=external(method).name, schema=schema, n=n, epsilon=epsilon, delta=delta,
+        rows=n if rows is None else rows,
+    )  # fmt: skip
 
 
 def run_external(
