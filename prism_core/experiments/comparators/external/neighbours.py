@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from prism_core.errors import PrivacyError
 from prism_core.privacy.checks import delta_value, epsilon_value
-from prism_core.privacy.conversions import epsilon_to_rho, rho_to_epsilon
+from prism_core.privacy.conversions import epsilon_to_rho, rho_to_delta, rho_to_epsilon
 
 Relation: TypeAlias = Literal["replace one person", "add or remove one person"]
 Kind: TypeAlias = Literal["pure", "approximate", "zcdp"]
@@ -147,5 +147,9 @@ def _approximate(stated: Stated, epsilon: float, delta: float) -> tuple[float, f
 def _zcdp(stated: Stated, epsilon: float, delta: float) -> tuple[float, float, str]:
     changes = _CHANGES[stated.parts[0].relation]
     rho = epsilon_to_rho(epsilon, delta) / changes**2
-    told = min(epsilon, rho_to_epsilon(rho, delta)) * _HAIR
-    return told, delta, f"its rho counts {changes**2} rho here (zCDP)"
+    told, told_delta = min(epsilon, rho_to_epsilon(rho, delta)) * _HAIR, delta
+    if not epsilon_to_rho(told, told_delta) <= rho:
+        # A large delta allows more rho than this at any epsilon, so delta must be smaller, too.
+        told = epsilon / changes
+        told_delta = rho_to_delta(rho, told) * _HAIR
+    return told, told_delta, f"its rho counts {changes**2} rho here (zCDP)"
