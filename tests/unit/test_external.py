@@ -132,7 +132,7 @@ def test_epsilon_and_delta_alone_are_converted_by_two_steps(epsilon, delta):
 
 @pytest.mark.privacy
 def test_a_pure_guarantee_is_used_twice():
-    """Exhaustive: two-sided geometric noise, E-DP for adding one, on two cells and a replacement."""
+    """Exhaustive: two-sided geometric noise on two cells, added to and replaced."""
     told = converted(Stated(kind="pure", parts=(AWAY,)), 1.0, 1e-6).told_epsilon
     out = np.arange(-5, 14)
 
