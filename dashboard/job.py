@@ -229,11 +229,14 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
 
 def _compare(folder: Path) -> dict[str, Any]:
     from prism_core.experiments import comparators
+    from prism_core.experiments.comparators.external import EXTERNAL
 
     config = configs.load(folder / CONFIG)
     schema = schema_io.load(config.table.schema)
     about = json.loads((folder / COMPARATOR).read_text(encoding="utf-8"))
     table = _rows(folder, schema, public=config.table.public)
+    if about["method"] in EXTERNAL:
+        return _compare_external(folder, about, table)
     plan = comparators.design_comparator(
         about["method"], schema, table.n, about["epsilon"], about["delta"],
         degree=about["degree"], rows=about["rows"],
@@ -253,6 +256,23 @@ def _compare(folder: Path) -> dict[str, Any]:
     if made.charge is not None:  # paid for: it stays, whoever is there to take it
         keep_result(folder / RESULT, f"charge-{made.charge}")
     return {"stamp": made.stamp, "charge": made.charge}
+
+
+def _compare_external(folder: Path, about: dict[str, Any], table: Rows) -> dict[str, Any]:
+    """Another package, on public rows; private ones are refused unread."""
+    from prism_core.experiments.comparators import folder as compared
+    from prism_core.experiments.comparators.external import design_external, run_external
+
+    plan = design_external(
+        about["method"], table.schema, table.n, about["epsilon"], about["delta"],
+        rows=about["rows"],
+    )  # fmt: skip
+    if about["plan"] != plan.hash:
+        raise PlanError("The comparator is not the one that was entered. Nothing was run.")
+    made = run_external(plan, table, rng=_rng(folder))
+    told = made.document()
+    compared.write(made, folder / RESULT)
+    return {"stamp": told["stamp"], "charge": None}
 
 
 def _rehearse(folder: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.evaluation import Candidate
     from prism_core.experiments.comparators import ComparatorPlan
+    from prism_core.experiments.comparators.external import ExternalName, ExternalPlan
     from prism_core.experiments.comparators.methods import MethodName
     from prism_core.planning.scenario import Scenario
     from prism_core.rehearsal import StandIn
@@ -60,11 +61,11 @@ class Rivals:
         found: results of this session.
     """
 
-    method: MethodName = "aim"
+    method: MethodName | ExternalName = "aim"
     epsilon: float | None = None
     degree: int = 3
     own: bool = False
-    job: Job[ComparatorPlan] | None = None
+    job: Job[ComparatorPlan | ExternalPlan] | None = None
     table: Rows | None = field(default=None, repr=False)
     ground: Ground | None = None
     attempt: int = 0

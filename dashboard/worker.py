@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.experiments.comparators import ComparatorPlan
+    from prism_core.experiments.comparators.external import ExternalPlan
     from prism_core.experiments.reproduce import Outcome as Told
     from prism_core.experiments.reproduce import Story
     from prism_core.learning.graph_plan import GraphPlan
@@ -302,12 +303,12 @@ def learn_graph(
 
 
 def compare(
-    plan: ComparatorPlan, table: Rows, asset: AssetConfig | None, seed: int
-) -> Job[ComparatorPlan]:
+    plan: ComparatorPlan | ExternalPlan, table: Rows, asset: AssetConfig | None, seed: int
+) -> Job[ComparatorPlan | ExternalPlan]:
     """Start a comparator, as `prism comparator` does it.
 
     Spends: `plan.spent`, in the process that is started, after the ledger is charged; nothing
-    on public rows.
+    on public rows. Another package is refused there on private rows.
     """
     config = RunConfig(
         table=TableConfig(

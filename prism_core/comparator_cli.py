@@ -8,23 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.charge_cli import check_seed, ledger_for
-from prism_core.errors import ConfigError
+from prism_core.errors import ConfigError, PrivacyError
 
 if TYPE_CHECKING:
     import argparse
 
     from prism_core.experiments.comparators import Compared
+    from prism_core.experiments.comparators.external import Foreign
 
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     """Add `comparator` to the program's commands."""
     parser = commands.add_parser(
         "comparator",
-        help="run a synthesizer that knows no target (independent, MST, AIM), at the same epsilon "
-        "and the same neighbours as a release",
+        help="run a synthesizer that knows no target (independent, MST, AIM, or one of another "
+        "package), at the same epsilon and the same neighbours as a release",
     )
     parser.add_argument("config", type=Path, metavar="CONFIG.toml")
-    parser.add_argument("--method", required=True, metavar="independent|mst|aim")
+    parser.add_argument(
+        "--method",
+        required=True,
+        metavar="independent|mst|aim|privbayes|smartnoise-mst|dpmm-mst",
+        help="the last three are other packages, for tables marked public only (with --seed)",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument(
         "--epsilon", type=float, help="instead of the configuration's; it has a charge of its own"
@@ -46,11 +52,25 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     parser.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    parser.add_argument(
+        "--python", metavar="FILE",
+        help="that has the other package (or PRISM_COMPARATOR_PYTHON_DATASYNTHESIZER, _SMARTNOISE, "
+        "_DPMM)",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from prism_core.experiments.comparators.external import EXTERNAL
+
+    if arguments.method in EXTERNAL:
+        _run_external(arguments)
+    else:
+        _run_own(arguments)
+
+
+def _run_own(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from prism_core import config as configs
@@ -89,6 +109,57 @@ def _run(arguments: argparse.Namespace) -> None:
     found = {"out": str(arguments.out), **folder.document(made), "seconds": round(made.seconds)}
     dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(f"{dumped if arguments.json else _text(made, arguments.out)}\n")
+
+
+def _run_external(arguments: argparse.Namespace) -> None:
+    """Another package, on public rows. Spends nothing; private rows are refused unread."""
+    import numpy as np
+
+    from prism_core import config as configs
+    from prism_core.bundle import writer
+    from prism_core.experiments.comparators import folder
+    from prism_core.experiments.comparators.external import design_external, run_external
+    from prism_core.workspace import gather, ready
+
+    config, seed = configs.load(arguments.config), arguments.seed
+    if not config.table.public or seed is None:
+        raise PrivacyError(
+            "Nobody here can vouch for the noise of another package. It runs on tables that are "
+            "marked public only, with --seed; take mst or aim for private rows.",
+            field="method",
+        )
+    check_seed(seed, public=True)
+    _check_out(arguments.out)
+    writer.check_target(arguments.out)
+    inputs = gather(config, arguments.workspace, graph=False)
+    plan = design_external(
+        arguments.method, inputs.schema, inputs.n,
+        config.budget.epsilon if arguments.epsilon is None else arguments.epsilon,
+        config.budget.delta if arguments.delta is None else arguments.delta,
+        rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
+    )  # fmt: skip
+    rng = np.random.default_rng(seed)
+    table = ready(inputs.schema, inputs.raw, public=True, rng=rng)
+    made = run_external(plan, table, rng=rng, python=arguments.python)
+    folder.write(made, arguments.out)
+    found = {"out": str(arguments.out), **made.document(), "seconds": round(made.seconds)}
+    dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(f"{dumped if arguments.json else _foreign_text(made, arguments.out)}\n")
+
+
+def _foreign_text(made: Foreign, out: Path) -> str:
+    plan, about, told = made.plan, made.plan.about, made.plan.told
+    return "\n".join(
+        (
+            f"{made.document()['stamp']}: {about.title}, {plan.rows:,} rows in {out}",
+            about.sentence,
+            f"asked for: epsilon {told.epsilon:g}, delta {told.delta:.3g}, neighbours: "
+            "replace one person",
+            f"told: epsilon {told.told_epsilon:.6g}, delta {told.told_delta:.3g}, its neighbours: "
+            f"{told.published}; {told.rule}",
+            f"nobody here vouches for it: {about.found}",
+        )
+    )
 
 
 def _check_out(out: Path) -> None:

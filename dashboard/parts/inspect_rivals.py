@@ -21,6 +21,14 @@ from prism_core.experiments.comparators import (
     NEIGHBOURS,
     design_comparator,
 )
+from prism_core.experiments.comparators.external import (
+    EXTERNAL,
+    External,
+    ExternalPlan,
+    about,
+    design_external,
+    python_of,
+)
 from prism_core.workspace import candidate, may_compare
 
 if TYPE_CHECKING:
@@ -59,8 +67,8 @@ def _entries() -> None:
     rivals = project().rivals
     first, second, third = st.columns([1.2, 1, 1.4])
     first.selectbox(
-        "Method", list(COMPARATORS), list(COMPARATORS).index(rivals.method),
-        format_func=lambda name: COMPARATORS[name].title, key="rival_method", on_change=keep,
+        "Method", _offered(), _offered().index(rivals.method),
+        format_func=lambda name: about(name).title, key="rival_method", on_change=keep,
         args=(rivals, "method", "rival_method"),
     )  # fmt: skip
     second.number_input(
@@ -82,12 +90,32 @@ def _entries() -> None:
             format_func={2: "pairs", 3: "triples (as published)"}.__getitem__, on_change=keep,
             args=(rivals, "degree", "rival_degree"),
         )  # fmt: skip
-    chosen = COMPARATORS[rivals.method]
+    chosen = about(rivals.method)
     st.markdown(f"**{chosen.title}.** {chosen.sentence} ({chosen.reference}.)")
+    if isinstance(chosen, External):
+        st.caption(f"Another program, which nobody here vouches for. {chosen.found}")
+        return
     st.caption(
         f"Neighbours here: {NEIGHBOURS}, as for a release. MST and AIM as published take "
         f"neighbours that {AS_PUBLISHED}: there the same epsilon and delta need less noise by a "
         "factor of √2, and protect less."
+    )
+
+
+def _offered() -> list[str]:
+    """Our own, and the packages that are installed; one that is chosen stays."""
+    chosen = project().rivals.method
+    packages = [name for name, one in EXTERNAL.items() if python_of(one) or name == chosen]
+    return [*COMPARATORS, *packages]
+
+
+def _told(plan: ExternalPlan) -> None:
+    """Both relations, and what the package is told."""
+    told = plan.told
+    st.caption(
+        f"Neighbours here: {NEIGHBOURS}, as for a release; those of the package: "
+        f"{told.published}. So that epsilon {told.epsilon:.4g} and delta {told.delta:.2g} hold "
+        f"here, it is told epsilon {told.told_epsilon:.4g}: {told.rule}."
     )
 
 
@@ -105,6 +133,8 @@ def _offer() -> None:
         return
     rows = rehearse_start.stand_in()
     plan = _plan(rows.train)
+    if isinstance(plan, ExternalPlan):
+        _told(plan)
     st.caption(
         f"{plain(rows.title.rstrip('.'))}. Both the comparator and the plan of this project run "
         "on them with known noise, and are scored on fresh rows of the same kind: read these lines "
@@ -129,23 +159,37 @@ def _epsilon() -> float:
     return guarantee.get("declared_epsilon") or 1.0 if typed is None else typed
 
 
-def _plan(table: Rows) -> ComparatorPlan:
-    """The run as it is entered: delta as the release's, or as the plan's on stand-in rows."""
-    state, now = project(), inspection()
-    own = state.rivals.own
-    delta = (
-        now.certificate.get("guarantee", {}).get("delta") if own else state.budget.budget().delta
-    )
-    return design_comparator(
-        state.rivals.method, table.schema, table.n, _epsilon(), delta,
-        degree=state.rivals.degree, rows=now.subject.synthetic.n,
-    )  # fmt: skip
+def _delta(n: int) -> float:
+    """As the release's, or as the plan's on stand-in rows; 1/n^2 where neither has one."""
+    state = project()
+    known = inspection().certificate.get("guarantee", {}).get("delta")
+    found = known if state.rivals.own else state.budget.budget().delta
+    return 1.0 / n**2 if found is None else found
+
+
+def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:
+    """The run as it is entered."""
+    rivals, rows = project().rivals, inspection().subject.synthetic.n
+    entered = (rivals.method, table.schema, table.n, _epsilon(), _delta(table.n))
+    if rivals.method in EXTERNAL:
+        return design_external(*entered, rows=rows)
+    return design_comparator(*entered, degree=rivals.degree, rows=rows)
 
 
 def _own(table: Rows) -> None:
     state = project()
     plan = _plan(table)
-    if state.public:
+    if isinstance(plan, ExternalPlan):
+        if not state.public:
+            st.warning(
+                f"{plan.about.title} runs on stand-in rows and public rows only: nobody here can "
+                "vouch for the noise of another package, so no private row is handed to it. Take "
+                "MST or AIM for these rows.",
+                icon=":material/block:",
+            )
+            return
+        _told(plan)
+    if state.public or isinstance(plan, ExternalPlan):
         asset.seed("rival_seed")
         if st.button(
             "Run with known noise (rehearsal)", type="primary", icon=":material/play_arrow:",
@@ -182,7 +226,7 @@ def _own(table: Rows) -> None:
             _start(plan, table, None)
 
 
-def _start(plan: ComparatorPlan, table: Rows, ground: Ground | None) -> None:
+def _start(plan: ComparatorPlan | ExternalPlan, table: Rows, ground: Ground | None) -> None:
     state = project()
     charged = None if ground is not None else asset.chosen()
     rivals = state.rivals

@@ -47,7 +47,7 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[CurvePoint, ...]
     sigmas of the shares of epsilon are computed anew, as sigma is not proportional to
     1 / epsilon everywhere; the choice between joint and pairs is kept. Where S may be looked at in
     rounds, whether there are any does change with epsilon, and is kept as in this plan. Under `pld`
-    the noise is scaled as under `zcdp`, which leaves out that the common factor changes with epsilon.
+    the noise is scaled as under `zcdp`, which leaves out that the common factor changes, too.
 
     Args:
         plan: from `design`, before or after its private choices.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from prism_core.bundle import writer
 from prism_core.config import AssetConfig
 from prism_core.data.tables import from_frame
 from prism_core.experiments.comparators import design_comparator
+from prism_core.experiments.comparators.external import design_external
 from prism_core.pipeline import design, release
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -161,6 +163,49 @@ def test_on_private_rows_it_is_confirmed_by_typing_and_charged_first(make):
     assert "of the lifetime budget is left" in texts(test)
     test.text_input(key="rival_confirm_1").set_value("ward 7").run()
     assert test.button(key="rival_run").disabled
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A stand-in for the package dpmm, which gives rows back at random."""
+    (tmp_path / "site" / "dpmm").mkdir(parents=True)
+    (tmp_path / "site" / "dpmm" / "__init__.py").touch()
+    (tmp_path / "site" / "dpmm" / "pipelines.py").write_text(
+        "class MSTPipeline:\n"
+        "    def __init__(self, **told): pass\n"
+        "    def fit(self, table, domain, random_state): self.table = table\n"
+        "    def generate(self, n_records, random_state):\n"
+        "        return self.table.sample(n_records, replace=True, random_state=random_state)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{APP.parents[1]}:{tmp_path / 'site'}")
+    monkeypatch.setenv("PRISM_COMPARATOR_PYTHON_DPMM", sys.executable)
+
+
+@pytest.mark.slow
+@pytest.mark.privacy
+def test_another_package_is_rehearsed_and_gets_no_private_row(make, package):
+    project = make()
+    test = page(project)
+    titles = test.selectbox(key="rival_method").options
+    assert "MST (dpmm)" in titles
+    assert "MST (smartnoise-synth)" not in titles  # nobody named a Python for it
+    test.radio(key="rival_own").set_value(True).run()
+    test.selectbox(key="rival_method").select("dpmm-mst").run()
+    assert "nobody here can vouch for the noise of another package" in texts(test)
+    assert "rival_run" not in [button.key for button in test.button]
+    plan = design_external("dpmm-mst", project.train.schema, project.train.n, 1.0)
+    job = worker.compare(plan, project.train, AssetConfig(name="ward 7", lifetime_epsilon=9.0), 1)
+    job.process.wait(timeout=120)
+    assert "public rows and on stand-in rows only" in job.outcome().message
+    job.remove()
+    test.radio(key="rival_own").set_value(False).run()
+    assert "its rho counts 4 rho here" in texts(test)
+    test.button(key="rival_run").click()
+    settled(test, project)
+    found = lines(test).loc["comparator 1"]
+    assert (found["method"], found["charge"]) == ("MST (dpmm)", "rehearsal")
+    assert found["covered by"] == "outside epsilon"
+    assert Ledger().charges() == ()
 
 
 @pytest.mark.privacy

@@ -232,9 +232,10 @@ def test_error_of_a_measured_pair_is_explained_by_noise_and_of_another_it_is_not
         Measured(clique=("b",), sigma=30.0), Measured(clique=("flat",), sigma=30.0),
     )  # fmt: skip
     rng = np.random.default_rng(9)
+    queries = [SimpleNamespace(linear=None, **vars(one)) for one in measured]
     model = fit_naive_bayes(
         {c.name: c.size for c in schema.columns}, "Y", train.n,
-        measure(train, [SimpleNamespace(linear=None, **vars(m)) for m in measured], SeededNoise(rng)),
+        measure(train, queries, SeededNoise(rng)),
     )  # fmt: skip
     synthetic = EncodedTable(schema=schema, codes=model.sample(20_000, rng, "rounded"))
     found = subject(classes, synthetic=synthetic, train=train, measured=measured, n=train.n)

@@ -16,6 +16,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, ConfigError, EvaluationError, PrivacyError
 from prism_core.experiments import reproduce
+from prism_core.experiments.comparators.external import EXTERNAL
 from prism_core.experiments.reproduce import experiments, make, outcomes
 from prism_core.experiments.reproduce.benchmark import Benchmark, Case
 from prism_core.experiments.reproduce.networks import Network, Table, case_of
@@ -62,7 +63,9 @@ def scored(auc: float) -> reproduce.Scored:
     return reproduce.Scored(auc=auc, accuracy=0.6, ceiling=0.8, ceiling_all=0.9)
 
 
-@pytest.mark.parametrize("method", sorted(set(reproduce.METHODS) - {"graphical-auto", "aim"}))
+@pytest.mark.parametrize(
+    "method", sorted(set(reproduce.METHODS) - {"graphical-auto", "aim", *EXTERNAL})
+)
 def test_every_method_runs_in_its_settings(method):  # aim goes the way of mst, slower
     settings = reproduce.METHODS[method].settings
     bench = replace(BENCH, weights=()) if method != "graphical-opt" else BENCH

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 from prism_core.bundle.spreadsheet import csv_text
 from prism_core.data import schema_io
 from prism_core.errors import EvaluationError
-from prism_core.experiments.comparators.methods import comparator
+from prism_core.experiments.comparators.external import about as known_method
+from prism_core.experiments.comparators.run import Compared
 from prism_core.privacy.events import event_dict
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from prism_core.data.schema import Schema
-    from prism_core.experiments.comparators.run import Compared
+    from prism_core.experiments.comparators.external import Foreign
 
 SYNTHETIC, PARQUET = "synthetic.csv", "synthetic.parquet"
 SCHEMA = "schema.yaml"
@@ -62,14 +65,18 @@ def document(made: Compared) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def write(made: Compared, out: str | Path) -> Path:
+def write(made: Compared | Foreign, out: str | Path) -> Path:
     """Write the folder; files of an earlier run in it are replaced."""
-    folder = Path(out)
+    told = document(made) if isinstance(made, Compared) else made.document()
+    return _write(made.table, made.plan.schema, told, Path(out))
+
+
+def _write(table: pd.DataFrame, schema: Schema, told: dict[str, Any], folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / SYNTHETIC).write_bytes(csv_text(made.table).encode("utf-8"))
-    made.table.to_parquet(folder / PARQUET, index=False)
-    schema_io.save(made.plan.schema, folder / SCHEMA)
-    text = json.dumps(document(made), indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / SYNTHETIC).write_bytes(csv_text(table).encode("utf-8"))
+    table.to_parquet(folder / PARQUET, index=False)
+    schema_io.save(schema, folder / SCHEMA)
+    text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / DOCUMENT).write_text(text + "\n", encoding="utf-8")
     return folder
 
@@ -87,7 +94,7 @@ def read(path: Path) -> ComparedFolder:
     """
     try:
         found = json.loads((path / DOCUMENT).read_text(encoding="utf-8"))
-        comparator(found["method"]["name"])
+        known_method(found["method"]["name"])
         usable = isinstance(found["guarantee"]["declared_epsilon"], float | int)
         usable = usable and isinstance(found["stamp"], str) and (path / PARQUET).is_file()
     except (OSError, ValueError, KeyError, TypeError):

@@ -6,6 +6,8 @@ import itertools
 from typing import TYPE_CHECKING
 
 from prism_core.errors import ConfigError
+from prism_core.experiments.comparators.external import EXTERNAL
+from prism_core.experiments.comparators.external.process import required_python
 from prism_core.experiments.reproduce.benchmark import (
     adult_benchmark,
     allocation_wins_benchmark,
@@ -148,6 +150,9 @@ def wanted(
         ConfigError, BudgetError: naming what is allowed.
     """
     chosen = [method(name) for name in dict.fromkeys(methods or benchmark.methods)]
+    for about in EXTERNAL.values():
+        if about.name in {one.name for one in chosen}:
+            required_python(about)  # what is missing shows now, not after hours
     ways = [setting(name) for name in dict.fromkeys(settings or benchmark.settings)]
     wishes = [epsilon_value(value) for value in dict.fromkeys(epsilons or benchmark.epsilons)]
     drawn = tuple(dict.fromkeys(sizes or benchmark.sizes))

@@ -12,6 +12,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.errors import ConfigError
 from prism_core.experiments.comparators import design_comparator
 from prism_core.experiments.comparators import run as run_comparator
+from prism_core.experiments.comparators.external import design_external, run_external
 from prism_core.experiments.reproduce.paid import SELECTION_SHARE, paid_scores
 from prism_core.pipeline import draw, release
 from prism_core.planning.design import design
@@ -73,6 +74,8 @@ def make(asked: Asked, case: Case) -> Made:
     """
     if asked.method.family in ("mst", "aim"):
         return _comparator(asked, case, asked.method.family)
+    if asked.method.family == "external":
+        return _external(asked, case)
     if asked.method.family == "independence":
         return _independent(asked, case)
     return _release(asked, case)
@@ -223,6 +226,25 @@ def _comparator(asked: Asked, case: Case, name: str) -> Made:
         noise, sampling = _streams(asked.seed)
         plan = design_comparator(name, case.schema, case.train.n, asked.epsilon, rows=size)
         made = run_comparator(plan, case.train, ledger=None, noise=SeededNoise(noise), rng=sampling)
+        codes.append(made.codes)
+        seconds.append(made.seconds)
+    return Made(
+        tables=tuple(EncodedTable(schema=case.schema, codes=one, public=True) for one in codes),
+        protected=None, seconds=seconds[0],
+    )  # fmt: skip
+
+
+def _external(asked: Asked, case: Case) -> Made:
+    """Another package at the same (epsilon, delta), converted; a run for every size.
+
+    Only where the package fixes its noise by a seed is the outcome the same again.
+    """
+    codes, seconds = [], []
+    for size in asked.sizes:
+        plan = design_external(
+            asked.method.name, case.schema, case.train.n, asked.epsilon, rows=size
+        )
+        made = run_external(plan, case.train, rng=_streams(asked.seed)[0])
         codes.append(made.codes)
         seconds.append(made.seconds)
     return Made(

@@ -6,12 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from prism_core.errors import ConfigError
+from prism_core.experiments.comparators.external import EXTERNAL
 
 if TYPE_CHECKING:
     from prism_core.experiments.reproduce.settings import SettingName
 
 Family: TypeAlias = Literal[
-    "causal", "graphical", "predictive", "all", "independence", "correlation", "mst", "aim"
+    "causal",
+    "graphical",
+    "predictive",
+    "all",
+    "independence",
+    "correlation",
+    "mst",
+    "aim",
+    "external",
 ]
 Share: TypeAlias = Literal["closed_form", "uniform", "rehearsed"]
 
@@ -62,6 +71,10 @@ _ALL = (
     ),
     Method(name="mst", title="MST (own engine)", family="mst", settings=("ours",)),
     Method(name="aim", title="AIM (own engine)", family="aim", settings=("ours",)),
+    *(
+        Method(name=name, title=about.title, family="external", settings=("ours",))
+        for name, about in EXTERNAL.items()
+    ),
 )  # fmt: skip
 
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
