@@ -181,9 +181,10 @@ def split(raw: RawTable, seed: int, test_share: float = TEST_SHARE) -> AdultData
 
     if not 0 < test_share < 1:
         raise TableError(f"test_share ({test_share}) must lie between 0 and 1.", field="test_share")
-    train, test = train_test_split(
+    parts = train_test_split(
         list(range(raw.rows)), test_size=test_share, random_state=seed, stratify=raw.frame[TARGET]
     )
+    train, test = ([int(place) for place in part] for part in parts)
     return AdultData(
         RawTable(raw.take(train).frame, samples.TRAIN_FILE),
         RawTable(raw.take(test).frame, samples.TEST_FILE),

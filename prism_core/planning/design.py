@@ -350,7 +350,7 @@ class _Builder:
         selections = self._selections(pools["selection"])
         queries += background
         known: tuple[tuple[Pool, object], ...] = (("task", three), ("background", tree))
-        shares = {pool: pools[pool] for pool, later in known if later is None}
+        shares: dict[Pool, float] = {pool: pools[pool] for pool, later in known if later is None}
         if adaptive is not None:  # the pairs share what the rounds leave to them
             shares["task"] = pools["task"] * (1.0 - ROUNDS_SHARE)
         idle = self._lock_warnings(queries, shares, final=final)
