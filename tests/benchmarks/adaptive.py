@@ -127,6 +127,8 @@ def main() -> None:
 
 
 def _mean(values: Sequence[float]) -> str:
+    if any(map(math.isnan, values)):  # comparators are asked for one number of rows
+        return "-"
     spread = statistics.stdev(values) if len(values) > 1 else 0.0
     return f"{statistics.fmean(values):.4f} ({spread:.4f})"
 

@@ -82,7 +82,8 @@ def drag(page: Page, by: float) -> None:
 
 
 def grid(page: Page) -> Locator:
-    return page.locator("[class*=st-key-marginals_] [data-testid=stDataFrame]")
+    # While the page runs, the table that is replaced may stand beside the new one.
+    return page.locator("[class*=st-key-marginals_] [data-testid=stDataFrame]").last
 
 
 def click_cell(page: Page, column: str, row: int) -> None:
