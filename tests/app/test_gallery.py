@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import job, launch, runs, worker
+from dashboard import job, launch, machine_key, runs, worker
 from dashboard.state import Project
 from prism_core.errors import TableError
 from prism_core.experiments import adult
@@ -206,6 +206,7 @@ def test_what_was_not_run_is_not_told(tmp_path):
 @pytest.mark.parametrize("demo", [False, True])
 def test_demo_opens_with_the_gallery(demo, monkeypatch):
     monkeypatch.setattr(launch, "warm", lambda: None)
+    monkeypatch.setenv(machine_key.VARIABLE, "")  # launching sets another; this takes it back
     commands = []
     monkeypatch.setattr(launch.os, "execv", lambda _, command: commands.append(command))
     launch.main(["--no-browser", *(["--demo"] if demo else [])])
