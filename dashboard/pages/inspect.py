@@ -29,8 +29,8 @@ SECTIONS = {
     "Private numbers": inspect_private.section,
     "Ask the holdout": inspect_holdout.section,
 }
+# Sections whose numbers are differentially private. (No text: Streamlit would show it.)
 INSIDE = ("Private numbers", "Ask the holdout")
-"""Sections whose numbers are differentially private."""
 
 heading(
     "Inspect",
