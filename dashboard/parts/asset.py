@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from prism_core.privacy.ledger import Balance
 
 
+_WORD = "rehearse"
+
+
 def seed(key: str) -> None:
     """The seed of a rehearsal on public rows, which charges nobody."""
     state = project()
@@ -101,6 +104,31 @@ def chosen() -> AssetConfig | None:
     if state.public:
         return None
     return AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime, why=state.why)
+
+
+def registered(delta: float) -> tuple[Ledger | None, str]:
+    """The ledger with the chosen asset in it, and the asset's name; nothing for public rows.
+
+    Args:
+        delta: at which a new asset's lifetime is stated.
+
+    Raises:
+        LedgerError: when it cannot be registered.
+    """
+    asset = chosen()
+    if asset is None:
+        return None, ""
+    ledger = Ledger()
+    known = ledger.register(
+        asset.name, epsilon=asset.lifetime_epsilon, delta=asset.lifetime_delta or delta
+    )
+    return ledger, known.name
+
+
+def word() -> str:
+    """What is typed to confirm a charge: the asset's name; another word for public rows."""
+    state = project()
+    return _WORD if state.public else state.asset.strip()
 
 
 def _text(

@@ -18,13 +18,11 @@ from prism_core.evaluation.holdout import ask_holdout, entry_dict, open_holdout,
 from prism_core.evaluation.holdout_plan import MOST_ANSWERS, TOLERANCE, design_holdout
 from prism_core.evaluation.holdout_question import METRICS, question
 from prism_core.planning.words import delta_text, eps_text
-from prism_core.privacy.ledger import Ledger, default_workspace
+from prism_core.privacy.ledger import default_workspace
 
 if TYPE_CHECKING:
     from prism_core.evaluation.holdout_plan import HoldoutPlan
     from prism_core.evaluation.holdout_state import Session
-
-_WORD = "rehearse"
 
 
 def section() -> None:
@@ -216,7 +214,7 @@ def _cost(plan: HoldoutPlan) -> None:
 
 def _confirm(plan: HoldoutPlan, number: int, *, covered: bool) -> None:
     state = project()
-    word = _WORD if state.public else state.asset.strip()
+    word = asset.word()
     if not word:
         st.info("Name the data asset first.", icon=":material/info:")
         return
@@ -242,13 +240,7 @@ def _confirm(plan: HoldoutPlan, number: int, *, covered: bool) -> None:
 def _open(plan: HoldoutPlan) -> None:
     """Charge and open. No widget is touched in between, so no click can come between them."""
     state, subject = project(), inspection().subject
-    chosen, ledger, name = asset.chosen(), None, ""
-    if chosen is not None:
-        ledger = Ledger()
-        name = ledger.register(
-            chosen.name, epsilon=chosen.lifetime_epsilon,
-            delta=chosen.lifetime_delta or plan.delta,
-        ).name  # fmt: skip
+    ledger, name = asset.registered(plan.delta)
     open_holdout(
         plan, subject.synthetic, subject.holdout, workspace=default_workspace(), ledger=ledger,
         asset=name, why=state.why, seed=state.seed if state.public else None,

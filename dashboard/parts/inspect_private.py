@@ -16,7 +16,6 @@ from prism_core.bundle import writer
 from prism_core.errors import PrismError
 from prism_core.evaluation import design_private, evaluate_private
 from prism_core.planning.words import delta_text, eps_text
-from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.workspace import generator
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 _ROUGH = 0.1  # an AUC with an error beyond this tells nobody anything
 _TOO_ROUGH = 0.5  # so is an RMSE that could be half as large again
-_WORD = "rehearse"
 
 
 def section() -> None:
@@ -123,7 +121,7 @@ def _numeric_cost(plan: PrivatePlan, second: Any, third: Any) -> None:  # noqa: 
 
 def _confirm(plan: PrivatePlan, *, covered: bool) -> None:
     state = project()
-    word = _WORD if state.public else state.asset.strip()
+    word = asset.word()
     if not word:
         st.info("Name the data asset first.", icon=":material/info:")
         return
@@ -150,14 +148,8 @@ def _confirm(plan: PrivatePlan, *, covered: bool) -> None:
 def _run(plan: PrivatePlan) -> None:
     """Charge and count. No widget is touched in between, so no click can come between them."""
     state, now = project(), inspection()
-    chosen, subject = asset.chosen(), now.subject
-    ledger, name = None, ""
-    if chosen is not None:
-        ledger = Ledger()
-        name = ledger.register(
-            chosen.name, epsilon=chosen.lifetime_epsilon,
-            delta=chosen.lifetime_delta or plan.delta,
-        ).name  # fmt: skip
+    subject = now.subject
+    ledger, name = asset.registered(plan.delta)
     noise = SeededNoise(generator(state.seed)) if state.public else SecureNoise()
     found = evaluate_private(
         plan, subject.synthetic, subject.holdout, ledger=ledger, asset=name,

@@ -20,6 +20,7 @@ import numpy as np
 
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.evaluation import holdout_state as state
+from prism_core.evaluation import private_tables
 from prism_core.evaluation.holdout_plan import UNITS
 from prism_core.evaluation.holdout_question import scores
 from prism_core.evaluation.learners import LEARNER_LABELS, fit
@@ -214,27 +215,8 @@ def check_tables(plan: HoldoutPlan, synthetic: EncodedTable, holdout: EncodedTab
     Raises:
         PlanError, PrivacyError: saying what does not fit.
     """
-    for name, table in (("synthetic", synthetic), ("holdout", holdout)):
-        if table.schema.columns != plan.schema.columns:
-            raise PlanError(f"The {name} rows have other columns than the plan.", field=name)
-    if not synthetic.public:
-        raise PrivacyError(
-            "Models must be trained on released rows. One that is trained on private rows is "
-            "itself private, and its scores are not covered.",
-            field="synthetic",
-        )
-    if not holdout.schema.people_declared:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
-    if holdout.n != plan.n:
-        raise PlanError(
-            f"The plan is for {plan.n:,} holdout rows (persons) and the table does not have that "
-            "many. Give the rows that the session was opened with.",
-            field="n",
-        )
+    instead = "Give the rows that the session was opened with."
+    private_tables.check_tables(plan.schema, plan.n, synthetic, holdout, instead)
 
 
 def status(session: Session) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism_core.errors import PlanError, PrivacyError
 from prism_core.evaluation.learners import LEARNER_LABELS, fit
 from prism_core.evaluation.private_number import FIRM, PrivateNumber
 from prism_core.evaluation.private_numeric import (
@@ -22,6 +21,7 @@ from prism_core.evaluation.private_numeric import (
     numeric_queries,
 )
 from prism_core.evaluation.private_plan import BINS, PrivatePlan
+from prism_core.evaluation.private_tables import check_tables
 from prism_core.evaluation.scoring import macro_auc
 from prism_core.learning.charge import charged
 from prism_core.privacy.histograms import noisy_cells
@@ -237,27 +237,7 @@ def _check(
     plan: PrivatePlan, synthetic: EncodedTable, holdout: EncodedTable, noise: NoiseSource
 ) -> None:
     guard(holdout, noise)
-    for name, table in (("synthetic", synthetic), ("holdout", holdout)):
-        if table.schema.columns != plan.schema.columns:
-            raise PlanError(f"The {name} rows have other columns than the plan.", field=name)
-    if not synthetic.public:
-        raise PrivacyError(
-            "The model must be trained on released rows. One that is trained on private rows is "
-            "itself private, and its scores are not covered.",
-            field="synthetic",
-        )
-    if not holdout.schema.people_declared:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
-    if holdout.n != plan.n:
-        raise PlanError(
-            f"The plan is for {plan.n:,} holdout rows (persons) and the table does not have that "
-            "many. Make the plan for this table.",
-            field="n",
-        )
+    check_tables(plan.schema, plan.n, synthetic, holdout, "Make the plan for this table.")
 
 
 def score_edges(

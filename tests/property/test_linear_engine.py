@@ -26,7 +26,7 @@ def some_basis(size, rng):
     kind = str(rng.choice(kinds))
     missing = bool(size > 3 and rng.random() < 0.3)
     starts = (0, size // 2) if kind == "thresholds" else ()
-    return Basis(kind=kind, size=size, missing=missing, starts=starts)  # type: ignore[arg-type]
+    return Basis(kind=kind, size=size, missing=missing, starts=starts)
 
 
 def some_query(clique, sizes, rng):

@@ -112,7 +112,7 @@ def test_no_draw_leaves_its_group(weights):
     found = column(groups=groups)
     rows = np.arange(9_000)
     for rng in (Edge(), np.random.default_rng(0)):
-        drawn = decode_column(found, rows, rng)  # type: ignore[arg-type]
+        drawn = decode_column(found, rows, rng)
         assert (encode_column(found, drawn) == rows).all()
 
 

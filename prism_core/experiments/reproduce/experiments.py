@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from prism_core.errors import ConfigError
 from prism_core.experiments.comparators.external import EXTERNAL
@@ -24,6 +24,7 @@ from prism_core.privacy.checks import epsilon_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from typing import Unpack
 
     from prism_core.experiments.reproduce.benchmark import Benchmark
     from prism_core.experiments.reproduce.outcomes import Outcome
@@ -32,82 +33,53 @@ SEEDS = 10
 """Runs of every line, as in the paper."""
 
 
-def scm_spurious(
-    *, methods: Sequence[str] = (), settings: Sequence[str] = (), epsilons: Sequence[float] = (),
-    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
-) -> Iterator[Outcome]:  # fmt: skip
-    """The paper's spurious shift; arguments as for `run`."""
-    return run(
-        scm_spurious_benchmark(), methods=methods, settings=settings, epsilons=epsilons,
-        seeds=seeds, sizes=sizes, jobs=jobs,
-    )  # fmt: skip
+class Options(TypedDict, total=False):
+    """What an experiment may be asked for; see `run`."""
+
+    methods: Sequence[str]
+    settings: Sequence[str]
+    epsilons: Sequence[float]
+    seeds: int | Sequence[int]
+    sizes: Sequence[int | None]
+    jobs: int
 
 
-def scm_marginal(
-    *, methods: Sequence[str] = (), settings: Sequence[str] = (), epsilons: Sequence[float] = (),
-    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
-) -> Iterator[Outcome]:  # fmt: skip
-    """The paper's marginal shift; arguments as for `run`."""
-    return run(
-        scm_marginal_benchmark(), methods=methods, settings=settings, epsilons=epsilons,
-        seeds=seeds, sizes=sizes, jobs=jobs,
-    )  # fmt: skip
+def scm_spurious(**options: Unpack[Options]) -> Iterator[Outcome]:
+    """The paper's spurious shift; options as for `run`."""
+    return run(scm_spurious_benchmark(), **options)
 
 
-def allocation_wins(
-    *, methods: Sequence[str] = (), settings: Sequence[str] = (), epsilons: Sequence[float] = (),
-    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
-) -> Iterator[Outcome]:  # fmt: skip
-    """The paper's heterogeneous features; arguments as for `run`."""
-    return run(
-        allocation_wins_benchmark(), methods=methods, settings=settings, epsilons=epsilons,
-        seeds=seeds, sizes=sizes, jobs=jobs,
-    )  # fmt: skip
+def scm_marginal(**options: Unpack[Options]) -> Iterator[Outcome]:
+    """The paper's marginal shift; options as for `run`."""
+    return run(scm_marginal_benchmark(), **options)
 
 
-def adult(
-    path: str | Path | None = None, *, methods: Sequence[str] = (), settings: Sequence[str] = (),
-    epsilons: Sequence[float] = (), seeds: int | Sequence[int] = SEEDS,
-    sizes: Sequence[int | None] = (), jobs: int = 1,
-) -> Iterator[Outcome]:  # fmt: skip
-    """The paper's Adult run; other arguments as for `run`.
+def allocation_wins(**options: Unpack[Options]) -> Iterator[Outcome]:
+    """The paper's heterogeneous features; options as for `run`."""
+    return run(allocation_wins_benchmark(), **options)
+
+
+def adult(path: str | Path | None = None, **options: Unpack[Options]) -> Iterator[Outcome]:
+    """The paper's Adult run.
 
     Args:
         path: the integer-coded CSV; else PRISM_ADULT_CSV, else OpenML.
-        methods: as for `run`, like all that follow.
-        settings: likewise.
-        epsilons: likewise.
-        seeds: likewise.
-        sizes: likewise.
-        jobs: likewise.
+        options: as for `run`.
     """
-    return run(
-        adult_benchmark(path), methods=methods, settings=settings, epsilons=epsilons,
-        seeds=seeds, sizes=sizes, jobs=jobs,
-    )  # fmt: skip
+    return run(adult_benchmark(path), **options)
 
 
 def bayes_network(
-    network: str, target: str | None = None, *, methods: Sequence[str] = (),
-    settings: Sequence[str] = (), epsilons: Sequence[float] = (),
-    seeds: int | Sequence[int] = SEEDS, sizes: Sequence[int | None] = (), jobs: int = 1,
-) -> Iterator[Outcome]:  # fmt: skip
-    """A published network, whose parents and blankets are known; other arguments as for `run`.
+    network: str, target: str | None = None, **options: Unpack[Options]
+) -> Iterator[Outcome]:
+    """A published network, whose parents and blankets are known.
 
     Args:
         network: one of `networks.NETWORKS`.
         target: the node to predict; the network's default when None.
-        methods: as for `run`, like all that follow.
-        settings: likewise.
-        epsilons: likewise.
-        seeds: likewise.
-        sizes: likewise.
-        jobs: likewise.
+        options: as for `run`.
     """
-    return run(
-        network_benchmark(network, target), methods=methods, settings=settings, epsilons=epsilons,
-        seeds=seeds, sizes=sizes, jobs=jobs,
-    )  # fmt: skip
+    return run(network_benchmark(network, target), **options)
 
 
 def run(
