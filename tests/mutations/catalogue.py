@@ -498,7 +498,7 @@ CATALOGUE = (
         f"{PRIVATE}::test_the_whole_step_on_every_small_holdout",
     ),
     _one(
-        "model of a private evaluation trained on private rows", "evaluation/private.py",
+        "model of a private evaluation trained on private rows", "evaluation/private_tables.py",
         "    if not synthetic.public:", "    if synthetic is None:",
         f"{PRIVATE}::test_what_does_not_fit_is_refused_before_anything_is_read",
     ),
