@@ -9,7 +9,6 @@ texts back, whatever they were.
 from __future__ import annotations
 
 import csv
-import io
 import re
 from typing import TYPE_CHECKING, Literal
 
@@ -28,12 +27,15 @@ if TYPE_CHECKING:
 MARK = "'"
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _FORMULA = re.compile("[\\s\ufeff\u200b]*[=+\\-@＝＋－＠]|[\t\r\n]")
+_END = "\r\n"
 _CUTS = (";", "\t", "|")
 """What some spreadsheets cut lines at, whatever the file was written with."""
 
 
 def neutral(text: str) -> str:
     """The text as it stands in the CSV."""
+    if text[:1].isascii() and text[:1].isalnum():
+        return text  # most are, and a table of 200 columns has a hundred thousand
     if text.startswith(MARK):
         return MARK + text
     if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
@@ -81,12 +83,24 @@ def _written(
 
 def _quoted(texts: Sequence[str], style: Literal[0, 1], *, alone: bool) -> list[str]:
     """Texts as the csv module writes them as a cell."""
-    found: list[str] = []
-    for text in texts:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="", quoting=style).writerow([text] if alone else [text, 0])
-        found.append(out.getvalue() if alone else out.getvalue().rpartition(",")[0])
-    return found
+    out = _Lines()
+    # What ends a line is put in quotes inside a cell: so it has to be named, and is cut off again.
+    writer = csv.writer(out, lineterminator=_END, quoting=style)
+    if alone:
+        writer.writerows([text] for text in texts)
+        return [line.removesuffix(_END) for line in out.lines]
+    writer.writerows([text, 0] for text in texts)
+    return [line.rpartition(",")[0] for line in out.lines]
+
+
+class _Lines:
+    """What the csv module writes, line by line: it writes each at once."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        self.lines.append(line)
 
 
 def _each(cells: pd.Series, change: Callable[[str], str]) -> pd.Series:

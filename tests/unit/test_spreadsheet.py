@@ -52,3 +52,13 @@ def test_a_spreadsheet_that_cuts_at_semicolons_finds_no_cell_to_execute():
     cells = [cell for row in csv.reader(io.StringIO(text), delimiter=";") for cell in row]
     assert not any(cell.startswith("=") for cell in cells)
     assert text.splitlines()[1] == '"x;=1+1","1"'
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"]])
+@pytest.mark.parametrize("text", ["0\n0", "0\r0", "0\r\n0", '0"0', "0,0", "", "'", "0;\n0"])
+def test_a_break_inside_a_cell_is_no_new_line(tmp_path, names, text):
+    frame = pd.DataFrame({name: [text, "1"] for name in names}, dtype=str)
+    file = tmp_path / "s.csv"
+    file.write_bytes(csv_text(frame).encode())
+    back = read_csv(file).frame
+    assert back.to_numpy().tolist() == frame.to_numpy().tolist()
