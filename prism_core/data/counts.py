@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.data.pair_products import PairProducts, products_for
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -66,6 +68,7 @@ class Counter:
     merge: bool = True
     _tables: dict[tuple[str, ...], NDArray[np.int64]] = field(init=False, repr=False)
     _wide: dict[tuple[str, ...], tuple[str, ...]] = field(init=False, repr=False)
+    _pairs: PairProducts | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for clique in self.cliques:
@@ -73,6 +76,9 @@ class Counter:
             if len(set(clique)) != len(clique):
                 raise ValueError("a clique must name each of its columns once")
         wanted = [self.schema.canonical(clique) for clique in self.cliques]
+        self._pairs = products_for(self.schema, wanted) if len(wanted) > MANY else None
+        if self._pairs is not None:
+            wanted = [clique for clique in wanted if not self._pairs.holds(clique)]
         if len(wanted) > MANY:
             self._wide = by_blocks(self.schema, wanted)
         elif self.merge:
@@ -87,7 +93,8 @@ class Counter:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are needed."""
-        return self.schema.canonical(name for clique in self._tables for name in clique)
+        needed = {name for clique in self._tables for name in clique}
+        return self.schema.canonical(needed.union(self._pairs.columns if self._pairs else ()))
 
     def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
         """Count more rows.
@@ -99,6 +106,8 @@ class Counter:
         for start in range(0, rows, CHUNK):
             stop = min(start + CHUNK, rows)
             part = {name: _narrow(codes[name][start:stop]) for name in self.columns}
+            if self._pairs is not None:
+                self._pairs.add(part, stop - start)
             for clique, table in self._tables.items():
                 table += self._flat_counts(part, clique, stop - start)
 
@@ -119,12 +128,13 @@ class Counter:
         return [self._marginal(tuple(clique)) for clique in self.cliques]
 
     def _marginal(self, clique: tuple[str, ...]) -> NDArray[np.int64]:
-        members = set(clique)
+        if self._pairs is not None and self._pairs.holds(clique):
+            return self._pairs.counts(clique)
         wide = self._wide[self.schema.canonical(clique)]
         counts = self._tables[wide].reshape(self.schema.shape(wide))
-        drop = tuple(axis for axis, name in enumerate(wide) if name not in members)
-        kept = [name for name in wide if name in members]
-        summed = counts.sum(axis=drop, dtype=np.int64)
+        drop = tuple([axis for axis, name in enumerate(wide) if name not in clique])
+        kept = [name for name in wide if name in clique]
+        summed = np.add.reduce(counts, axis=drop)
         return np.ascontiguousarray(summed.transpose([kept.index(name) for name in clique]))
 
 
@@ -169,18 +179,11 @@ def by_blocks(
 ) -> dict[tuple[str, ...], tuple[str, ...]]:
     """For every clique a table that it lies inside of, without comparing cliques.
 
-    Columns are packed into blocks of at most sqrt(`WIDE`) cells, and a clique lies inside the
-    blocks of its columns: of all pairs of a wide table a handful each share one. Where these have
-    more than `WIDE` cells together, the clique stands alone. Depends on the declared domain.
+    Columns are packed into blocks, and a clique lies inside the blocks of its columns: of all
+    pairs of a wide table a handful each share one. Where these have more than `WIDE` cells
+    together, the clique stands alone. Depends on the declared domain.
     """
-    most = math.isqrt(WIDE)
-    blocks: list[list[str]] = [[]]
-    home: dict[str, list[str]] = {}
-    for name in schema.canonical(name for clique in cliques for name in clique):
-        if blocks[-1] and schema.cells((*blocks[-1], name)) > most:
-            blocks.append([])
-        blocks[-1].append(name)
-        home[name] = blocks[-1]
+    home = _packed(schema, schema.canonical(name for clique in cliques for name in clique))
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for clique in cliques:
         wide = schema.canonical(name for member in clique for name in home[member])
@@ -188,6 +191,21 @@ def by_blocks(
     if sum(map(schema.cells, set(found.values()))) > _MOST:
         return {clique: clique for clique in found}
     return found
+
+
+def _packed(schema: Schema, names: Sequence[str]) -> dict[str, list[str]]:
+    """Columns in blocks of at most sqrt(`WIDE`) cells, largest first, each where least is left."""
+    most = math.isqrt(WIDE)
+    blocks: list[list[str]] = []
+    home: dict[str, list[str]] = {}
+    for name in sorted(names, key=schema.size, reverse=True):
+        fits = [block for block in blocks if schema.cells(block) * schema.size(name) <= most]
+        if not fits:
+            fits.append([])
+            blocks.append(fits[0])
+        home[name] = max(fits, key=schema.cells)
+        home[name].append(name)
+    return home
 
 
 def count_chunks(

@@ -133,11 +133,7 @@ class Schema:
 
     def cells(self, clique: Iterable[str]) -> int:
         """Number of cells of the marginal over `clique`."""
-        names = tuple(clique)
-        try:  # asked for every pair of a wide table
-            return math.prod([self._sizes[name] for name in names])
-        except KeyError:
-            return math.prod(self[name].size for name in names)
+        return math.prod(self.shape(tuple(clique)))
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
@@ -145,7 +141,8 @@ class Schema:
 
     def shape(self, clique: Sequence[str]) -> tuple[int, ...]:
         """Shape of the marginal over `clique`."""
-        return tuple(self[name].size for name in clique)
+        sizes = self._sizes  # asked for every pair of a wide table
+        return tuple([sizes[name] if name in sizes else self[name].size for name in clique])
 
     def canonical(self, clique: Iterable[str]) -> tuple[str, ...]:
         """The clique in schema order."""

@@ -8,6 +8,7 @@ Known noise could be subtracted, so a private table is never measured with it.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -66,12 +67,7 @@ class SecureNoise:
         OpenDP's own privacy map is asked for the loss at l2 distance sqrt(2) and must not
         exceed 1 / sigma^2 (but for its rounding up in the last digits).
         """
-        dp = _opendp()
-        # 64 bits: OpenDP's own int has 32, where wide noise would pile up at the ends.
-        space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=float)
-        mechanism = dp.m.make_gaussian(*space, scale=sigma)
-        _confirm(mechanism.map(L2_SENSITIVITY), (L2_SENSITIVITY / sigma) ** 2 / 2.0)
-        noisy = mechanism([int(count) for count in counts.ravel()])
+        noisy = _discrete_gaussian(sigma)([int(count) for count in counts.ravel()])
         return np.array(noisy, dtype=np.int64).reshape(counts.shape)
 
     def add_discrete_laplace(self, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
@@ -91,12 +87,7 @@ class SecureNoise:
         self, scores: NDArray[np.float64], epsilon: float, sensitivity: float
     ) -> int:
         """The exponential mechanism by OpenDP's Gumbel noisy max (its zCDP variant)."""
-        dp = _opendp()
-        mechanism = dp.m.make_noisy_max(
-            *_score_space(dp), dp.zero_concentrated_divergence(), scale=2.0 * sensitivity / epsilon
-        )
-        _confirm(mechanism.map(sensitivity), epsilon**2 / 8.0)
-        return int(mechanism(_array(scores)))
+        return int(_noisy_max(epsilon, sensitivity)(_array(scores)))
 
     def top_k(
         self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
@@ -118,6 +109,26 @@ class SecureNoise:
         mechanism = dp.m.make_gaussian(*space, scale=sigma)
         _confirm(mechanism.map(sigma), 0.5)
         return np.array(mechanism([0.0] * size), dtype=np.float64)
+
+
+@lru_cache(maxsize=8)  # the pairs of a wide table share one sigma
+def _discrete_gaussian(sigma: float) -> Any:  # noqa: ANN401  (OpenDP's names)
+    dp = _opendp()
+    # 64 bits: OpenDP's own int has 32, where wide noise would pile up at the ends.
+    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=float)
+    mechanism = dp.m.make_gaussian(*space, scale=sigma)
+    _confirm(mechanism.map(L2_SENSITIVITY), (L2_SENSITIVITY / sigma) ** 2 / 2.0)
+    return mechanism
+
+
+@lru_cache(maxsize=8)  # and their choice one epsilon
+def _noisy_max(epsilon: float, sensitivity: float) -> Any:  # noqa: ANN401
+    dp = _opendp()
+    mechanism = dp.m.make_noisy_max(
+        *_score_space(dp), dp.zero_concentrated_divergence(), scale=2.0 * sensitivity / epsilon
+    )
+    _confirm(mechanism.map(sensitivity), epsilon**2 / 8.0)
+    return mechanism
 
 
 def _array(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from prism_core.synthesis.projection import to_simplex
 from prism_core.synthesis.sample import sample_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,17 +46,22 @@ class NaiveBayes:
     blocks: Mapping[tuple[str, ...], NDArray[np.float64]]
     margins: Mapping[str, NDArray[np.float64]]
 
+    @cached_property
+    def _home(self) -> dict[str, int]:
+        """The place of every feature's block."""
+        return {name: place for place, names in enumerate(self.blocks) for name in names}
+
     def marginal(self, clique: Sequence[str]) -> NDArray[np.float64]:
         """Expected counts over `clique`, in its order."""
         wanted = set(clique)
         axes = [self.target]
         joint = self.prior.copy()
-        for names, table in self.blocks.items():
+        blocks = tuple(self.blocks.items())
+        for place in sorted({self._home[name] for name in clique if name in self._home}):
+            names, table = blocks[place]
             kept = [name for name in names if name in wanted]
-            if not kept:
-                continue
             drop = tuple(1 + i for i, name in enumerate(names) if name not in wanted)
-            factor = table.sum(axis=drop)
+            factor = table.sum(axis=drop) if drop else table
             lift = (slice(None), *[None] * (len(axes) - 1), *[slice(None)] * len(kept))
             joint = joint[(..., *[None] * len(kept))] * factor[lift]
             axes += kept
@@ -65,7 +71,27 @@ class NaiveBayes:
             if name in self.margins:
                 joint = joint[..., None] * self.margins[name]
                 axes.append(name)
-        return np.transpose(joint, [axes.index(name) for name in clique]) * self.n
+        if axes != list(clique):
+            joint = np.transpose(joint, [axes.index(name) for name in clique])
+        return joint * self.n
+
+    def pairs(self, pairs: Iterable[Sequence[str]]) -> Iterator[NDArray[np.float64]]:
+        """Expected counts of many pairs: those of `marginal`, up to rounding, but faster."""
+        laws = {
+            name: table.sum(axis=tuple(axis for axis in range(1, table.ndim) if axis != place))
+            for names, table in self.blocks.items()
+            for place, name in enumerate(names, start=1)
+        }
+        levels = len(self.prior)
+        laws |= {name: np.tile(margin, (levels, 1)) for name, margin in self.margins.items()}
+        counts = {name: (self.n * self.prior[:, None] * law).T for name, law in laws.items()}
+        for pair in pairs:
+            first, second = pair
+            homes = [self._home.get(name, name) for name in pair]
+            if self.target in pair or homes[0] == homes[1]:
+                yield self.marginal(pair)
+            else:
+                yield counts[first] @ laws[second]
 
     def sample(
         self, rows: int, rng: np.random.Generator, rule: SamplingRule = "rounded"

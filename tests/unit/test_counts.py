@@ -8,10 +8,12 @@ import math
 import numpy as np
 import pytest
 
+from prism_core.data import pair_products
 from prism_core.data.batch import Batch
 from prism_core.data.column import Column
 from prism_core.data.counts import MANY, WIDE, by_blocks, covering, marginal_counts
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.pair_products import products_for
 from prism_core.data.schema import Schema
 
 TWO_BY_THREE = Schema(
@@ -153,8 +155,9 @@ def test_a_column_twice_is_no_clique(clique):
         marginal_counts(encoded(TWO_BY_THREE, [[0, 0]]), clique)
 
 
-def test_all_pairs_of_a_wide_table_are_those_counted_one_by_one():
-    """More than `MANY` marginals share wider tables; a large column and single ones among them."""
+def test_all_pairs_of_a_wide_table_are_those_counted_one_by_one(monkeypatch):
+    """Products of matrices, taken in pieces; two large columns and single marginals among them."""
+    monkeypatch.setattr(pair_products, "_ROWS", 128)
     rng = np.random.default_rng(8)
     sizes = [*rng.integers(1, 9, 34).tolist(), 900, 70]
     schema = Schema(
@@ -166,10 +169,49 @@ def test_all_pairs_of_a_wide_table_are_those_counted_one_by_one():
     table = encoded(schema, np.column_stack([rng.integers(0, size, 300) for size in sizes]))
     cliques = [*itertools.combinations(schema.names, 2), ("x5", "x0"), ("x3", "x2", "x1"), ("x7",)]
     assert len(cliques) > MANY
+    products = products_for(schema, cliques)
+    assert products is not None
+    assert products.columns == schema.names[:34]
+    for clique, counts in zip(cliques, table.counts(cliques), strict=True):
+        assert counts.dtype == np.int64
+        assert (counts == marginal_counts(table, clique)).all()
+
+
+def test_a_few_of_many_pairs_and_a_domain_too_large_are_not_multiplied():
+    schema = Schema(columns=tuple(Column(name=f"x{i}", kind="boolean") for i in range(60)))
+    pairs = list(itertools.combinations(schema.names, 2))
+    assert products_for(schema, pairs) is not None
+    assert products_for(schema, pairs[::3]) is None
+    assert products_for(schema, [(*pair, "x0") for pair in pairs[60:]]) is None
+    wide = Schema(
+        columns=tuple(
+            Column(name=f"x{i}", kind="ordinal", levels=tuple(range(16))) for i in range(257)
+        )
+    )
+    assert products_for(wide, itertools.combinations(wide.names, 2)) is None
+
+
+def test_many_marginals_of_three_columns_share_wider_tables():
+    rng = np.random.default_rng(9)
+    sizes = [*rng.integers(1, 9, 18).tolist(), 900, 70]
+    schema = Schema(
+        columns=tuple(
+            Column(name=f"x{i}", kind="ordinal", levels=tuple(range(size)))
+            for i, size in enumerate(sizes)
+        )
+    )
+    table = encoded(schema, np.column_stack([rng.integers(0, size, 300) for size in sizes]))
+    cliques = [("x2", *pair) for pair in itertools.combinations(schema.names[3:], 2)] * 2
+    cliques = [
+        *cliques,
+        *itertools.combinations(schema.names[:12], 3),
+        *itertools.combinations(schema.names, 2),
+    ]
+    assert len(cliques) > MANY
     for clique, counts in zip(cliques, table.counts(cliques), strict=True):
         assert (counts == marginal_counts(table, clique)).all()
     wide = by_blocks(schema, [schema.canonical(clique) for clique in cliques])
     assert all(set(clique) <= set(inside) for clique, inside in wide.items())
-    assert len(set(wide.values())) < len(cliques) / 2
+    assert len(set(wide.values())) < 0.6 * len(set(cliques))
     alone = [clique for clique, inside in wide.items() if clique == inside]
     assert all(schema.cells(c) <= WIDE for c in set(wide.values()) if c not in alone)

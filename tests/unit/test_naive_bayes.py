@@ -68,6 +68,14 @@ def test_every_marginal_in_every_order_is_that_of_the_joint(workload):
     np.testing.assert_allclose(model.marginal(reverse), joint.T * N, atol=1e-9)
 
 
+@pytest.mark.parametrize("workload", WORKLOADS, ids=str)
+def test_many_pairs_are_those_asked_one_by_one(workload):
+    model = fit_naive_bayes(SIZES, "y", N, measured(*workload))
+    pairs = list(itertools.permutations(SIZES, 2))
+    for pair, counts in zip(pairs, model.pairs(pairs), strict=True):
+        np.testing.assert_allclose(counts, model.marginal(pair), rtol=1e-12, atol=1e-9)
+
+
 def test_the_prior_weighs_tables_by_their_precision():
     many = measured(("a", "y"), ("b", "y"))
     model = fit_naive_bayes({"a": 2, "b": 3, "y": 3}, "y", N, many)

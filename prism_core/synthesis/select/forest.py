@@ -9,6 +9,7 @@ import numpy as np
 
 from prism_core.privacy.mechanisms import guard, private_choice
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
+from prism_core.synthesis.naive_bayes import NaiveBayes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,5 +97,6 @@ class _Trees:
 
 def _pair_errors(table: Rows, pairs: Sequence[Clique], model: Model) -> NDArray[np.float64]:
     """The l1 error of every pair. Reads private rows: for `private_choice` only."""
-    counted = zip(pairs, table.counts(pairs), strict=True)
-    return np.array([model_error(counts, model.marginal(pair)) for pair, counts in counted])
+    expected = model.pairs(pairs) if isinstance(model, NaiveBayes) else map(model.marginal, pairs)
+    both = zip(table.counts(pairs), expected, strict=True)
+    return np.array([model_error(counts, guess) for counts, guess in both])
