@@ -166,6 +166,17 @@ def adaptive_rounds(
     return AdaptiveRounds(candidates=candidates, parts=least)
 
 
+def best_features(schema: Schema, features: Sequence[str], k: int, target: str) -> tuple[str, ...]:
+    """The S of k features that is likeliest to have rounds: where it has none, no other has.
+
+    The fewer cells the median candidate has, the less its noise weighs. The k smallest features
+    have the smallest median, but where large pairs are no candidates: then the two smallest.
+    """
+    ordered = sorted(features, key=schema.size)
+    largest = schema.cells((*ordered[-2:], target))
+    return schema.canonical(ordered[: k if largest <= GROWTH_CELLS else 2])
+
+
 def check_picks(picks: Sequence[Pick], candidates: Sequence[Clique], parts: int) -> None:
     """Only candidates, none twice, within the budget.
 

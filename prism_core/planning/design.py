@@ -17,6 +17,7 @@ from prism_core.planning.adaptive import (
     ROUNDS_SHARE,
     AdaptiveRounds,
     adaptive_rounds,
+    best_features,
     check_picks,
 )
 from prism_core.planning.allocation import allocate
@@ -365,6 +366,7 @@ class _Builder:
             forecast=self._forecast(
                 measured, tree, three,
                 other_joint=0 if final or joint else joint_cells, final=final,
+                grows=adaptive is not None or (not final and self._may_grow),
             ),
             warnings=(
                 *self.warnings, *idle, *self._no_rounds(s, joint=joint, adaptive=adaptive),
@@ -507,6 +509,13 @@ class _Builder:
         held_there = any(self.task.target in lock.key for lock in self.budget.locks)
         pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
         return pgm and zcdp and not held_there and not self.task.further
+
+    @property
+    def _may_grow(self) -> bool:
+        """Whether any S that may be chosen has adaptive rounds."""
+        features = free_features(self.schema, self.task)
+        best = best_features(self.schema, features, self.task.count, self.task.target)
+        return self._adaptive(best) is not None
 
     def _no_rounds(
         self, s: tuple[str, ...], *, joint: bool, adaptive: AdaptiveRounds | None
@@ -721,25 +730,24 @@ class _Builder:
 
     def _forecast(
         self, cliques: tuple[Clique, ...], tree: TreeChoice | None,
-        three: ThreeWayChoice | None, *, other_joint: int, final: bool,
+        three: ThreeWayChoice | None, *, other_joint: int, grows: bool, final: bool,
     ) -> Forecast:  # fmt: skip
         sizes = {column.name: column.size for column in self.schema.columns}
         known = forecast(sizes, cliques, last=self.task.target_names)
-        if three is not None and three.rule == "adaptive":
+        if grows:
             known = Forecast(
                 largest_clique=max(known.largest_clique, GROWTH_CELLS),
                 cells=known.cells + GROWTH_CELLS,
+                exact=False,
             )
-            three = None
-            if tree is None:
-                self._check_size(known)
-                return replace(known, exact=False)
+            if three is not None and three.rule == "adaptive":
+                three = None
         if other_joint:  # a smaller S chosen at run time may be measured jointly
             largest = max(known.largest_clique, other_joint)
-            known = Forecast(largest_clique=largest, cells=known.cells + other_joint)
+            known = Forecast(largest_clique=largest, cells=known.cells + other_joint, exact=False)
         choices = [choice for choice in (tree, three) if choice is not None]
         if not choices:
-            size = replace(known, exact=final)
+            size = replace(known, exact=final and known.exact)
         else:  # pairs of both choices make one forest, see three_way_candidates
             rounds = sum(choice.rounds for choice in choices)
             pairs = choices[

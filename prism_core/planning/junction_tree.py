@@ -78,10 +78,10 @@ def maximal_cliques(
 ) -> tuple[Clique, ...]:
     """Maximal cliques of the best of three greedy triangulations.
 
-    Min-fill, min-weight and min-degree with `last` eliminated last are tried and the one with
-    the fewest cells wins. The third never makes a clique beyond {y, u, v} for the edges (u, v)
-    of a forest when y = last joins some of its nodes, which bounds every plan of this product;
-    several columns `last` count together as y.
+    Min-fill, min-weight and min-degree with `last` eliminated last are tried. The third never
+    makes a clique beyond {y, u, v} for the edges (u, v) of a forest when y = last joins some of
+    its nodes, which bounds every plan of this product; several columns `last` count together as
+    y. Of those whose largest clique keeps to the third's, the one with the fewest cells wins.
     """
     names = tuple(sizes)
     place = {name: position for position, name in enumerate(names)}
@@ -101,7 +101,14 @@ def maximal_cliques(
         run = Elimination(list(sizes.values()), list(near), rule, late)
         members = sorted(run.maximal())
         found.append(tuple(tuple(names[i] for i in clique) for clique in members))
-    return min(found, key=lambda cs: (total_cells(sizes, cs), cs))
+    bound = largest_cells(sizes, found[-1])  # fewer cells in all may come with a larger clique
+    kept = [cliques for cliques in found if largest_cells(sizes, cliques) <= bound]
+    return min(kept, key=lambda cs: (total_cells(sizes, cs), cs))
+
+
+def largest_cells(sizes: Mapping[str, int], cliques: Iterable[Sequence[str]]) -> int:
+    """Cells of the largest clique."""
+    return max(math.prod(sizes[name] for name in clique) for clique in cliques)
 
 
 def total_cells(sizes: Mapping[str, int], cliques: Iterable[Sequence[str]]) -> int:
@@ -153,5 +160,4 @@ def forecast(
 ) -> Forecast:
     """Exact size of the junction tree of these cliques."""
     found = maximal_cliques(sizes, cliques, last=last)
-    cells = [math.prod(sizes[name] for name in clique) for clique in found]
-    return Forecast(largest_clique=max(cells), cells=sum(cells))
+    return Forecast(largest_clique=largest_cells(sizes, found), cells=total_cells(sizes, found))

@@ -77,6 +77,14 @@ def test_the_forecast_is_the_real_size(model):
     assert total_cells(sizes, found) == sum(cells)
 
 
+def test_fewer_cells_in_all_do_not_buy_a_larger_clique():
+    """Removing w first leaves 99 cells, 81 of them in {u, v, w}; the forest's bound is 54."""
+    sizes = {"y": 2, "u": 3, "v": 3, "w": 9}
+    cliques = [("y", "u"), ("y", "v"), ("u", "w"), ("v", "w")]
+    size = forecast(sizes, cliques, last=("y",))
+    assert (size.largest_clique, size.cells) == (54, 108)
+
+
 def random_forest(draw, plan):
     joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
     if len(plan.tree.joined) > 1:
