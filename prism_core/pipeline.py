@@ -13,13 +13,8 @@ from prism_core.data.source import check_fits
 from prism_core.errors import BudgetError, LedgerError, PrivacyError
 from prism_core.evaluation import evaluate
 from prism_core.learning.charge import with_prior
-from prism_core.planning.design import (
-    design,
-    with_adaptive,
-    with_features,
-    with_forest,
-    with_three_way,
-)
+from prism_core.planning.choices import with_adaptive, with_forest, with_three_way
+from prism_core.planning.design import design, with_features
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.events import failure
 from prism_core.privacy.mechanisms import guard

@@ -9,13 +9,8 @@ import networkx as nx
 
 from prism_core.errors import PlanError
 from prism_core.planning.adaptive import Pick
-from prism_core.planning.design import (
-    design,
-    with_adaptive,
-    with_features,
-    with_forest,
-    with_three_way,
-)
+from prism_core.planning.choices import with_adaptive, with_forest, with_three_way
+from prism_core.planning.design import design, with_features
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

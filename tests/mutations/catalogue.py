@@ -90,7 +90,7 @@ CATALOGUE = (
         RECORD,
     ),
     _one(
-        "budget not split over the queries", "planning/design.py",
+        "budget not split over the queries", "planning/frame.py",
         'event = self.accountant.gaussian(part, delta, " × ".join(clique))',
         'event = self.accountant.gaussian(amount, delta, " × ".join(clique))', DESIGN,
     ),
@@ -222,10 +222,10 @@ CATALOGUE = (
     ),
     _one(
         "delta not split in basic composition", "planning/design.py",
-        "- self._taken) / parts", "- self._taken)", DESIGN,
+        "- frame.taken) / parts", "- frame.taken)", DESIGN,
     ),
     _one(
-        "selection pool not deducted", "planning/design.py",
+        "selection pool not deducted", "planning/frame.py",
         "*(-part for part in found.values())",
         "*(-found[pool] for pool in ('choice', 'background'))",
         DESIGN,
@@ -351,7 +351,7 @@ CATALOGUE = (
         f"{LEARNED}::test_the_constant_cannot_be_three", RECORD,
     ),
     _one(
-        "cost of the graph not deducted", "planning/design.py",
+        "cost of the graph not deducted", "planning/frame.py",
         "        prior = together(self.schema.prior, None if self.dag is None else self.dag.prior)\n"  # noqa: E501
         "        return amount_left",
         "        prior = self.schema.prior\n        return amount_left",
@@ -374,14 +374,14 @@ CATALOGUE = (
         "sensitivity=MODEL_ERROR_SENSITIVITY * max(weights),", "sensitivity=max(weights),", ROUNDS,
     ),
     _one(
-        "rounds not needed cost nothing", "planning/design.py",
+        "rounds not needed cost nothing", "planning/choices.py",
         "unused=(event,) * idle,", "unused=(),",
         f"{ADAPTIVE}::test_the_same_is_spent_whatever_the_rounds_measure",
     ),
     _one(
-        "one adaptive choice paid for all", "planning/design.py",
-        'self._total * choosing, adaptive.parts, "choosing adaptive marginals"',
-        'self._total * choosing, 1, "choosing adaptive marginals"', ROUNDS,
+        "one adaptive choice paid for all", "planning/task_pool.py",
+        'frame.total * choosing, adaptive.parts, "choosing adaptive marginals"',
+        'frame.total * choosing, 1, "choosing adaptive marginals"', ROUNDS,
     ),
     _one(
         "the target measured with columns outside S", "planning/adaptive.py",

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
-from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.choices import with_forest
+from prism_core.planning.design import design, with_features
 from prism_core.planning.junction_tree import (
     forecast,
     interaction_graph,

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import TaskError
-from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.choices import with_forest
+from prism_core.planning.design import design, with_features
 from prism_core.planning.junction_tree import interaction_graph
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.planning.target import Target

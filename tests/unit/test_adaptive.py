@@ -17,7 +17,8 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning import adaptive
 from prism_core.planning.adaptive import Pick
-from prism_core.planning.design import design, with_adaptive, with_features
+from prism_core.planning.choices import with_adaptive
+from prism_core.planning.design import design, with_features
 from prism_core.planning.junction_tree import forecast, interaction_graph
 from prism_core.planning.locks import Lock
 from prism_core.planning.replay import Choices, Wishes, replay

@@ -10,7 +10,8 @@ import pytest
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, PlanError, TaskError
-from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.choices import with_forest
+from prism_core.planning.design import design, with_features
 from prism_core.planning.plan import expected_relative_error
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.planning.workload import MAX_CLIQUE_CELLS

@@ -14,7 +14,8 @@ from prism_core import config as configs
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, ConfigError
-from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.planning.choices import with_forest, with_three_way
+from prism_core.planning.design import design, with_features
 from prism_core.planning.locks import Lock
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.structure.dag import Dag

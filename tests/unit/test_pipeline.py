@@ -25,7 +25,8 @@ from prism_core.errors import (
     PrivacyError,
 )
 from prism_core.pipeline import STAGES, design, release
-from prism_core.planning.design import with_features, with_forest
+from prism_core.planning.choices import with_forest
+from prism_core.planning.design import with_features
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.ledger import Ledger

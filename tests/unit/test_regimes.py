@@ -10,7 +10,8 @@ import pytest
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import StructureError, TaskError
-from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.choices import with_forest
+from prism_core.planning.design import design, with_features
 from prism_core.planning.junction_tree import interaction_graph
 from prism_core.planning.regimes import features_of_interest
 from prism_core.planning.task import REGIMES, Budget, Task

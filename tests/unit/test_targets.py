@@ -12,8 +12,9 @@ from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, PlanError, TaskError
 from prism_core.planning.bounds import bounds
+from prism_core.planning.choices import with_forest
 from prism_core.planning.curve import error_curve
-from prism_core.planning.design import design, with_features, with_forest
+from prism_core.planning.design import design, with_features
 from prism_core.planning.junction_tree import interaction_graph
 from prism_core.planning.largest import most_features
 from prism_core.planning.locks import Lock

@@ -14,7 +14,8 @@ from unit.exclusive_or import DAG, SCHEMA, N, domain, table
 from prism_core import pipeline
 from prism_core.data.counts import marginal_counts
 from prism_core.errors import BudgetError, PlanError, PrivacyError
-from prism_core.planning.design import design, with_features, with_forest, with_three_way
+from prism_core.planning.choices import with_forest, with_three_way
+from prism_core.planning.design import design, with_features
 from prism_core.planning.junction_tree import interaction_graph
 from prism_core.planning.summary import lines
 from prism_core.planning.task import Budget, Shares, Synthesis, Task

@@ -1,0 +1,162 @@
+"""What every pool of a plan needs to know: the wishes, the amount to spend, how it is shared."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from prism_core.planning.allocation import allocate
+from prism_core.planning.locks import held
+from prism_core.planning.numeric import cost, kind_of, linear_queries, numbers, stretched
+from prism_core.planning.plan import Query, expected_relative_error
+from prism_core.planning.targets import free_features, marginal_weight
+from prism_core.privacy.accountants import Accountant, accountant
+from prism_core.privacy.prior import amount_left, together
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prism_core.data.schema import Schema
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.plan import Pool, QueryKind
+    from prism_core.planning.targets import Aim
+    from prism_core.planning.task import Budget, Synthesis, Task
+    from prism_core.structure.dag import Dag
+
+_REGRESSION_DELTA_SHARE = 0.1  # of delta, for choosing features by a private regression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """The wishes behind a plan; no row is known.
+
+    Attributes:
+        schema: the declared domain.
+        task: target, regime, number of features.
+        budget: epsilon, delta, accountant, allocation, shares, locks.
+        synthesis: model and sampling.
+        n: training rows; public.
+        delta: as spent, declared or 1/n².
+        dag: the public graph.
+        aims: S of every target; the widest ones before they were chosen.
+    """
+
+    schema: Schema
+    task: Task
+    budget: Budget
+    synthesis: Synthesis
+    n: int
+    delta: float
+    dag: Dag | None
+    aims: tuple[Aim, ...]
+
+    @property
+    def accountant(self) -> Accountant:
+        """How losses add up."""
+        return accountant(self.budget.accountant)
+
+    @cached_property
+    def total(self) -> float:
+        """What is left to spend, in the accountant's unit: rho, or epsilon."""
+        delta = self.delta - self.taken
+        prior = together(self.schema.prior, None if self.dag is None else self.dag.prior)
+        return amount_left(self.accountant, self.budget.epsilon, delta, prior)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether features are chosen privately: not where all of them are wanted."""
+        predictive = self.task.regime == "predictive"
+        return predictive and self.task.count < len(free_features(self.schema, self.task))
+
+    @property
+    def taken(self) -> float:
+        """Delta that a private regression takes before the rest is shared out."""
+        regression = self.chooses and self.task.selection == "logistic"
+        return self.delta * _REGRESSION_DELTA_SHARE if regression else 0.0
+
+    def pools(self, *, background: bool = True, choice: bool = False) -> dict[str, float]:
+        """Shares of the pools, 1 in all but for a hair."""
+        shares = self.budget.shares
+        found = {
+            "selection": shares.selection if self.chooses else 0.0,
+            "choice": shares.choice if choice else 0.0,
+            "background": shares.background if background else 0.0,
+        }
+        # A hair less than what is left, so that the float sum of the pools stays below the whole.
+        return {**found, "task": math.fsum([1.0, -1e-15, *(-part for part in found.values())])}
+
+    @property
+    def by_rounds(self) -> bool:
+        """Whether S is looked at in rounds, if any fit; locks share the task pool out by hand."""
+        if self.task.three_way != "auto":
+            return self.task.three_way == "adaptive"
+        held_there = any(self.task.target in lock.key for lock in self.budget.locks)
+        pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
+        return pgm and zcdp and not held_there and not self.task.further
+
+    def schema_order(self, singles: tuple[Clique, ...]) -> tuple[Clique, ...]:
+        """One-way marginals in the order of the schema."""
+        return tuple((name,) for name in self.schema.canonical(name for (name,) in singles))
+
+    def weights(self, cliques: Sequence[Clique]) -> list[float]:
+        """Importance of marginals, 1 on average."""
+        raw = [self.weight(clique) for clique in cliques]
+        mean = math.fsum(raw) / len(raw)
+        return [weight / mean for weight in raw]
+
+    def weight(self, clique: Clique) -> float:
+        """Importance of one marginal, as declared."""
+        targets = {aim.target for aim in self.aims}
+        if not targets.intersection(clique):  # a product of two features
+            return math.fsum(self.task.weights.get(name, 1.0) for name in clique) / len(clique)
+        return marginal_weight(clique, self.aims, self.task.weights)
+
+    def queries(
+        self, cliques: Sequence[Clique], weights: Sequence[float], amount: float,
+        kind: QueryKind, pool: Pool, delta: float, later: Sequence[float] = (),
+    ) -> tuple[tuple[Query, ...], float]:  # fmt: skip
+        """Queries of a pool, and what is kept for marginals of the costs `later`."""
+        linear = linear_queries(self.schema, self.task, cliques, pool)
+        cells = [
+            numbers(self.schema, clique, query)
+            for clique, query in zip(cliques, linear, strict=True)
+        ]
+        costs = list(map(cost, weights, cells, linear))
+        shares = held(self.budget.locks, cliques)
+        locked = {place: share * self.total for place, share in shares.items()}
+        parts = allocated(amount, [*costs, *later], self.budget, locked)
+        queries: list[Query] = []
+        for place, (clique, weight, size) in enumerate(zip(cliques, weights, cells, strict=True)):
+            part = parts[place]
+            event = self.accountant.gaussian(part, delta, " × ".join(clique))
+            query = linear[place]
+            error = cost(1.0, size, query)
+            error = expected_relative_error(error, event.sigma, self.n)
+            event = stretched(event, query)
+            queries.append(
+                Query(
+                    clique=clique,
+                    kind=kind_of(kind, query),
+                    pool=pool,
+                    cells=size,
+                    weight=weight,
+                    share=shares.get(place, part / self.total),
+                    event=event,
+                    relative_error=error,
+                    locked=place in locked,
+                    linear=query,
+                )
+            )
+        return tuple(queries), math.fsum(parts[len(costs) :])
+
+
+def allocated(
+    amount: float, costs: Sequence[float], budget: Budget, locked: Mapping[int, float] | None = None
+) -> tuple[float, ...]:
+    """Shared out as the budget says."""
+    return allocate(
+        amount, costs, budget.allocation, accountant(budget.accountant).exponent,
+        tilt=budget.tilt, locked=locked,
+    )  # fmt: skip

@@ -1,0 +1,113 @@
+"""What is checked before a plan is made: delta, what learning cost, locks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prism_core.errors import BudgetError
+from prism_core.planning.adaptive import ROUNDS_SHARE
+from prism_core.planning.background_pool import TREE_CHOICE_SHARE
+from prism_core.planning.locks import check_any_choice, lock_warnings, unused_warning
+from prism_core.privacy.accountants import accountant
+from prism_core.privacy.prior import amount_left, together
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prism_core.data.schema import Schema
+    from prism_core.planning.frame import Frame
+    from prism_core.planning.plan import Pool, Query
+    from prism_core.planning.task import Budget
+    from prism_core.structure.dag import Dag
+
+_WEAK_EPSILON = 10.0
+
+
+def delta_of(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
+    """Delta as declared, or 1/n², and what the curator should know about it and epsilon.
+
+    Raises:
+        BudgetError: for fewer than two rows.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        raise BudgetError("The table needs at least 2 rows.", field="n")
+    warnings = _epsilon_warning(budget)
+    if budget.delta is None:
+        return 1.0 / n**2, warnings
+    if budget.delta >= 1.0 / n:
+        return budget.delta, (
+            f"delta = {budget.delta:g} is not below 1/n = {1 / n:.2g}: with such a delta a "
+            "mechanism may publish one whole row. Use 1/n² or smaller.",
+            *warnings,
+        )
+    return budget.delta, warnings
+
+
+def _epsilon_warning(budget: Budget) -> tuple[str, ...]:
+    if budget.epsilon <= _WEAK_EPSILON:
+        return ()
+    return (
+        f"epsilon = {budget.epsilon:g} protects very little: the odds of a guess about one person "
+        "may change by a factor of e to that power. Releases commonly stay at or below "
+        f"{_WEAK_EPSILON:g}.",
+    )
+
+
+def check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -> None:
+    """What learning cost must be known, accounted under zCDP, and leave something to spend."""
+    if dag is not None and dag.provenance == "dp" and dag.prior is None:
+        raise BudgetError(
+            "The graph was learned with privacy budget and does not say what it cost, so it cannot "
+            "be deducted. Use the graph as `prism learn-dag` wrote it.",
+            field="learned",
+        )
+    prior = together(schema.prior, None if dag is None else dag.prior)
+    if prior is None:
+        return
+    if dag is not None and dag.prior is not None and dag.prior.person_id != schema.person_id:
+        raise BudgetError(
+            "The graph was learned with another declaration of people, and its cost holds for "
+            "that only. Declare people as then, or draw the graph.",
+            field="person_id",
+        )
+    learned = (("domain", schema), ("graph", dag))
+    what = " and ".join(name for name, value in learned if value is not None and value.prior)
+    if budget.accountant != "zcdp":
+        raise BudgetError(
+            "What was learned with budget is accounted for under zcdp; choose this accountant.",
+            field="accountant",
+        )
+    if not amount_left(accountant("zcdp"), budget.epsilon, delta, prior) > 0.0:
+        raise BudgetError(
+            f"Learning the {what} cost epsilon {prior.spent.epsilon:.3g} at delta "
+            f"{prior.delta:.3g}, and nothing is left of the declared budget. Raise epsilon, or "
+            "learn with a smaller share.",
+            field="epsilon",
+        )
+
+
+def check_locks(frame: Frame) -> None:
+    """Whatever features are chosen at run time, the locks leave something to the others."""
+    adaptive = frame.task.three_way == "adaptive"
+    pools = frame.pools(choice=frame.task.three_way not in ("auto", "none", "adaptive"))
+    measured = 1.0 if frame.synthesis.model == "naive_bayes" else 1.0 - TREE_CHOICE_SHARE
+    check_any_choice(
+        frame.budget.locks,
+        frame.schema,
+        frame.task,
+        pools["task"] * (1.0 - ROUNDS_SHARE if adaptive else 1.0),
+        pools["background"] * measured,
+    )
+
+
+def idle_locks(
+    frame: Frame, queries: Sequence[Query], shares: Mapping[Pool, float], *, final: bool
+) -> tuple[str, ...]:
+    """What locks do not do; `shares` of the pools whose marginals are all known."""
+    locks = frame.budget.locks
+    if not locks:
+        return ()
+    idle = lock_warnings(locks, [query.clique for query in queries], final=final)
+    for pool, share in shares.items():
+        idle += unused_warning(pool, share, queries)
+    return idle

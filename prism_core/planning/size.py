@@ -1,0 +1,97 @@
+"""Cells of the model that a plan leads to, at worst, and their limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from prism_core.errors import PlanError
+from prism_core.planning.adaptive import GROWTH_CELLS
+from prism_core.planning.junction_tree import Forecast, forecast
+from prism_core.planning.pairs import Pairs
+from prism_core.planning.targets import free_features
+from prism_core.planning.wide import blame
+from prism_core.planning.workload import MAX_CLIQUE_CELLS, MAX_TREE_CELLS, forest_candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.planning.frame import Frame
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.plan import ThreeWayChoice, TreeChoice
+
+
+def size_of(
+    frame: Frame, cliques: tuple[Clique, ...], tree: TreeChoice | None,
+    three: ThreeWayChoice | None, *, other_joint: int, grows: bool, final: bool,
+) -> Forecast:  # fmt: skip
+    """The worst case over what is chosen at run time; exact where nothing is.
+
+    Args:
+        frame: the wishes.
+        cliques: marginals known by now.
+        tree: the background pairs to be chosen.
+        three: the 3-way marginals to be chosen, or adaptive rounds.
+        other_joint: most cells of a joint that another S may have.
+        grows: whether this S, or another that may be chosen, has adaptive rounds.
+        final: whether S is known.
+
+    Raises:
+        PlanError: when the model would not fit, naming the largest columns.
+    """
+    sizes = {column.name: column.size for column in frame.schema.columns}
+    known = forecast(sizes, cliques, last=frame.task.target_names)
+    if grows:
+        known = Forecast(
+            largest_clique=max(known.largest_clique, GROWTH_CELLS),
+            cells=known.cells + GROWTH_CELLS,
+            exact=False,
+        )
+        if three is not None and three.rule == "adaptive":
+            three = None
+    if other_joint:  # a smaller S chosen at run time may be measured jointly
+        largest = max(known.largest_clique, other_joint)
+        known = Forecast(largest_clique=largest, cells=known.cells + other_joint, exact=False)
+    choices = [choice for choice in (tree, three) if choice is not None]
+    if not choices:
+        size = replace(known, exact=final and known.exact)
+    else:  # pairs of both choices make one forest, see three_way_candidates
+        rounds = sum(choice.rounds for choice in choices)
+        pairs = choices[0].candidates  # of the tree: those of the 3-way marginals are among them
+        if not final:  # another S ties other columns together
+            loose = forest_candidates(frame.schema, frame.task.target_names, (), known.cells)
+            pairs, rounds = loose.pairs, loose.rounds
+        worst = _worst(frame, pairs, rounds)
+        size = Forecast(
+            largest_clique=max([known.largest_clique, *worst[:1]]),
+            cells=known.cells + sum(worst) + _roots(frame),
+            exact=False,
+        )
+    _check_size(frame, size)
+    return size
+
+
+def _worst(frame: Frame, pairs: Sequence[Clique], count: int) -> list[int]:
+    """Cells of the largest pairs together with the target, descending."""
+    target = frame.schema.cells(frame.task.target_names)
+    if isinstance(pairs, Pairs):
+        return [target * cells for cells in pairs.largest(count)]
+    return sorted((target * frame.schema.cells(pair) for pair in pairs), reverse=True)[:count]
+
+
+def _roots(frame: Frame) -> int:
+    """Cells that a forest may add to several targets beside its edges: a root with them all."""
+    if not frame.task.further:
+        return 0
+    free = free_features(frame.schema, frame.task)
+    return frame.schema.cells(frame.task.target_names) * sum(map(frame.schema.size, free))
+
+
+def _check_size(frame: Frame, size: Forecast) -> None:
+    if size.largest_clique > MAX_CLIQUE_CELLS or size.cells > MAX_TREE_CELLS:
+        raise PlanError(
+            f"The model would need {size.cells:,} cells (at most {MAX_TREE_CELLS:,}; its "
+            f"largest clique {size.largest_clique:,} of at most {MAX_CLIQUE_CELLS:,}) and "
+            f"would not fit in memory. {blame(frame.schema)}",
+            field="levels",
+        )
