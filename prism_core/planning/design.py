@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.planning.adaptive import ROUNDS_SHARE
 from prism_core.planning.automatic import settled
-from prism_core.planning.background_pool import background_queries, forest_for
+from prism_core.planning.background_pool import background_queries, forest_for, ties_pay
 from prism_core.planning.calibration import calibrated
 from prism_core.planning.frame import Frame
 from prism_core.planning.numeric import Products, check_numeric, fine, products
@@ -150,8 +150,11 @@ def _plan(frame: Frame, warnings: tuple[str, ...], *, final: bool) -> Plan:
     adaptive = None if known.joint else rounds_for(frame, known.s)
     triples = None if known.joint else triples_for(frame, known.s, known.cliques)
     # S counts as one node: measured as one, or tied together round by round where that is worth
-    # its noise. Where it is not, neither are the forest's pairs within S.
-    tied = known.joint or frame.by_rounds or bool(known.squares.pairs)
+    # its noise. Where it is not, the forest's pairs within S, which are smaller, may be.
+    alone = frame.by_rounds and (
+        adaptive is not None or not ties_pay(frame, known.cliques, known.singles)
+    )
+    tied = known.joint or alone or bool(known.squares.pairs)
     forest = forest_for(frame, known.cliques, known.s if tied else (), triples)
     rounds = 0 if forest is None else forest.rounds
     pools = frame.pools(background=bool(known.singles or rounds), choice=triples is not None)

@@ -17,10 +17,12 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning import adaptive
 from prism_core.planning.adaptive import Pick
+from prism_core.planning.background_pool import FOREST_LIMIT
 from prism_core.planning.choices import with_adaptive
 from prism_core.planning.design import design, with_features
 from prism_core.planning.junction_tree import forecast, interaction_graph
 from prism_core.planning.locks import Lock
+from prism_core.planning.plan import expected_relative_error
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.planning.summary import lines
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
@@ -110,6 +112,18 @@ def test_no_round_where_the_noise_outweighs_the_gain():
             assert error <= adaptive.FIRST_NOISE_LIMIT
             least = math.sqrt(min(adaptive.LEAST_ROUNDS, three.rounds) / three.rounds)
             assert error * least <= adaptive.NOISE_LIMIT
+
+
+def test_where_no_round_fits_small_pairs_within_s_may_still_tie_its_features():
+    """Y has 60 levels: 3-way marginals drown, pairs of features do not."""
+    schema = domain(y=60, a=4, b=4, c=4, d=4)
+    task = Task(target="y", regime="predictive", three_way="auto", max_joint_cells=0, k=4)
+    plan = design(schema, task, Budget(epsilon=4.0), 20_000)
+    assert plan.three_way is None
+    assert (plan.tree.joined, plan.tree.rounds) == ((), 3)
+    assert expected_relative_error(plan.tree.cells, plan.tree.sigma, plan.n) <= FOREST_LIMIT
+    noisier = design(schema, task, Budget(epsilon=0.1), 20_000)
+    assert noisier.three_way is noisier.tree is None
 
 
 def test_left_to_the_plan_there_are_rounds_where_they_fit_and_no_complaint_where_not():
