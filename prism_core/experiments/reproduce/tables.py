@@ -36,12 +36,25 @@ WHY: dict[str, str] = {
     "shared out over the marginals. Splits differ from seed to seed, and so does the ceiling.",
     "allocation-wins": "The paper does not say how its background share is used where every "
     "column is in a task marginal; here it goes to the task, so that there is less noise.",
-    "scm-spurious": "The paper's noise columns take a part of epsilon here as there; tables are "
-    "drawn anew for every seed.",
+    "scm-spurious": "Tables are drawn anew for every seed, and on them the real rows themselves "
+    "give .53 from all features and from the blanket: what the paper's .513 has to be compared "
+    "with it does not say.",
     "scm-marginal": "The paper does not say how far the margins of A and B move; here the test "
     "rows have [0.1, 0.3, 0.6].",
 }
 """Said where a line of the `paper` setting is outside the paper's interval."""
+
+
+WHY_NOT: dict[str, str] = {
+    "scm-spurious": "At epsilon 0.2 the one-hot learner has a coefficient for every level and "
+    "follows the noise of each; the standardised one, with one a feature, comes within .003 of "
+    "its ceiling.",
+    "adult": "With as many synthetic rows as real ones the learner's penalty (C = 1) hardly "
+    "counts, so that it follows the noise of rare levels: on three of the seeds at epsilon 1 the "
+    "same rows give .8992 with C = 1 and .9030 with C = .03, and 5,000 of them .8998. "
+    "The learner stays as it is; at epsilon 4 what is missing is in the fourth digit.",
+}
+"""Said where a target is not met."""
 
 
 def title(name: str) -> str:
@@ -49,10 +62,10 @@ def title(name: str) -> str:
     return METHODS[name].title if name in METHODS else name
 
 
-def auc(summary: Summary) -> str:
+def auc(summary: Summary, digits: int = 3) -> str:
     """Mean with its interval."""
-    half = "" if summary.auc_ci is None else f" ± {summary.auc_ci:.3f}"
-    return f"{summary.auc_mean:.3f}{half}"
+    half = "" if summary.auc_ci is None else f" ± {summary.auc_ci:.{digits}f}"
+    return f"{summary.auc_mean:.{digits}f}{half}"
 
 
 def as_text(rows: Iterable[Row]) -> str:
@@ -117,7 +130,9 @@ def _measured(verdict: Verdict) -> tuple[str, str]:
         return "-", "-"
     summary = learned(verdict.row, verdict.target.learner)
     seeds = len(verdict.row.seeds)
-    return f"{auc(summary)} ({seeds} seed{'' if seeds == 1 else 's'})", f"{summary.ceiling:.3f}"
+    # Four digits, as a target may be missed by less than one in the third.
+    here = f"{auc(summary, 4)} ({seeds} seed{'' if seeds == 1 else 's'})"
+    return here, f"{summary.ceiling:.4f}"
 
 
 def with_headline(readme: str, book: Book) -> str:
@@ -144,6 +159,7 @@ def document(book: Book) -> str:
         _origins(book),
         "## Targets",
         headline(book),
+        *_missed(book),
         *_speed(book),
         "## Against general synthesizers",
         "MST and AIM on our own engine at the same epsilon, delta and neighbours; difference of "
@@ -164,6 +180,12 @@ def _origins(book: Book) -> str:
         versions = ", ".join(f"{name} {number}" for name, number in made.versions)
         lines.append((f"`{made.command}`", made.date, book.origin.count(place), versions))
     return _table(("command", "date", "lines", "versions"), lines)
+
+
+def _missed(book: Book) -> list[str]:
+    named = dict.fromkeys(one.target.benchmark for one in verdicts(book.rows) if one.met is False)
+    lines = [f"- {name}: {WHY_NOT[name]}" for name in named if name in WHY_NOT]
+    return ["Where a target is not met:\n\n" + "\n".join(lines)] if lines else []
 
 
 def _speed(book: Book) -> list[str]:
