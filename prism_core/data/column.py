@@ -194,6 +194,11 @@ class Column:
         return self.kind in ("numeric", "date")
 
     @property
+    def is_number(self) -> bool:
+        """Whether it is predicted as a number: two bins are a yes or no, however declared."""
+        return self.binned and self.level_count > 2
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """Lower and upper bound of a column with bins."""
         assert self.lower is not None and self.upper is not None, "only for columns with bins"

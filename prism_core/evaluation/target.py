@@ -10,9 +10,6 @@ from prism_core.evaluation.regressors import REGRESSORS
 if TYPE_CHECKING:
     from prism_core.data.column import Column
 
-FEWEST = 3
-"""A column of two bins is a yes or no however it is declared, and stays a classification."""
-
 
 def by_squared_loss(column: Column, *, as_classes: bool = False) -> bool:
     """Whether a target is predicted as a number: it has at least three declared bins.
@@ -21,12 +18,12 @@ def by_squared_loss(column: Column, *, as_classes: bool = False) -> bool:
         column: the target; a fact of the schema, no row is looked at.
         as_classes: the curator wants its bins told apart as classes instead.
     """
-    return column.binned and column.level_count >= FEWEST and not as_classes
+    return column.is_number and not as_classes
 
 
 def ordered_classes(column: Column) -> bool:
     """Whether classes far from the true one are worse than its neighbours."""
-    return (column.binned or column.kind == "ordinal") and column.level_count >= FEWEST
+    return column.is_number or (column.kind == "ordinal" and column.level_count > 2)
 
 
 def learners_of(column: Column, *, as_classes: bool = False) -> tuple[str, ...]:

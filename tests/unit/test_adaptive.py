@@ -12,8 +12,10 @@ import pytest
 from unit.exclusive_or import DAG, SCHEMA, N, domain, table
 
 from prism_core import pipeline
+from prism_core.data.column import Column
 from prism_core.data.counts import marginal_counts
 from prism_core.data.encoding import EncodedTable
+from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning import adaptive
 from prism_core.planning.adaptive import Pick
@@ -124,6 +126,17 @@ def test_where_no_round_fits_small_pairs_within_s_may_still_tie_its_features():
     assert expected_relative_error(plan.tree.cells, plan.tree.sigma, plan.n) <= FOREST_LIMIT
     noisier = design(schema, task, Budget(epsilon=0.1), 20_000)
     assert noisier.three_way is noisier.tree is None
+
+
+@pytest.mark.parametrize(("cuts", "tied"), [(tuple(range(1, 16)), True), ((8,), False)])
+def test_features_of_a_number_are_tied_whatever_the_noise(cuts, tied):
+    """Its scale suffers where correlated features count twice; the order of classes does not."""
+    number = Column(name="y", kind="numeric", lower=0, upper=16, edges=cuts, decimals=0)
+    schema = Schema(columns=(number, *domain(a=4, b=4, c=4).columns), one_row_per_person=True)
+    task = Task(target="y", regime="predictive", max_joint_cells=0, k=3)
+    plan = design(schema, task, Budget(epsilon=0.05), 2_000)
+    assert plan.three_way is None
+    assert (plan.tree is not None) is tied
 
 
 def test_left_to_the_plan_there_are_rounds_where_they_fit_and_no_complaint_where_not():
