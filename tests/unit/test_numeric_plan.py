@@ -12,6 +12,7 @@ import pytest
 from prism_core import config
 from prism_core.bundle import layout, manifest, verify, writer
 from prism_core.bundle.counted import counted
+from prism_core.bundle.measured_check import measured_findings
 from prism_core.bundle.reader import read_bundle
 from prism_core.data.column import Column, equal_edges
 from prism_core.data.encoding import EncodedTable
@@ -405,3 +406,31 @@ def test_a_bundle_with_products_verifies(tmp_path):
     assert replay(Wishes.of(made.plan), Choices.of(made.plan)).final.hash == made.plan.hash
     wishes = config.wishes_dict(plan.task, plan.budget, plan.synthesis)
     assert config.wishes_from(json.loads(json.dumps(wishes)))[0] == plan.task
+
+
+def test_a_bundle_verifies_where_the_counts_of_a_product_were_picked_as_well(tmp_path):
+    """A product sees no parabola; the adaptive rounds do, and the same two columns stand twice."""
+    rng = np.random.default_rng(5)
+    n = 20_000
+    base = rng.integers(0, 12, n)
+    y = rng.random(n) < 0.3 + 0.04 * base
+    codes = np.column_stack(
+        [base, np.minimum(2 * abs(base - 6), 11), rng.integers(0, 4, n), rng.integers(0, 3, n), y]
+    )
+    rows = EncodedTable(schema=schema(), codes=codes, public=True)
+    task = Task(
+        target="y", numeric_queries="second_moments", numeric_bins=10, max_joint_cells=0,
+        max_three_way=3,
+    )  # fmt: skip
+    few = Synthesis(iterations=30, rows=200)
+    plan = design(schema(), task, Budget(epsilon=8.0), n, dag=DAG, synthesis=few)
+    made = release(plan, rows, ledger=None, noise=SeededNoise(rng), rng=rng)
+    kinds = [query.kind for query in made.plan.queries if query.clique == ("age", "dose")]
+    assert kinds == ["product", "adaptive"]
+    plans, measured = made.plan, made.measurements
+    assert measured_findings(plans, measured) == []
+    assert measured_findings(plans, (*measured, measured[-1])) == ["A marginal was measured twice."]
+    place = next(i for i, m in enumerate(measured) if m.clique == ("age", "dose"))
+    assert measured_findings(plans, (*measured[:place], *measured[place + 1 :])) != []
+    path = writer.write(made, tmp_path / "bundle")
+    assert [c.name for c in verify.verify(path).checks if c.findings] == []
