@@ -26,6 +26,7 @@ from prism_core.planning.junction_tree import Forecast, forecast
 from prism_core.planning.locks import check_any_choice, held, lock_warnings, unused_warning
 from prism_core.planning.numeric import (
     Products,
+    bases,
     check_numeric,
     cost,
     fine,
@@ -33,6 +34,7 @@ from prism_core.planning.numeric import (
     linear_queries,
     numbers,
     products,
+    second_moments,
     stretched,
 )
 from prism_core.planning.pairs import Pairs
@@ -128,7 +130,7 @@ def design(
         aims=widest(schema, task) if known is None else known,
     )  # fmt: skip
     if not final:
-        builder.check_locks()
+        builder.check_any_choice()
     return builder.plan(final=final)
 
 
@@ -328,7 +330,7 @@ class _Builder:
         singles = self.schema_order((*singles, *fine(self.schema, self.task, s)))
         task_cliques = (self.schema.canonical((*s, self.task.target)),) if joint else pairs
         squares = Products() if joint else products(self.schema, self.task, s, task_cliques)
-        self._check_products(squares)
+        self._check_products(some=bool(squares.pairs))
         task_cliques = (*task_cliques, *squares.pairs)
         measured = (*task_cliques, *singles)
         adaptive = None if joint else self._adaptive(s)
@@ -378,17 +380,28 @@ class _Builder:
         """One-way marginals in the order of the schema."""
         return tuple((name,) for name in self.schema.canonical(name for (name,) in singles))
 
-    def check_locks(self) -> None:
-        """Whatever features are chosen at run time, the locks leave something to the others."""
-        adaptive = self.task.three_way == "adaptive"
-        pools = self._pools(choice=self.task.three_way not in ("auto", "none", "adaptive"))
+    def check_any_choice(self) -> None:
+        """Whatever features are chosen at run time, a plan can be made of them.
+
+        A run that is charged must not stop after it chose S: the largest columns, which are looked
+        at as the worst case of memory, may have no products, no 3-way marginals and no locks.
+        """
+        rule, multiplied = self.task.three_way, second_moments(self.schema, self.task)
+        most = self.task.count * len(self.task.target_names)
+        self._check_products(some=min(most, len(multiplied)) >= 2)
+        triples = rule not in ("auto", "none", "adaptive")
+        if triples and self.task.count >= 2:
+            self._check_choice_share(self.budget.shares.choice)
+        pools = self._pools(choice=triples)
         measured = 1.0 if self.synthesis.model == "naive_bayes" else 1.0 - _TREE_CHOICE_SHARE
         check_any_choice(
             self.budget.locks,
             self.schema,
             self.task,
-            pools["task"] * (1.0 - ROUNDS_SHARE if adaptive else 1.0),
+            pools["task"] * (1.0 - ROUNDS_SHARE if self._by_rounds else 1.0),
             pools["background"] * measured,
+            linear=bases(self.schema, self.task),
+            multiplied=multiplied,
         )
 
     def _lock_warnings(
@@ -455,9 +468,9 @@ class _Builder:
             return cells
         return min(cells - 1, max(0, self.task.max_joint_cells), math.floor(apart / sigma))
 
-    def _check_products(self, squares: Products) -> None:
+    def _check_products(self, *, some: bool) -> None:
         """Products tie features of S together; so do 3-way marginals, which count on a forest."""
-        if not squares.pairs:
+        if not some:
             return
         if self.task.three_way in ("cmi", "model_error"):
             raise PlanError(
@@ -585,14 +598,17 @@ class _Builder:
         )
         return queries, self._three_way(triples, pools["choice"], amount, typical, delta)
 
-    def _three_way(
-        self, triples: ThreeWayCandidates, share: float, amount: float, cells: float,
-        delta: float,
-    ) -> ThreeWayChoice:  # fmt: skip
+    def _check_choice_share(self, share: float) -> None:
         if share <= 0.0:
             raise BudgetError(
                 "Choosing 3-way marginals needs a choice share above 0.", field="shares"
             )
+
+    def _three_way(
+        self, triples: ThreeWayCandidates, share: float, amount: float, cells: float,
+        delta: float,
+    ) -> ThreeWayChoice:  # fmt: skip
+        self._check_choice_share(share)
         by_error = self.task.three_way == "model_error"
         return ThreeWayChoice(
             candidates=triples.pairs, rounds=triples.rounds, rule=self.task.three_way,

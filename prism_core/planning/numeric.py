@@ -44,6 +44,14 @@ def bases(schema: Schema, task: Task) -> dict[str, str]:
     return found
 
 
+def second_moments(schema: Schema, task: Task) -> tuple[str, ...]:
+    """Columns whose products with each other are measured where they are in S together."""
+    return tuple(
+        name for name in schema.names
+        if name != task.target and _rule(schema, task, name) == "second_moments"
+    )  # fmt: skip
+
+
 def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Clique]) -> Products:
     """Pairs of features of S by `second_moments` whose products are measured. No row is read.
 
@@ -57,7 +65,8 @@ def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Cliqu
         s: the features S; the regime guard holds, as a product has no column outside.
         known: cliques that are measured anyway.
     """
-    names = [name for name in s if _rule(schema, task, name) == "second_moments"]
+    multiplied = second_moments(schema, task)
+    names = [name for name in s if name in multiplied]
     pairs = list(itertools.combinations(names, 2))
     sizes = {name: schema.size(name) for name in schema.names}
     limit = forecast(sizes, known, last=task.target_names).cells + PRODUCT_CELLS

@@ -17,10 +17,11 @@ from prism_core.bundle.reader import read_bundle
 from prism_core.data.column import Column, equal_edges
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
-from prism_core.errors import BudgetError, PlanError, TaskError
+from prism_core.errors import BudgetError, PlanError, PrismError, TaskError
 from prism_core.pipeline import design, release
 from prism_core.planning.bounds import bounds
 from prism_core.planning.compare import against_uniform
+from prism_core.planning.locks import Lock
 from prism_core.planning.numeric import cost
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.planning.summary import lines
@@ -373,6 +374,41 @@ def test_products_need_what_they_need():
                synthesis=Synthesis(model="naive_bayes"))  # fmt: skip
     with pytest.raises(PlanError, match="do not go together"):
         squares(three_way="cmi", max_joint_cells=0)
+
+
+# The two columns with most levels are no numbers, so that they look harmless as the worst case.
+CODED = Schema(
+    columns=(
+        *(Column(name=name, kind="categorical", levels=tuple(range(900))) for name in ("u", "v")),
+        *schema().columns,
+    ),
+    one_row_per_person=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "budget", "synthesis", "words"),
+    [
+        ({}, {}, {"model": "naive_bayes"}, "graphical model"),
+        ({"three_way": "cmi"}, {}, {}, "do not go together"),
+        ({"three_way": "cmi", "numeric_queries": "full"},
+         {"shares": Shares(selection=0.1, choice=0.0, task=0.7, background=0.2)}, {},
+         "choice share"),
+        ({}, {"locks": (Lock(columns=("age", "dose"), share=0.5),)}, {}, "The locks may take"),
+        ({}, {"locks": tuple(Lock(columns=(name,), share=0.03)
+                             for name in ("u", "v", "age", "dose", "few", "ward"))},
+         {}, "background pool"),
+    ],
+)  # fmt: skip
+def test_what_some_choice_of_features_could_not_keep_is_refused_before_the_charge(
+    wishes, budget, synthesis, words
+):
+    task = Task(
+        target="y", regime="predictive", k=2, max_joint_cells=0,
+        **{"numeric_queries": "second_moments", "numeric_bins": 4, **wishes},
+    )  # fmt: skip
+    with pytest.raises(PrismError, match=words):
+        design(CODED, task, Budget(**budget), 20_000, synthesis=Synthesis(**synthesis))
 
 
 def test_products_that_would_make_the_model_too_large_are_left_out_and_said():
