@@ -33,12 +33,13 @@ def bases(schema: Schema, task: Task) -> dict[str, str]:
     """Columns that are not measured in full with the target, and by which basis.
 
     Numeric and date features with `task.numeric_bins` bins or more, by the rule of the task; a
-    column that `task.numeric_columns` names, by its own rule, however many bins it has.
+    column that `task.numeric_columns` names, by its own rule, however many bins it has. Targets
+    are measured level by level, each of several.
     """
     found: dict[str, str] = {}
     for column in schema.columns:
         rule = _rule(schema, task, column.name)
-        if rule != "full" and column.name != task.target:
+        if rule != "full" and column.name not in task.target_names:
             thresholds = f"thresholds {task.thresholds}"
             found[column.name] = thresholds if rule == "thresholds" else "moments"
     return found
@@ -48,7 +49,7 @@ def second_moments(schema: Schema, task: Task) -> tuple[str, ...]:
     """Columns whose products with each other are measured where they are in S together."""
     return tuple(
         name for name in schema.names
-        if name != task.target and _rule(schema, task, name) == "second_moments"
+        if name not in task.target_names and _rule(schema, task, name) == "second_moments"
     )  # fmt: skip
 
 

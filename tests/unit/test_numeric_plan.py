@@ -25,6 +25,7 @@ from prism_core.planning.locks import Lock
 from prism_core.planning.numeric import cost
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.planning.summary import lines
+from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
@@ -92,6 +93,21 @@ def test_a_column_may_have_a_rule_of_its_own():
     assert kinds["age", "y"] == "pair"
     assert kinds["few", "y"] == "moments"
     assert kinds["dose", "y"] == "thresholds"
+
+
+@pytest.mark.parametrize("rule", [*RULES, "second_moments"])
+def test_a_further_target_is_measured_level_by_level_too(rule):
+    """Its bins are what is predicted: moments of them would leave its shape to the model."""
+    further = (Target(name="dose"),)
+    task = Task(
+        target="y", regime="predictive", k=2, numeric_queries=rule, numeric_bins=10, further=further
+    )
+    queries = {query.clique: query for query in design(schema(), task, Budget(), N).queries}
+    assert queries["age", "dose"].linear.spec()[1] == "levels"
+    assert queries["dose", "few"].kind == "pair"
+    assert ("dose",) not in queries
+    with pytest.raises(TaskError, match="level by level"):
+        Task(target="y", further=further, numeric_columns={"dose": rule})
 
 
 def test_the_default_changes_no_plan():
