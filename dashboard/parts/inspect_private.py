@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dashboard import runs
 from dashboard.parts import asset
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
@@ -20,6 +22,8 @@ from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.workspace import generator
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prism_core.evaluation import PrivateEvaluation, PrivatePlan
 
 _ROUGH = 0.1  # an AUC with an error beyond this tells nobody anything
@@ -156,6 +160,19 @@ def _run(plan: PrivatePlan) -> None:
         why=state.why, noise=noise,
     )  # fmt: skip
     now.private.append(found)
+    if found.charge is not None:  # paid for: another run, or a restart, must not lose it
+        with suppress(OSError):  # the numbers are on the screen, whatever the disk says
+            runs.put(_kept(found), _entry(found))
+
+
+def _kept(found: PrivateEvaluation) -> Path:
+    """Where the entry stays: beside the release's folder, which is finished."""
+    folder = inspection().folder
+    return folder.with_name(f"{folder.name}-charge-{found.charge}-{writer.PRIVATE_EVALUATION}")
+
+
+def _entry(found: PrivateEvaluation) -> str:
+    return json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
 
 
 def _show(found: PrivateEvaluation, number: int) -> None:
@@ -180,10 +197,11 @@ def _show(found: PrivateEvaluation, number: int) -> None:
     table(rows, f"private_{number}", inside=found.covered)
     st.caption(
         "The interval holds the noise alone; another sample of people would move the numbers, too."
+        + (f" Kept in {plain(str(_kept(found)))}." if _kept(found).is_file() else "")
     )
     st.download_button(
         "Certificate entry (JSON)",
-        json.dumps(found.to_dict(), indent=2, ensure_ascii=False).encode(),
+        _entry(found).encode(),
         writer.PRIVATE_EVALUATION, "application/json", key=f"private_entry_{number}",
         icon=":material/download:", on_click="ignore",
     )  # fmt: skip

@@ -22,21 +22,25 @@ _FAR = 12.0
 
 def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     """Where plan and noisy counts differ. Reads no private row."""
-    wanted = {query.clique: query for query in plan.queries}
+    # Of two columns both a product and, picked later, their counts may be measured.
+    wanted = {(query.clique, query.linear): query for query in plan.queries}
+    planned = {query.clique for query in plan.queries}
     found: list[str] = []
-    if len({m.clique for m in measurements}) != len(measurements):
+    if len({(m.clique, m.query) for m in measurements}) != len(measurements):
         found.append("A marginal was measured twice.")
     for m in measurements:
         label = " × ".join(m.clique)
-        if m.clique not in wanted:
+        query = wanted.get((m.clique, m.query))
+        if m.clique not in planned:
             found.append(f"The marginal {label} was measured and is not in the plan.")
-        elif not math.isclose(m.sigma, wanted[m.clique].sigma, rel_tol=CLOSE, abs_tol=0.0):
-            found.append(f"The marginal {label} has another sigma than the plan gives it.")
-        elif m.query != wanted[m.clique].linear:
+        elif query is None:
             found.append(f"Of the marginal {label} something else was measured than planned.")
-    for clique in wanted.keys() - {m.clique for m in measurements}:
+        elif not math.isclose(m.sigma, query.sigma, rel_tol=CLOSE, abs_tol=0.0):
+            found.append(f"The marginal {label} has another sigma than the plan gives it.")
+    order = [(m.clique, m.query) for m in measurements]
+    for clique, _ in wanted.keys() - set(order):
         found.append(f"The marginal {' × '.join(clique)} is in the plan and was not measured.")
-    if not found and [m.clique for m in measurements] != [query.clique for query in plan.queries]:
+    if not found and order != [(query.clique, query.linear) for query in plan.queries]:
         found.append("The measurements are not in the order of the plan.")
     return found
 

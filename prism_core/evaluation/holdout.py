@@ -23,7 +23,7 @@ from prism_core.evaluation import holdout_state as state
 from prism_core.evaluation import private_tables
 from prism_core.evaluation.holdout_plan import UNITS
 from prism_core.evaluation.holdout_question import scores
-from prism_core.evaluation.learners import LEARNER_LABELS, fit
+from prism_core.evaluation.learners import LEARNER_LABELS, check_classes, fit
 from prism_core.learning.charge import charged
 from prism_core.privacy import sparse_vector
 from prism_core.privacy.ledger.fingerprint import fingerprint
@@ -111,12 +111,14 @@ def open_holdout(
         PlanError: when the tables do not fit the plan.
         PrivacyError: for private rows without a ledger or with known noise, or a model that
             would be trained on rows that are not a release's.
+        EvaluationError: when the synthetic rows show one class only: no question could be answered.
         OverspentError: when the asset's lifetime budget is too small; nothing was read.
         LedgerError: when the session cannot be stored.
     """
     source = noise or _noise(seed, 0)
     check_tables(plan, synthetic, holdout)
     guard(holdout, source)
+    check_classes(synthetic, plan.target)
     if ledger is None and not holdout.public:
         raise PrivacyError(
             "Questions to private rows are charged to a data asset. Name its ledger.",

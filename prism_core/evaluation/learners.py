@@ -112,10 +112,7 @@ def fit(
     schema = table.schema
     names = tuple(n for n in schema.names if n != target) if features is None else tuple(features)
     rows = labelled(table, target)
-    y = rows.column(target)
-    shown = len(np.unique(y))
-    if shown < 2:
-        raise EvaluationError("The fit rows must show at least two classes.", field="target")
+    y, shown = rows.column(target), check_classes(rows, target)
     scale = _scale(rows, names) if learner == "logistic_standardised" else None
     model = _estimator(learner, rows, names, shown)
     with warnings.catch_warnings():
@@ -132,6 +129,18 @@ def fit(
         model=model,
         scale=scale,
     )
+
+
+def check_classes(table: EncodedTable, target: str) -> int:
+    """How many classes the rows with a known target show. Spends nothing.
+
+    Raises:
+        EvaluationError: when they are fewer than two, which nothing can be fitted to.
+    """
+    shown = len(np.unique(labelled(table, target).column(target)))
+    if shown < 2:
+        raise EvaluationError("The fit rows must show at least two classes.", field="target")
+    return shown
 
 
 def check_learners(learners: Sequence[str], allowed: Sequence[str] = LEARNERS) -> None:

@@ -37,6 +37,9 @@ STEPS = 10_000
 KNOWN_SHARE = 0.1
 """Part of rho for the number of rows with a known target, where it may be missing."""
 
+_WIDEST = 1e100
+"""Widest declared range of a numeric target: beyond 1e154 a squared error is infinite."""
+
 _HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
 
 
@@ -174,6 +177,8 @@ def design_private(
         )
     delta = delta_value(1.0 / n**2 if delta is None else delta)
     numeric = by_squared_loss(schema[target], as_classes=as_classes)
+    if numeric:
+        _check_range(schema[target])
     classes = () if numeric else _classes(levels)
     total = accountant("zcdp").amount(epsilon, delta) * _HEADROOM
     events = (
@@ -184,6 +189,17 @@ def design_private(
         schema=schema, target=target, learner=learner, epsilon=epsilon, delta=delta, n=n,
         release=release, classes=classes, events=events, numeric=numeric,
     )  # fmt: skip
+
+
+def _check_range(column: Column) -> None:
+    lower, upper = column.bounds
+    if not upper - lower <= _WIDEST:
+        raise TaskError(
+            f"The target {column.name!r} is declared with a range above {_WIDEST:g}, whose squared "
+            "errors floats cannot add up. Declare narrower bounds, or tell its bins apart as "
+            "classes.",
+            field="target",
+        )
 
 
 def _classes(levels: int) -> tuple[int, ...]:

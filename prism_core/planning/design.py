@@ -11,7 +11,7 @@ from prism_core.planning.background_pool import background_queries, forest_for, 
 from prism_core.planning.calibration import calibrated
 from prism_core.planning.frame import Frame
 from prism_core.planning.numeric import Products, check_numeric, fine, products
-from prism_core.planning.opening import check_locks, check_prior, delta_of, idle_locks
+from prism_core.planning.opening import check_any_s, check_prior, delta_of, idle_locks
 from prism_core.planning.plan import Plan
 from prism_core.planning.selection_pool import selections_of
 from prism_core.planning.size import size_of
@@ -84,7 +84,7 @@ def design(
         aims=widest(schema, task) if known is None else known,
     )  # fmt: skip
     if not final:
-        check_locks(frame)
+        check_any_s(frame)
     return _plan(frame, warnings, final=final)
 
 
@@ -138,7 +138,7 @@ class _Workload:
         singles = (*one_ways(schema, s, task.target_names), *fine(schema, task, s))
         cliques = (schema.canonical((*s, task.target)),) if joint else pairs
         squares = Products() if joint else products(schema, task, s, cliques)
-        check_products(frame, squares)
+        check_products(frame, some=bool(squares.pairs))
         return cls(
             s=s, task=(*cliques, *squares.pairs), singles=frame.schema_order(singles),
             squares=squares, joint=joint, other_joint=0 if joint else cells,

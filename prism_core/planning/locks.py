@@ -10,7 +10,7 @@ from prism_core.errors import BudgetError
 from prism_core.planning.allocation import LEAST_LEFT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from prism_core.data.schema import Schema
     from prism_core.planning.junction_tree import Clique
@@ -92,13 +92,16 @@ def held(locks: Iterable[Lock], cliques: Iterable[Clique]) -> dict[int, float]:
 
 
 def check_any_choice(
-    locks: Sequence[Lock], schema: Schema, task: Task, task_share: float, background_share: float
-) -> None:
+    locks: Sequence[Lock], schema: Schema, task: Task, task_share: float, background_share: float,
+    *, linear: Collection[str] = (), multiplied: Collection[str] = (),
+) -> None:  # fmt: skip
     """Whatever S is chosen at run time, the locks leave something to the others.
 
     A run must not stop after it chose S privately, so the worst S is looked at beforehand: the k
     largest locks on (X_j, Y), a lock on the joint (S, Y), and the d - k largest on single X_j.
-    With several targets the k largest of each count together, and all may choose the same S.
+    With several targets the k largest of each count together, and all may choose the same S. A
+    feature of S that is measured by a linear query has its single X_j as well, and products of two
+    count beside the pairs.
 
     Args:
         locks: of the budget.
@@ -106,6 +109,8 @@ def check_any_choice(
         task: of the predictive regime.
         task_share: the least that the marginals of the task pool share, of the whole budget.
         background_share: the same for the one-way marginals of the background pool.
+        linear: columns that are measured by linear queries where they are in S.
+        multiplied: those of them whose products with each other are measured, too.
 
     Raises:
         BudgetError: when some S would not leave enough.
@@ -124,9 +129,13 @@ def check_any_choice(
     k = task.count
     pairs = math.fsum(largest(k, 2, target) for target in task.target_names)
     joint = 0.0 if task.further else largest(1, k + 1, task.target)
-    singles = largest(len(features) - k, 1)
+    doubled = features.intersection(linear)
+    singles = largest(len(features) - k + min(len(doubled), k * len(task.target_names)), 1)
+    several = min(k * len(task.target_names), len(features.intersection(multiplied)))
+    products = largest(math.comb(several, 2), 2)
     for pool, taken, share in (
-        ("task", max(pairs, joint), task_share), ("background", singles, background_share),
+        ("task", max(pairs + products, joint), task_share),
+        ("background", singles, background_share),
     ):  # fmt: skip
         if not taken <= share * (1.0 - 2.0 * LEAST_LEFT):
             raise BudgetError(

@@ -33,15 +33,24 @@ def bases(schema: Schema, task: Task) -> dict[str, str]:
     """Columns that are not measured in full with the target, and by which basis.
 
     Numeric and date features with `task.numeric_bins` bins or more, by the rule of the task; a
-    column that `task.numeric_columns` names, by its own rule, however many bins it has.
+    column that `task.numeric_columns` names, by its own rule, however many bins it has. Targets
+    are measured level by level, each of several.
     """
     found: dict[str, str] = {}
     for column in schema.columns:
         rule = _rule(schema, task, column.name)
-        if rule != "full" and column.name != task.target:
+        if rule != "full" and column.name not in task.target_names:
             thresholds = f"thresholds {task.thresholds}"
             found[column.name] = thresholds if rule == "thresholds" else "moments"
     return found
+
+
+def second_moments(schema: Schema, task: Task) -> tuple[str, ...]:
+    """Columns whose products with each other are measured where they are in S together."""
+    return tuple(
+        name for name in schema.names
+        if name not in task.target_names and _rule(schema, task, name) == "second_moments"
+    )  # fmt: skip
 
 
 def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Clique]) -> Products:
@@ -57,7 +66,8 @@ def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Cliqu
         s: the features S; the regime guard holds, as a product has no column outside.
         known: cliques that are measured anyway.
     """
-    names = [name for name in s if _rule(schema, task, name) == "second_moments"]
+    multiplied = second_moments(schema, task)
+    names = [name for name in s if name in multiplied]
     pairs = list(itertools.combinations(names, 2))
     sizes = {name: schema.size(name) for name in schema.names}
     limit = forecast(sizes, known, last=task.target_names).cells + PRODUCT_CELLS

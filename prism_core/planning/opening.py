@@ -8,6 +8,8 @@ from prism_core.errors import BudgetError
 from prism_core.planning.adaptive import ROUNDS_SHARE
 from prism_core.planning.background_pool import TREE_CHOICE_SHARE
 from prism_core.planning.locks import check_any_choice, lock_warnings, unused_warning
+from prism_core.planning.numeric import bases, second_moments
+from prism_core.planning.task_pool import check_choice_share, check_products
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.prior import amount_left, together
 
@@ -86,17 +88,31 @@ def check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -
         )
 
 
-def check_locks(frame: Frame) -> None:
-    """Whatever features are chosen at run time, the locks leave something to the others."""
-    adaptive = frame.task.three_way == "adaptive"
-    pools = frame.pools(choice=frame.task.three_way not in ("auto", "none", "adaptive"))
+def check_any_s(frame: Frame) -> None:
+    """Whatever features are chosen at run time, a plan can be made of them.
+
+    A run that is charged must not stop after it chose S: the largest columns, which are looked
+    at as the worst case of memory, may have no products, no 3-way marginals and no locks.
+
+    Raises:
+        PlanError, BudgetError: when some S could not be planned for.
+    """
+    task, multiplied = frame.task, second_moments(frame.schema, frame.task)
+    most = task.count * len(task.target_names)
+    check_products(frame, some=min(most, len(multiplied)) >= 2)
+    triples = task.three_way not in ("auto", "none", "adaptive")
+    if triples and task.count >= 2:
+        check_choice_share(frame.budget.shares.choice)
+    pools = frame.pools(choice=triples)
     measured = 1.0 if frame.synthesis.model == "naive_bayes" else 1.0 - TREE_CHOICE_SHARE
     check_any_choice(
         frame.budget.locks,
         frame.schema,
         frame.task,
-        pools["task"] * (1.0 - ROUNDS_SHARE if adaptive else 1.0),
+        pools["task"] * (1.0 - ROUNDS_SHARE if frame.by_rounds else 1.0),
         pools["background"] * measured,
+        linear=bases(frame.schema, task),
+        multiplied=multiplied,
     )
 
 

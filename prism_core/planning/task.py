@@ -93,7 +93,6 @@ class Task:
         _one_of("regime", self.regime, REGIMES)
         _one_of("selection", self.selection, SELECTIONS)
         _one_of("three_way", self.three_way, THREE_WAYS)
-        self._check_numeric()
         if self.k is not None:
             _whole("k", self.k)
         for name in ("max_three_way", "numeric_bins", "thresholds"):
@@ -106,6 +105,7 @@ class Task:
                     f"The weight of {name!r} must be a number above 0.", field="weights"
                 )
         check_targets(self.target, self.further, self.three_way)
+        self._check_numeric()
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -144,9 +144,9 @@ class Task:
                 raise TaskError(
                     f"The rule of {name!r} must be one of {allowed}.", field="numeric_columns"
                 )
-            if name == self.target:
+            if name in self.target_names:
                 raise TaskError(
-                    "The target is measured level by level; leave it out of numeric_columns.",
+                    "A target is measured level by level; leave it out of numeric_columns.",
                     field="numeric_columns",
                 )
 

@@ -29,7 +29,6 @@ from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY
 if TYPE_CHECKING:
     from prism_core.planning.frame import Frame
     from prism_core.planning.junction_tree import Clique
-    from prism_core.planning.numeric import Products
     from prism_core.planning.plan import Query, QueryKind
 
 
@@ -58,9 +57,9 @@ def joint_cells(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], sha
     return min(cells - 1, max(0, frame.task.max_joint_cells), math.floor(apart / sigma))
 
 
-def check_products(frame: Frame, squares: Products) -> None:
+def check_products(frame: Frame, *, some: bool) -> None:
     """Products tie features of S together; so do 3-way marginals, which count on a forest."""
-    if not squares.pairs:
+    if not some:
         return
     if frame.task.three_way in ("cmi", "model_error"):
         raise PlanError(
@@ -184,12 +183,21 @@ def task_queries(
     return queries, _three_way(frame, triples, pools["choice"], amount, typical, delta)
 
 
+def check_choice_share(share: float) -> None:
+    """Refuse a choice of 3-way marginals that nothing is left for.
+
+    Raises:
+        BudgetError: naming the shares.
+    """
+    if share <= 0.0:
+        raise BudgetError("Choosing 3-way marginals needs a choice share above 0.", field="shares")
+
+
 def _three_way(
     frame: Frame, triples: ThreeWayCandidates, share: float, amount: float, cells: float,
     delta: float,
 ) -> ThreeWayChoice:  # fmt: skip
-    if share <= 0.0:
-        raise BudgetError("Choosing 3-way marginals needs a choice share above 0.", field="shares")
+    check_choice_share(share)
     by_error = frame.task.three_way == "model_error"
     return ThreeWayChoice(
         candidates=triples.pairs, rounds=triples.rounds, rule=frame.task.three_way,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import stat
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -242,6 +244,10 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     assert charge.epsilon == pytest.approx(1.0, abs=1e-6)
     assert charge.state == "done"
     assert "charge number 1 in the ledger" in texts(test)
+    kept = project.folder.with_name("run-charge-1-private-evaluation.json")
+    assert json.loads(kept.read_text())["charge"] == 1  # whatever becomes of this session
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert kept.name in texts(test).replace("\\", "")
     assert ":green-badge[inside epsilon]" in texts(test)
     assert ":red-badge" not in texts(test)
     assert test.button(key="private_run").disabled  # the next one is confirmed by itself

@@ -33,6 +33,7 @@ from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
 from prism_core.privacy.scores import model_error
 from prism_core.structure.dag import Dag
+from prism_core.synthesis import uncovered
 from prism_core.synthesis.measure import Measurement, measure
 from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.select import AdaptiveChooser
@@ -405,6 +406,23 @@ def test_a_clique_that_would_outgrow_the_limit_is_not_open():
 
 
 # --- a run -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("most", "picked"), [(5, set()), (9, {("a", "b"), ("a", "b", "y")})])
+def test_a_candidate_that_the_model_cannot_spell_out_does_not_stop_a_charged_run(
+    tmp_path, monkeypatch, most, picked
+):
+    """Two columns of thousands of levels, each beside a small one, need too large a table."""
+    monkeypatch.setattr(uncovered, "MAX_CELLS", most)
+    ledger = Ledger(tmp_path)
+    ledger.register("ward", epsilon=20.0, delta=1e-5)
+    plan = plan_for(synthesis=Synthesis(rows=30))
+    made = pipeline.release(
+        plan, table(), ledger=ledger, asset="ward", noise=Best(), rng=np.random.default_rng(2)
+    )
+    assert {query.clique for query in made.plan.queries if query.kind == "adaptive"} == picked
+    assert len(made.plan.unused) == plan.three_way.rounds - len(picked)
+    assert ledger.charges()[0].state == "done"
 
 
 @pytest.mark.parametrize("stop_after", [0, 1, 99])

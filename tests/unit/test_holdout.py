@@ -274,6 +274,16 @@ def test_too_large_a_session_draws_nothing_and_a_failure_stands(work):
 # --- what is told --------------------------------------------------------------------------------
 
 
+def test_a_session_that_could_answer_no_question_is_not_charged(tmp_path):
+    ledger = Ledger(tmp_path)
+    ledger.register("ward", epsilon=4.0, delta=1e-6)
+    alone = MADE.take(np.flatnonzero(MADE.column("y") == 1))
+    with pytest.raises(EvaluationError, match="two classes"):
+        open_holdout(plan_of(), alone, HELD, workspace=tmp_path, ledger=ledger, asset="ward")
+    assert ledger.charges() == ()
+    assert state.places(tmp_path) == ()
+
+
 def test_near_is_the_synthetic_value_and_apart_is_the_holdout_s(work):
     session = work(noise=Script(0))
     near = ask_holdout(session.place, ALL, MADE, HELD, noise=Script(-FAR))

@@ -12,17 +12,20 @@ import pytest
 from prism_core import config
 from prism_core.bundle import layout, manifest, verify, writer
 from prism_core.bundle.counted import counted
+from prism_core.bundle.measured_check import measured_findings
 from prism_core.bundle.reader import read_bundle
 from prism_core.data.column import Column, equal_edges
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
-from prism_core.errors import BudgetError, PlanError, TaskError
+from prism_core.errors import BudgetError, PlanError, PrismError, TaskError
 from prism_core.pipeline import design, release
 from prism_core.planning.bounds import bounds
 from prism_core.planning.compare import against_uniform
+from prism_core.planning.locks import Lock
 from prism_core.planning.numeric import cost
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.planning.summary import lines
+from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
@@ -90,6 +93,21 @@ def test_a_column_may_have_a_rule_of_its_own():
     assert kinds["age", "y"] == "pair"
     assert kinds["few", "y"] == "moments"
     assert kinds["dose", "y"] == "thresholds"
+
+
+@pytest.mark.parametrize("rule", [*RULES, "second_moments"])
+def test_a_further_target_is_measured_level_by_level_too(rule):
+    """Its bins are what is predicted: moments of them would leave its shape to the model."""
+    further = (Target(name="dose"),)
+    task = Task(
+        target="y", regime="predictive", k=2, numeric_queries=rule, numeric_bins=10, further=further
+    )
+    queries = {query.clique: query for query in design(schema(), task, Budget(), N).queries}
+    assert queries["age", "dose"].linear.spec()[1] == "levels"
+    assert queries["dose", "few"].kind == "pair"
+    assert ("dose",) not in queries
+    with pytest.raises(TaskError, match="level by level"):
+        Task(target="y", further=further, numeric_columns={"dose": rule})
 
 
 def test_the_default_changes_no_plan():
@@ -374,6 +392,41 @@ def test_products_need_what_they_need():
         squares(three_way="cmi", max_joint_cells=0)
 
 
+# The two columns with most levels are no numbers, so that they look harmless as the worst case.
+CODED = Schema(
+    columns=(
+        *(Column(name=name, kind="categorical", levels=tuple(range(900))) for name in ("u", "v")),
+        *schema().columns,
+    ),
+    one_row_per_person=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "budget", "synthesis", "words"),
+    [
+        ({}, {}, {"model": "naive_bayes"}, "graphical model"),
+        ({"three_way": "cmi"}, {}, {}, "do not go together"),
+        ({"three_way": "cmi", "numeric_queries": "full"},
+         {"shares": Shares(selection=0.1, choice=0.0, task=0.7, background=0.2)}, {},
+         "choice share"),
+        ({}, {"locks": (Lock(columns=("age", "dose"), share=0.5),)}, {}, "The locks may take"),
+        ({}, {"locks": tuple(Lock(columns=(name,), share=0.03)
+                             for name in ("u", "v", "age", "dose", "few", "ward"))},
+         {}, "background pool"),
+    ],
+)  # fmt: skip
+def test_what_some_choice_of_features_could_not_keep_is_refused_before_the_charge(
+    wishes, budget, synthesis, words
+):
+    task = Task(
+        target="y", regime="predictive", k=2, max_joint_cells=0,
+        **{"numeric_queries": "second_moments", "numeric_bins": 4, **wishes},
+    )  # fmt: skip
+    with pytest.raises(PrismError, match=words):
+        design(CODED, task, Budget(**budget), 20_000, synthesis=Synthesis(**synthesis))
+
+
 def test_products_that_would_make_the_model_too_large_are_left_out_and_said():
     names = [f"c{i}" for i in range(5)]
     wide = Schema(
@@ -405,3 +458,31 @@ def test_a_bundle_with_products_verifies(tmp_path):
     assert replay(Wishes.of(made.plan), Choices.of(made.plan)).final.hash == made.plan.hash
     wishes = config.wishes_dict(plan.task, plan.budget, plan.synthesis)
     assert config.wishes_from(json.loads(json.dumps(wishes)))[0] == plan.task
+
+
+def test_a_bundle_verifies_where_the_counts_of_a_product_were_picked_as_well(tmp_path):
+    """A product sees no parabola; the adaptive rounds do, and the same two columns stand twice."""
+    rng = np.random.default_rng(5)
+    n = 20_000
+    base = rng.integers(0, 12, n)
+    y = rng.random(n) < 0.3 + 0.04 * base
+    codes = np.column_stack(
+        [base, np.minimum(2 * abs(base - 6), 11), rng.integers(0, 4, n), rng.integers(0, 3, n), y]
+    )
+    rows = EncodedTable(schema=schema(), codes=codes, public=True)
+    task = Task(
+        target="y", numeric_queries="second_moments", numeric_bins=10, max_joint_cells=0,
+        max_three_way=3,
+    )  # fmt: skip
+    few = Synthesis(iterations=30, rows=200)
+    plan = design(schema(), task, Budget(epsilon=8.0), n, dag=DAG, synthesis=few)
+    made = release(plan, rows, ledger=None, noise=SeededNoise(rng), rng=rng)
+    kinds = [query.kind for query in made.plan.queries if query.clique == ("age", "dose")]
+    assert kinds == ["product", "adaptive"]
+    plans, measured = made.plan, made.measurements
+    assert measured_findings(plans, measured) == []
+    assert measured_findings(plans, (*measured, measured[-1])) == ["A marginal was measured twice."]
+    place = next(i for i, m in enumerate(measured) if m.clique == ("age", "dose"))
+    assert measured_findings(plans, (*measured[:place], *measured[place + 1 :])) != []
+    path = writer.write(made, tmp_path / "bundle")
+    assert [c.name for c in verify.verify(path).checks if c.findings] == []

@@ -13,8 +13,9 @@ from numeric_rows import rows, schema_of
 from sklearn.metrics import root_mean_squared_error
 from statistical.test_audit import GAMES, mu_bound
 
+from prism_core.data.column import Column, equal_edges
 from prism_core.data.encoding import EncodedTable
-from prism_core.errors import EvaluationError, PrivacyError
+from prism_core.errors import EvaluationError, PrivacyError, TaskError
 from prism_core.evaluation import REGRESSORS, design_private, evaluate_private, fit_numeric
 from prism_core.evaluation.private import PRIVATE
 from prism_core.evaluation.private_numeric import numeric_model, numeric_numbers, row_steps
@@ -170,6 +171,17 @@ def test_as_classes_its_bins_are_counted_and_learners_do_not_mix():
         plan_of(schema_of(), 1_000, learner="logistic_onehot")
     with pytest.raises(EvaluationError, match="one of logistic_onehot"):
         plan_of(schema_of(), 1_000, learner="ridge", as_classes=True)
+
+
+@pytest.mark.parametrize("reach", [1e101, 1e152, 1e300])
+def test_a_range_whose_squares_are_infinite_is_refused_before_a_charge(reach):
+    """At 1e152 the sums were infinite and R² came out as 1."""
+    edges = equal_edges(-reach, reach, 6, None)
+    wide = Column(name="y", kind="numeric", lower=-reach, upper=reach, edges=edges)
+    schema = replace(schema_of(), columns=(*schema_of().columns[:2], wide))
+    with pytest.raises(TaskError, match="narrower bounds"):
+        plan_of(schema, 200)
+    assert not plan_of(schema, 200, as_classes=True).numeric
 
 
 def test_it_is_charged_and_names_its_mechanism(tmp_path):

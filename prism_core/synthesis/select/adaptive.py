@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 
+from prism_core.errors import PlanError
 from prism_core.planning.adaptive import GROWTH_CELLS, WATCHED, Candidates, Pick
 from prism_core.planning.junction_tree import forecast
 from prism_core.privacy.information import mutual_information
@@ -85,12 +86,13 @@ class AdaptiveChooser:
             measurement of what is picked takes as many parts; where nothing is, they count as
             spent.
         """
-        cliques = self._open()
+        known = {clique: _expected(model, clique) for clique in self._open()}
+        cliques = [clique for clique, counts in known.items() if counts is not None]
+        expected = [counts for counts in known.values() if counts is not None]
         if not cliques:
             self.left = 0
             return None
         width = self._width = self._next_width(model)
-        expected = [np.asarray(model.marginal(clique)) for clique in cliques]
         sigma = self._choice.sigma / math.sqrt(width)
         weights = [self._weight(clique) for clique in cliques]
         sigmas = [sigma] * len(cliques)
@@ -177,6 +179,18 @@ class AdaptiveChooser:
         counts = self._counts[clique]
         noise = math.sqrt(2.0 / math.pi) * sigma * counts.size
         return weight * (model_error(counts, expected) - noise)
+
+
+def _expected(model: Model, clique: Clique) -> NDArray[np.float64] | None:
+    """What the model expects of a marginal; None where that needs too large a table on the way.
+
+    Which that is follows from sizes and from what was measured, so a run that is charged goes on
+    without this candidate. Post-processing, spends nothing.
+    """
+    try:
+        return np.asarray(model.marginal(clique))
+    except PlanError:
+        return None
 
 
 def watched(plan: Plan, measured: Sequence[Measurement]) -> Candidates:
