@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard import machine_key
 from dashboard.parts import key_entry
+from dashboard.parts.opening import opening
 from dashboard.state import Graph, Project, project, replace_project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
@@ -77,28 +78,28 @@ def _samples() -> None:
             st.subheader(samples.title(name), anchor=False)
             st.markdown(samples.description(name))
             chosen = project().sample == name
-            if st.button(
-                "In use" if chosen else "Use this sample", key=f"sample_{name}", disabled=chosen,
+            key = f"sample_{name}"
+            pressed = st.button(
+                "In use" if chosen else "Use this sample", key=key, disabled=chosen,
                 type="secondary" if chosen else "primary", width="stretch",
-            ):  # fmt: skip
-                _open(_sample(name))  # only now are rows generated
+            )  # fmt: skip
+            # Only when it is pressed are rows generated.
+            if opening(key, lambda name=name: _opened(_sample(name)), pressed=pressed):
                 st.rerun()
 
 
-def _open(sample: Sample) -> None:
+def _opened(sample: Sample) -> Project:
     dag = formats.read(sample.dag_json)
-    replace_project(
-        Project(
-            name=sample.title,
-            sample=sample.name,
-            raw=sample.train,
-            test=sample.test,
-            public=True,
-            schema=sample.schema,
-            graph=Graph(edges=dag.edges),
-            target=sample.target,
-            synthesis=Synthesis(rows=sample.train.rows),
-        )
+    return Project(
+        name=sample.title,
+        sample=sample.name,
+        raw=sample.train,
+        test=sample.test,
+        public=True,
+        schema=sample.schema,
+        graph=Graph(edges=dag.edges),
+        target=sample.target,
+        synthesis=Synthesis(rows=sample.train.rows),
     )
 
 
