@@ -369,9 +369,14 @@ def test_the_declaration_can_be_checked_on_request(project):
     project.public = False
     test = page("data", project)
     assert "cells** lie outside" not in texts(test)
+    test.session_state["check_open"] = True  # as the curator opens it
+    test.run()
     test.button(key="check_columns").click().run()
     assert "**0 cells** lie outside" in texts(test)
     assert project.checked
+    # The field for the source of changes has come up above it, and the answer is in sight.
+    (check,) = (each for each in test.expander if each.label.startswith("Check the declaration"))
+    assert check.proto.expanded
 
 
 def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(project):
