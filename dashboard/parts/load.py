@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import machine_key
+from dashboard.owned import own
 from dashboard.parts import key_entry
 from dashboard.parts.opening import opening
 from dashboard.state import Graph, Project, project, replace_project
@@ -31,7 +32,8 @@ _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 def section() -> None:
     """The first section of the page Data."""
     st.header("1 · Table")
-    own, place, sample = st.tabs(
+    _found_again()
+    upload, place, sample = st.tabs(
         [
             ":material/upload_file: Your own file",
             ":material/database: A path or database",
@@ -41,11 +43,22 @@ def section() -> None:
     )
     with sample:
         _samples()
-    with own:
+    with upload:
         _upload()
     with place:
         _address()
     _loaded()
+
+
+def _found_again() -> None:
+    """On an empty page, how an earlier project is reached."""
+    if project().raw is None and not own(project()):
+        st.caption(
+            ":material/bookmark: You worked here before? A project opens by its own address alone, "
+            "the one with `?project=` that stood in the browser's address bar (look in the "
+            "browser's history). Projects are not listed here, because others on this machine "
+            "may open this page."
+        )
 
 
 def _loaded() -> None:

@@ -67,9 +67,11 @@ def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
         patch.setattr(load, "_sample", None)  # no rows are made before a sample is chosen
         test = page("data")
     assert "Load a table or open a sample" in texts(test)
+    assert "A project opens by its own address alone, the one with `?project=`" in texts(test)
     test.button(key="sample_readmission").click().run()
     assert not test.exception
     found = test.session_state["project"]
+    assert "by its own address alone" not in texts(test)
     assert found.n == 20_000
     assert found.target == "readmitted_30d"
     assert "20,000 training rows" in texts(test)
