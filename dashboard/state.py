@@ -15,6 +15,7 @@ import streamlit as st
 
 from dashboard.entries import Entries, from_values
 from dashboard.gallery import Gallery
+from dashboard.owned import marks, own
 from dashboard.rehearsing import Rehearsing
 from dashboard.rivals import Rivals
 from dashboard.scenarios import PLAN, Scenarios
@@ -233,6 +234,7 @@ class Project(Entries):
     key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     name: str = ""
     sample: str | None = None
+    opened: tuple[object, ...] | None = None  # a sample's entries as they were when it was opened
     raw: RawTable | BigTable | None = None
     test: RawTable | None = None
     public: bool = False
@@ -526,6 +528,16 @@ def _shelf() -> OrderedDict[str, Project]:
     return OrderedDict()
 
 
+def _shelve(state: Project) -> None:
+    """Put a project in front; of too many, those that hold nothing of their own go first."""
+    shelf = _shelf()
+    shelf[state.key] = state
+    shelf.move_to_end(state.key)
+    while len(shelf) > _SHELF:
+        others = [key for key in shelf if key != state.key]
+        del shelf[next((key for key in others if not own(shelf[key])), others[0])]
+
+
 def project() -> Project:
     """The session's project; after a reload the one that the address names."""
     if _KEY not in st.session_state:
@@ -571,15 +583,21 @@ def replace_project(new: Project) -> None:
     new.key = project().key
     new.private_sha256 |= project().private_sha256
     new.gallery = project().gallery
+    new.opened = marks(new)
     st.session_state[_KEY] = new
+
+
+def beside(new: Project) -> None:
+    """Make another project findable by its address, and leave the one that is open as it is."""
+    new.private_sha256 |= project().private_sha256
+    new.opened = new.opened or marks(new)
+    _shelve(new)
+    _shelve(project())
 
 
 def remember() -> None:
     """Keep the project findable by the address; the last few, in this process only."""
-    state, shelf = project(), _shelf()
-    shelf[state.key] = state
-    shelf.move_to_end(state.key)
-    while len(shelf) > _SHELF:
-        shelf.popitem(last=False)
+    state = project()
+    _shelve(state)
     if st.query_params.get(_KEY) != state.key:
         st.query_params[_KEY] = state.key

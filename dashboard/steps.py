@@ -32,6 +32,10 @@ class Step:
     optional: bool = False
 
 
+_OF_STRUCTURE = ("dag", "edges", "nodes", "target", "further", "k")
+"""Fields that are entered on the page Structure."""
+
+
 def _data(project: Project) -> str:
     if project.raw is None:
         return "Load a table or open a sample."
@@ -52,7 +56,7 @@ def _structure(project: Project) -> str:
     try:
         project.plan()
     except PrismError as error:
-        return str(error) if error.field in ("dag", "edges", "nodes", "target", "k") else ""
+        return str(error) if error.field in _OF_STRUCTURE else ""
     return ""
 
 

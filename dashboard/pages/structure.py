@@ -12,6 +12,7 @@ from dashboard.parts import (
     learn_graph,
     take_away,
     target,
+    targets,
 )
 from dashboard.state import project
 from dashboard.widgets import guard, heading, mistakes, onward, plain
@@ -41,6 +42,7 @@ if state.target is not None:
         features = len(state.schema.columns) - 1 - len(state.further) if state.schema else None
         text = statement(state.settled_task(), state.dag, features)
         st.markdown(f":material/shield: {plain(text)}")
+        targets.refusal()
 files, meaning, away = st.tabs(
     [
         ":material/upload_file: Upload or paste a graph",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -9,7 +10,8 @@ import streamlit as st
 
 from dashboard.entries import from_values
 from dashboard.parts import gallery_live
-from dashboard.state import Graph, Project, project, replace_project
+from dashboard.parts.opening import opening
+from dashboard.state import Graph, Project, project
 from dashboard.steps import STEPS
 from dashboard.widgets import chart, mistakes, plain
 from prism_core.experiments.reproduce.tables import title
@@ -30,7 +32,8 @@ def section(story: Story, number: int) -> None:
         st.caption(f":material/info: To run it here or open it: {story.missing}")
     with st.container(horizontal=True, vertical_alignment="center"):
         gallery_live.button(story)
-        _opening(story)
+        pressed = _open_button(story)
+    _opening(story, pressed=pressed)
     gallery = project().gallery
     if message := gallery.messages.get(story.name):
         st.warning(plain(message), icon=":material/info:")
@@ -126,21 +129,25 @@ def _numbers(story: Story, stored: Sequence[Row], live: Sequence[Row]) -> None:
             st.caption(f"`{made.command}`, {made.date}: {plain(versions)}")
 
 
-def _opening(story: Story) -> None:
-    """The story's table, graph and target in the studio, in place of what is open."""
-    open_now = project().raw is not None
-    if st.button(
-        "Open as a project", key=f"gallery_{story.name}_open", icon=":material/folder_open:",
-        disabled=bool(story.missing), help=story.missing or (
-            f"In place of {plain(project().name)}, which is open now." if open_now else None
-        ),
-    ):  # fmt: skip
-        with mistakes(), st.spinner("Making the table …"):
-            _open(story)
+def _open_button(story: Story) -> bool:
+    """The story's table, graph and target in the studio."""
+    return st.button(
+        "Open as a project", key=_key(story), icon=":material/folder_open:",
+        disabled=bool(story.missing), help=story.missing or None,
+    )  # fmt: skip
+
+
+def _opening(story: Story, *, pressed: bool) -> None:
+    with mistakes(), st.spinner("Making the table …") if pressed else nullcontext():
+        if opening(_key(story), lambda: _opened(story), pressed=pressed):
             st.switch_page(STEPS[0].page)
 
 
-def _open(story: Story) -> None:
+def _key(story: Story) -> str:
+    return f"gallery_{story.name}_open"
+
+
+def _opened(story: Story) -> Project:
     sample = story.sample()
     task, synthesis = story.project(sample)
     new = Project(
@@ -149,4 +156,4 @@ def _open(story: Story) -> None:
         target=sample.target,
     )  # fmt: skip
     new.take(from_values(task, new.budget.budget(), synthesis))
-    replace_project(new)
+    return new

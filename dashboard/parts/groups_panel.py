@@ -8,10 +8,12 @@ import streamlit as st
 
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
-from prism_core.data import code_groups
+from prism_core.data import code_groups, form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from prism_core.data.code_groups import CodeGroups
 
 _KINDS = ("categorical", "ordinal")
 
@@ -36,14 +38,13 @@ def section(rows: Sequence[dict[str, Any]]) -> None:
         name = st.selectbox("Column", names, key="groups_column")
         row = next(row for row in rows if row.get("name") == name)
         _now(row)
-        text = _text()
-        prefix = _prefix()
+        found, why = _map(row, _text(), _prefix())
         first, second, _ = st.columns([1.3, 1.3, 2])
         if first.button(
-            "Use this map", key="use_groups", disabled=not text.strip(), width="stretch"
-        ):
-            with mistakes():
-                _use(name, text, prefix)
+            "Use this map", key="use_groups", disabled=found is None, width="stretch",
+            help=why or None,
+        ) and found is not None:  # fmt: skip
+            _put(name, {"groups": code_groups.write_map(found), "levels": ""})
         if second.button(
             "Without groups", key="drop_groups", disabled=not row.get("groups"), width="stretch",
             help="The column gets levels again, to be typed in the form.",
@@ -82,10 +83,28 @@ def _prefix() -> int | None:
     return int(st.number_input("Characters", 1, 20, 3, key="groups_prefix"))
 
 
-def _use(name: str, text: str, prefix: int | None) -> None:
-    with code_groups.named(name):
-        found = code_groups.read_map(text, prefix=prefix)
-    _put(name, {"groups": code_groups.write_map(found), "levels": ""})
+def _map(row: dict[str, Any], text: str, prefix: int | None) -> tuple[CodeGroups | None, str]:
+    """The map that would be used, with its size on the page, or why there is none yet."""
+    pasted, levels = bool(text.strip()), form.codes(row)
+    if not pasted and (prefix is None or not levels):
+        why = (
+            "To use a map: upload or paste one. Or tick *The first characters …*: then the levels "
+            "of the column are its codes."
+            if prefix is None
+            else "To use a map: upload or paste the codes, or type them under *Levels* above."
+        )
+        st.caption(f":orange[{why}]")
+        return None, why
+    with mistakes(), code_groups.named(str(row["name"])):
+        found = (
+            code_groups.read_map(text, prefix=prefix)
+            if pasted or prefix is None
+            else code_groups.by_prefix(levels, prefix)
+        )
+        where = "" if pasted else "The levels of the column: "
+        st.caption(f"{where}**{found.count:,} codes in {len(found.groups):,} groups**.")
+        return found, ""
+    return None, "The map has the mistake that is named above."
 
 
 def _put(name: str, change: dict[str, Any]) -> None:

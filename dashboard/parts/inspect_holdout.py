@@ -113,7 +113,6 @@ def _ask(session: Session) -> None:
         )  # fmt: skip
         features = st.multiselect(
             "Columns it learns from (none chosen: all)", others, key="holdout_features",
-            format_func=plain,
         )  # fmt: skip
         sent = st.form_submit_button("Ask", type="primary", icon=":material/contact_support:")
     if not sent:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import machine_key
+from dashboard.owned import own
 from dashboard.parts import key_entry
+from dashboard.parts.opening import opening
 from dashboard.state import Graph, Project, project, replace_project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
@@ -30,7 +32,8 @@ _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 def section() -> None:
     """The first section of the page Data."""
     st.header("1 · Table")
-    own, place, sample = st.tabs(
+    _found_again()
+    upload, place, sample = st.tabs(
         [
             ":material/upload_file: Your own file",
             ":material/database: A path or database",
@@ -40,11 +43,22 @@ def section() -> None:
     )
     with sample:
         _samples()
-    with own:
+    with upload:
         _upload()
     with place:
         _address()
     _loaded()
+
+
+def _found_again() -> None:
+    """On an empty page, how an earlier project is reached."""
+    if project().raw is None and not own(project()):
+        st.caption(
+            ":material/bookmark: You worked here before? A project opens by its own address alone, "
+            "the one with `?project=` that stood in the browser's address bar (look in the "
+            "browser's history). Projects are not listed here, because others on this machine "
+            "may open this page."
+        )
 
 
 def _loaded() -> None:
@@ -77,28 +91,28 @@ def _samples() -> None:
             st.subheader(samples.title(name), anchor=False)
             st.markdown(samples.description(name))
             chosen = project().sample == name
-            if st.button(
-                "In use" if chosen else "Use this sample", key=f"sample_{name}", disabled=chosen,
+            key = f"sample_{name}"
+            pressed = st.button(
+                "In use" if chosen else "Use this sample", key=key, disabled=chosen,
                 type="secondary" if chosen else "primary", width="stretch",
-            ):  # fmt: skip
-                _open(_sample(name))  # only now are rows generated
+            )  # fmt: skip
+            # Only when it is pressed are rows generated.
+            if opening(key, lambda name=name: _opened(_sample(name)), pressed=pressed):
                 st.rerun()
 
 
-def _open(sample: Sample) -> None:
+def _opened(sample: Sample) -> Project:
     dag = formats.read(sample.dag_json)
-    replace_project(
-        Project(
-            name=sample.title,
-            sample=sample.name,
-            raw=sample.train,
-            test=sample.test,
-            public=True,
-            schema=sample.schema,
-            graph=Graph(edges=dag.edges),
-            target=sample.target,
-            synthesis=Synthesis(rows=sample.train.rows),
-        )
+    return Project(
+        name=sample.title,
+        sample=sample.name,
+        raw=sample.train,
+        test=sample.test,
+        public=True,
+        schema=sample.schema,
+        graph=Graph(edges=dag.edges),
+        target=sample.target,
+        synthesis=Synthesis(rows=sample.train.rows),
     )
 
 

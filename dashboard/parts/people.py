@@ -132,7 +132,11 @@ def _holdout() -> None:
 def _check() -> None:
     """Counts of cells the declaration does not cover: on request, on screen, nowhere else."""
     state = project()
-    with st.expander("Check the declaration against the file (only you see this)"):
+    # With a key it stays open while the field for the source of changes comes up above it.
+    with st.expander(
+        "Check the declaration against the file (only you see this)", key="check_open",
+        on_change="rerun",
+    ):  # fmt: skip
         st.markdown(
             "Counts cells that the declaration does not cover. The numbers read the rows: they "
             "are shown here once, not stored, and not part of any report. If you change the "

@@ -61,8 +61,9 @@ def _watch() -> None:
     release_stages.show(job, outcome)
     st.caption(
         f"{job.seconds:,.0f} s so far, in a process of its own: you can look at other pages, or "
-        "close the browser and open this address again. The fit prepares for a while before its "
-        "bar moves."
+        "close the browser and open this project's address again. That is the one in the "
+        "browser's address bar now, with `?project=` and what follows; without it another, empty "
+        "project opens. The fit prepares for a while before its bar moves."
     )
     if st.button(
         "Cancel the run", key="release_cancel", icon=":material/stop_circle:",

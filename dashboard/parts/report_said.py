@@ -19,8 +19,12 @@ def entries(state: Project) -> Said:
     Raises:
         BundleError: naming the entry that is not usable.
     """
-    with st.expander("Who, what and why: the top of the report", icon=":material/badge:",
-                     expanded=not state.said):  # fmt: skip
+    # Decided when the page is opened: it must not fold shut over what is being typed.
+    st.session_state.setdefault("said_open", not state.said)
+    with st.expander(
+        "Who, what and why: the top of the report", icon=":material/badge:",
+        key="said_open", on_change="rerun",
+    ):  # fmt: skip
         st.caption(
             "No file of a run knows this. It goes into this copy, never into the bundle, so it is "
             "public once you hand the copy over. Say nothing here that only the rows know."

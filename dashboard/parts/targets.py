@@ -7,6 +7,7 @@ import streamlit as st
 
 from dashboard.state import project
 from dashboard.widgets import plain
+from prism_core.errors import PrismError
 from prism_core.planning.target import MOST_TARGETS
 
 _KEY = "further_choice"
@@ -31,6 +32,15 @@ def section() -> None:
     if chosen:
         _weights(chosen)
         _features()
+
+
+def refusal() -> None:
+    """Say where the targets cannot be protected together; nothing where they can."""
+    try:
+        project().plan()
+    except PrismError as error:
+        if error.field == "further":
+            st.error(plain(str(error)), icon=":material/error:")
 
 
 def _weights(chosen: list[str]) -> None:

@@ -155,6 +155,16 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     return found
 
 
+def codes(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Levels of a row, to be put into groups; the one of unknown values stays a group of its own.
+
+    Example:
+        >>> codes({"levels": "I50.1 | I50.9 | other", "other": "other"})
+        ('I50.1', 'I50.9')
+    """
+    return tuple(part for part in _parts(_text(row, "levels")) if part != _text(row, "other"))
+
+
 def _levels_or_groups(row: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not _text(row, "groups"):
         return {"levels": _typed(_parts(_text(row, "levels")))}

@@ -42,9 +42,20 @@ def test_a_further_target_is_chosen_weighed_and_measured():
     assert project.plan().several == ()
 
 
-def test_targets_that_cannot_be_protected_together_say_so_on_the_budget_page():
+def test_targets_that_cannot_be_protected_together_say_so_on_structure_and_once_on_budget():
     edges = (("age", "readmitted"), ("readmitted", "Ward code"), ("severity", "Ward code"))
-    test = page(made(graph=Graph(edges=edges), further={"Ward code": 1.0}))
+    project = made(graph=Graph(edges=edges), further={"Ward code": 1.0})
+    test = page(project)
+    (error,) = test.error
+    assert "cannot be protected together" in error.value
+    assert "**To go on:** The targets cannot be protected together" in texts(test)
+    assert "onward_Structure" not in {button.key for button in test.button}
     test.switch_page("pages/budget.py").run()
     assert not test.exception
-    assert "cannot be protected together" in texts(test)
+    assert texts(test).count("cannot be protected together") == 1
+    assert "Not yet: **Structure** is not finished" in texts(test)
+    # In the other regime they can, and the page goes on.
+    project.regime = "graphical"
+    test = page(project)
+    assert not test.error
+    assert test.button(key="onward_Structure")

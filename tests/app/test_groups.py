@@ -76,6 +76,28 @@ def test_codes_are_grouped_by_their_first_characters(project):
 def test_a_mistake_in_the_map_names_the_column_and_the_line(project):
     test = page(project)
     test.text_area(key="groups_text").set_value("I50.1,heart\nI50.9").run()
-    test.button(key="use_groups").click().run()
+    assert test.button(key="use_groups").disabled
     assert "Column 'icd': groups of codes: line 2 must hold a code and its group" in said(test)
     assert project.rows_of_form[0]["groups"] == ""
+
+
+def test_declared_levels_are_the_codes_where_none_are_pasted(project):
+    codes = [f"{letter}{tens:02d}.{digit}" for letter in "EI" for tens in range(50)
+             for digit in range(5)]  # fmt: skip
+    project.form[0]["levels"] = " | ".join([*codes, "other"])
+    test = page(project)
+    assert test.button(key="use_groups").disabled
+    assert "upload or paste one" in said(test)
+    assert "upload or paste one" in test.button(key="use_groups").help
+    test.checkbox(key="groups_by_prefix").check().run()
+    assert "500 codes in 100 groups" in said(test)
+    assert not test.button(key="use_groups").disabled
+    test.button(key="use_groups").click().run()
+    assert "Now: 500 codes in 100 groups" in said(test)
+    test.button(key="apply_columns").click().run()
+    groups = project.schema["icd"].groups
+    assert (len(groups.groups), groups.groups[-1]) == (101, "other")
+    assert groups.codes[0] == ("E00.0", "E00.1", "E00.2", "E00.3", "E00.4")
+    # Now that the levels are groups there is no code left, and the button says so.
+    assert test.button(key="use_groups").disabled
+    assert "type them under" in test.button(key="use_groups").help

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from app.test_inspect import _workspace, frames, make, opened, page, settled, texts
+from streamlit.testing.v1 import AppTest
 
 from prism_core.evaluation.holdout_state import FOLDER
 from prism_core.privacy.ledger import Ledger, default_workspace
-
-if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
 __all__ = ["_workspace", "make"]  # fixtures
@@ -108,3 +105,19 @@ def test_a_damaged_session_is_a_sentence(make):
     (path,) = (default_workspace() / FOLDER).glob("1/*.json")
     path.write_text("{", encoding="utf-8")
     assert "not as this program writes it" in texts(page(project, SECTION))
+
+
+def test_columns_stand_in_the_list_as_they_are_named():
+    """A list shows plain text: what is escaped for Markdown would be shown with its backslashes."""
+
+    def app():
+        from types import SimpleNamespace
+
+        from dashboard.parts import inspect_holdout
+
+        schema = SimpleNamespace(names=("discharge_date", "a*b", "y"))
+        inspect_holdout._ask(SimpleNamespace(plan=SimpleNamespace(schema=schema, target="y")))
+
+    test = AppTest.from_function(app).run()
+    assert not test.exception
+    assert test.multiselect(key="holdout_features").options == ["discharge_date", "a*b"]

@@ -67,9 +67,11 @@ def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
         patch.setattr(load, "_sample", None)  # no rows are made before a sample is chosen
         test = page("data")
     assert "Load a table or open a sample" in texts(test)
+    assert "A project opens by its own address alone, the one with `?project=`" in texts(test)
     test.button(key="sample_readmission").click().run()
     assert not test.exception
     found = test.session_state["project"]
+    assert "by its own address alone" not in texts(test)
     assert found.n == 20_000
     assert found.target == "readmitted_30d"
     assert "20,000 training rows" in texts(test)
@@ -369,9 +371,14 @@ def test_the_declaration_can_be_checked_on_request(project):
     project.public = False
     test = page("data", project)
     assert "cells** lie outside" not in texts(test)
+    test.session_state["check_open"] = True  # as the curator opens it
+    test.run()
     test.button(key="check_columns").click().run()
     assert "**0 cells** lie outside" in texts(test)
     assert project.checked
+    # The field for the source of changes has come up above it, and the answer is in sight.
+    (check,) = (each for each in test.expander if each.label.startswith("Check the declaration"))
+    assert check.proto.expanded
 
 
 def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(project):

@@ -128,6 +128,17 @@ def test_what_the_curator_says_stands_on_top_and_stays(project):
     assert "St. Mary" not in (project.folder / layout.REPORT).read_text()
 
 
+def test_the_fields_stay_open_after_the_first_is_typed(project):
+    test = page(project)
+    for name in ("organisation", "purpose"):
+        test.text_input(key=f"said_{name}").set_value("typed").run()
+        assert not test.exception
+        (fields,) = (each for each in test.expander if each.label.startswith("Who, what and why"))
+        assert fields.proto.expanded
+    (fields,) = (each for each in page(project).expander if "Who, what" in each.label)
+    assert not fields.proto.expanded
+
+
 @pytest.mark.privacy
 def test_numbers_of_a_rehearsal_are_not_offered_as_private(project):
     kinds = (("Rehearsed", False, True), ("Bought", True, False))

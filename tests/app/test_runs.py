@@ -183,6 +183,7 @@ def test_another_dashboard_finds_the_run_by_the_projects_key_and_can_end_it(slee
     assert state.job.plan.hash == run.plan.hash
     assert (state.name, state.asset, state.target) == ("stays.csv", "stays 2024", "Y")
     assert "cancelled now, nothing is spent" in texts(test)
+    assert "the one in the browser's address bar now, with `?project=`" in texts(test)
     test.button(key="release_cancel").click().run()
     assert sleeper[0].wait() == -signal.SIGTERM
     assert "The run was cancelled" in texts(test)
