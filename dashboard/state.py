@@ -243,6 +243,7 @@ class Project(Entries):
     form_edited: list[dict[str, Any]] | None = None
     form_rev: int = 0
     form_provenance: Provenance | None = None
+    decimals_proposed: dict[str, int] = field(default_factory=dict)
     draft_people: People = field(default_factory=People)
     learning: Learning = field(default_factory=Learning)
     blanket: Blanket = field(default_factory=Blanket)
