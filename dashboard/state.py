@@ -408,6 +408,15 @@ class Project(Entries):
         """S as the graph gives it; empty while it is not known."""
         return self.protected_by(self)
 
+    @property
+    def settled_s(self) -> frozenset[str]:
+        """S as far as it is settled before a release: the graph's, or all features if all are."""
+        if self.regime == "predictive":
+            with suppress(PrismError):
+                plan = self.plan()
+                return frozenset(plan.s) if plan.s_is_final else frozenset()
+        return self.protected
+
     def protected_by(self, entries: Entries) -> frozenset[str]:
         """S as the graph gives it in the regime of some entries."""
         if self.dag is None or entries.regime == "predictive" or self.target is None:

@@ -24,6 +24,7 @@ from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
 from prism_core.planning.inverse import task_error
 from prism_core.planning.scenario import figures
+from prism_core.planning.summary import idle_pools, lines
 from prism_core.planning.words import error_text, share_text, sigma_text
 
 pytestmark = pytest.mark.app
@@ -185,6 +186,21 @@ def test_pools_that_are_not_used_take_no_part(project):
     assert now(test.number_input, "selection_share").value == pytest.approx(90.0)
     now(test.number_input, "selection_share").set_value(10.0).run()
     assert project.plan().selection is not None
+
+
+def test_pools_on_the_bar_that_the_plan_has_no_use_for_are_named(project):
+    """All four features are taken: nothing is chosen, and no column is left for the background."""
+    project.regime, project.k = "predictive", 2
+    assert "Not used by this plan" not in texts(page(project))
+    project.k = 4
+    plan = project.plan()
+    spent = {line.pool for line in lines(plan)}
+    assert idle_pools(plan) == tuple(p for p in ("selection", "background") if p not in spent)
+    said = texts(page(project))
+    assert "Not used by this plan: **Choosing features**" in said
+    assert ("**Background**" in said) == ("background" not in spent)
+    task = sum(line.share for line in lines(plan) if line.pool == "task")
+    assert f"which has **{share_text(task)}** of the budget" in said
 
 
 def test_shares_that_are_no_whole_are_a_sentence_and_stay(project):
