@@ -192,9 +192,9 @@ def test_presets_set_epsilon_and_show_it(project):
     assert pills[0].value == 1.0
     pills[0].set_value(4.0).run()
     assert project.budget.epsilon == 4.0
-    shown = next(entry for entry in test.number_input if entry.key.startswith("epsilon"))
-    assert shown.value == 4.0
-    shown.set_value(0.3).run()
+    shown = next(entry for entry in test.text_input if entry.key.startswith("epsilon"))
+    assert shown.value == "4"
+    shown.set_value("0.3").run()
     assert project.budget.epsilon == 0.3
     assert (test.get("pills") or test.get("button_group"))[0].value is None
 
