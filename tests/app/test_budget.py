@@ -22,6 +22,7 @@ from prism_core.bundle.protocol import Protocol
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
+from prism_core.planning.advice import LARGE_ERROR
 from prism_core.planning.inverse import task_error
 from prism_core.planning.scenario import figures
 from prism_core.planning.summary import idle_pools, lines
@@ -179,6 +180,17 @@ def test_what_a_replaced_widget_still_tells_does_not_count(project):
     assert project.budget.background == 0.5
     assert now(test.text_input, "epsilon").value == "4"
     assert now(test.number_input, "background_share").value == 50.0
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 4.0])
+def test_a_large_task_error_says_what_it_means_and_what_lowers_it(project, epsilon):
+    project.budget.epsilon = epsilon
+    error = figures(project.plan()).mean_error
+    said = texts(page(project))
+    assert (error > LARGE_ERROR) == (epsilon < 1.0)
+    assert ("The task error is large" in said) == (error > LARGE_ERROR)
+    words = f"comes to {error_text(error)} of the number of rows on average"
+    assert (words in said) == (error > LARGE_ERROR)
 
 
 # ---- shares -----------------------------------------------------------------------------------
