@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from dashboard.typed import number_text, read_number
 from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.locks import Lock
 from prism_core.planning.target import Target
@@ -32,7 +34,8 @@ class BudgetEntries:
     """The budget as it is typed.
 
     Attributes:
-        epsilon: as entered; may be unusable.
+        epsilon: as entered; may be unusable, and NaN where what was typed is no number.
+        epsilon_typed: the text that was typed for it last; another epsilon may be set since.
         delta: text; empty means 1/n².
         tilt: of the allocation `tilted`, 0 to 1.
         background, selection, choice: shares of these pools; the task pool gets the rest, and
@@ -51,7 +54,17 @@ class BudgetEntries:
     selection: float = 0.10
     choice: float = 0.05
     locks: dict[tuple[str, ...], float] = field(default_factory=dict)
+    epsilon_typed: str = field(default="", compare=False)
     shares_rev: int = field(default_factory=_revisions.__next__, compare=False)
+
+    @property
+    def epsilon_text(self) -> str:
+        """Epsilon as its text field shows it."""
+        return number_text(self.epsilon, self.epsilon_typed)
+
+    def type_epsilon(self, text: str) -> None:
+        """Take what is typed into the text field of epsilon."""
+        self.epsilon, self.epsilon_typed = read_number(text), text
 
     def budget(self, pools: Collection[str] = POOLS) -> Budget:
         """The entries as a budget.
@@ -62,6 +75,10 @@ class BudgetEntries:
         Raises:
             BudgetError: naming the entry to correct.
         """
+        if math.isnan(self.epsilon):
+            raise BudgetError(
+                "epsilon must be a number above 0, written as 0.5 or 0,5.", field="epsilon"
+            )
         delta = None
         if self.delta.strip():
             try:

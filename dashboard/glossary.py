@@ -55,7 +55,8 @@ WORDS: dict[str, str] = {
     "Allocation": "How a pool is shared out over its marginals: equally, by the closed form, or "
     "in between.",
     "TSTR": "Train on synthetic rows, test on real rows kept aside.",
-    "TRTR": "Train on real rows, test on the same real rows kept aside: the ceiling for TSTR.",
+    "TRTR": "Train on real rows, test on the same real rows kept aside: what TSTR is held "
+    "against. No ceiling where those rows differ from the training rows.",
     "AUC": "How well a model ranks: 0.5 is guessing, 1 is perfect.",
     "R²": "Part of a number's variation that a model explains: 0 is always giving the mean, 1 is "
     "perfect, below 0 is worse than the mean.",

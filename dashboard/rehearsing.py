@@ -37,6 +37,7 @@ class Rehearsing:
         choosing: the design whose allocation that rehearsal chooses; None when it compares.
         letters: letters of designs by the names they have in that rehearsal.
         job: the process it runs in.
+        before: runs of it that were kept from earlier when it began.
         message: why it ended early, for the page.
     """
 
@@ -56,6 +57,7 @@ class Rehearsing:
     choosing: Scenario | None = None
     letters: dict[str, str] = field(default_factory=dict)
     job: Job[Rehearsal] | None = None
+    before: int = 0
     message: str = ""
 
 

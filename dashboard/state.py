@@ -245,6 +245,7 @@ class Project(Entries):
     form_edited: list[dict[str, Any]] | None = None
     form_rev: int = 0
     form_provenance: Provenance | None = None
+    decimals_proposed: dict[str, int] = field(default_factory=dict)
     draft_people: People = field(default_factory=People)
     learning: Learning = field(default_factory=Learning)
     blanket: Blanket = field(default_factory=Blanket)
@@ -408,6 +409,15 @@ class Project(Entries):
     def protected(self) -> frozenset[str]:
         """S as the graph gives it; empty while it is not known."""
         return self.protected_by(self)
+
+    @property
+    def settled_s(self) -> frozenset[str]:
+        """S as far as it is settled before a release: the graph's, or all features if all are."""
+        if self.regime == "predictive":
+            with suppress(PrismError):
+                plan = self.plan()
+                return frozenset(plan.s) if plan.s_is_final else frozenset()
+        return self.protected
 
     def protected_by(self, entries: Entries) -> frozenset[str]:
         """S as the graph gives it in the regime of some entries."""

@@ -33,6 +33,8 @@ with controls:
 with glance:
     plan = budget_view.glance(entries)
 if plan is not None:
+    with bar:
+        budget_shares.idle(plan)
     with tabs:
         budget_view.tabs(entries, plan)
 onward("Budget")

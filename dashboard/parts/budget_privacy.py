@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.keep import keep, replaced, showing
 from dashboard.parts.budget_entry import choose, entry, key_of
+from dashboard.parts.epsilon_entry import epsilon_entry
 from dashboard.state import project
 from prism_core.planning.words import delta_text
 from prism_core.privacy.accountants import CHARGEABLE, available
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 PRESETS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 LEAST, MOST = 0.01, 20.0
-"""Ends of the slider; the number entry takes any epsilon."""
+"""Ends of the slider; the text entry takes any epsilon."""
 
 _STEPS = 20  # of the slider, for every factor of ten
 _ACCOUNTANTS: dict[AccountantName, str] = {
@@ -44,11 +45,10 @@ GRID = grid()
 def section(entries: BudgetEntries) -> None:
     """The entries of the privacy loss that is allowed."""
     st.subheader("Privacy", anchor=False)
-    key = entry("epsilon", entries.epsilon)
-    st.number_input(
-        "Epsilon", value=entries.epsilon, step=0.1, format="%.4g", key=key,
-        on_change=keep, args=(entries, "epsilon", key),
-        help="Bounds how much any one person can change what is released. Smaller is more private.",
+    epsilon_entry(
+        entries, key_of("epsilon"), "Epsilon",
+        help="Bounds how much any one person can change what is released. Smaller is more private. "
+        "0.5 and 0,5 are the same.",
     )  # fmt: skip
     epsilon_slider(entries, "epsilon_slider", label="Epsilon on a logarithmic scale")
     preset = entries.epsilon if entries.epsilon in PRESETS else None
@@ -68,7 +68,7 @@ def section(entries: BudgetEntries) -> None:
 
 
 def epsilon_slider(entries: BudgetEntries, name: str, *, label: str) -> None:
-    """A logarithmic slider for epsilon; it stands exactly where the number entry does."""
+    """A logarithmic slider for epsilon; it stands exactly where the text entry does."""
     here = _on_slider(entries.epsilon)
     known = {f"{value:g}": value for value in GRID}
     options = sorted(GRID if f"{here:g}" in known else {*GRID, here})

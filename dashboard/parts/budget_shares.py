@@ -10,10 +10,12 @@ from dashboard.components.share_bar import WHOLE, Part, share_bar
 from dashboard.keep import from_percent, replaced
 from dashboard.parts.budget_entry import entry, key_of
 from prism_core.figures import pool_style
+from prism_core.planning.summary import idle_pools
 from prism_core.planning.words import share_text
 
 if TYPE_CHECKING:
     from dashboard.entries import Entries
+    from prism_core.planning.plan import Plan
 
 LABELS = {
     "selection": "Choosing features",
@@ -26,6 +28,11 @@ _ABOUT = {
     "choice": "for choosing the 3-way marginals. What they are measured with comes from the task.",
     "task": "for the relations with the target.",
     "background": "for everything else: the shapes of the other columns, and how they go together.",
+}
+_IDLE = {
+    "selection": "no features are chosen, because all of them are taken",
+    "choice": "no 3-way marginals are chosen",
+    "background": "nothing is measured for the other columns",
 }
 _LABEL = "Shares of the budget: drag a handle, or use the arrow keys"
 _LEAST = {"selection": 10, "choice": 10, "task": 50, "background": 0}  # tenths of a percent
@@ -51,6 +58,18 @@ def bar(entries: Entries) -> None:
         return
     st.session_state[f"{key}_seen"] = reply
     take(found)
+
+
+def idle(plan: Plan) -> None:
+    """Pools on the bar that this plan does not use, and who has their share."""
+    shares = plan.budget.shares
+    found = [f"**{LABELS[pool]}** ({_IDLE[pool]})" for pool in idle_pools(plan)]
+    if found:
+        given = shares.task + sum(getattr(shares, pool) for pool in idle_pools(plan))
+        st.markdown(
+            f":orange[:material/info: Not used by this plan: {', '.join(found)}.] What the bar "
+            f"gives to it goes to the task, which has **{share_text(given)}** of the budget."
+        )
 
 
 def _parts(entries: Entries) -> list[Part] | None:
@@ -87,7 +106,10 @@ def numbers(entries: Entries) -> None:
             on_change=_typed, args=(entries, pool, key),
         )  # fmt: skip
     rest = 1.0 - sum(getattr(budget, pool) for pool in entries.pools if pool != "task")
-    st.caption(f"The task gets the rest: **{share_text(rest)}**.")
+    st.caption(
+        f"The task gets the rest: **{share_text(rest)}**, and the share of a pool that the plan "
+        "turns out not to use."
+    )
 
 
 def _typed(entries: Entries, pool: str, key: str) -> None:

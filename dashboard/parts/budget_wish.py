@@ -127,7 +127,9 @@ def _ask(entries: Entries, name: str) -> None:
 def _asked(entries: Entries, name: str) -> tuple[object, ...]:
     """Everything that an answer holds for."""
     state = project()
-    budget = {key: value for key, value in vars(entries.budget).items() if key != "shares_rev"}
+    budget = dict(vars(entries.budget))
+    for how in ("shares_rev", "epsilon_typed"):  # not what is set, but how it came about
+        del budget[how]
     budget["locks"] = dict(entries.budget.locks)
     budget.pop(_QUESTIONS[name].free, None)
     return (

@@ -32,7 +32,7 @@ def section() -> None:
     graph = state.graph
     _other_tab()
     dag = Dag(nodes=state.schema.names, edges=graph.edges)
-    chosen = state.protected
+    chosen = state.settled_s
     drawing, switch = st.container(), st.container()
     if graph.edges:
         st.caption(
@@ -40,7 +40,7 @@ def section() -> None:
             "T) places the columns anew; the edges stay."
         )
     with switch:  # beneath the drawing, but known before it
-        hidden = _hidden(state, dag, chosen)
+        hidden = _hidden(state, dag, state.protected)
     with drawing:
         changed = _take(_drawn(state, dag, chosen, hidden))
     st.session_state[_KNOWN] = (graph.rev, graph.edges)

@@ -13,6 +13,7 @@ from dashboard.widgets import mistakes, plain
 from prism_core.data import form, schema_io
 from prism_core.data.column import KINDS
 from prism_core.data.draft import draft_from_rows
+from prism_core.data.proposal import propose_decimals
 from prism_core.data.schema import Provenance, Schema
 from prism_core.data.tables import read_table
 from prism_core.errors import PrismError, SchemaError
@@ -60,7 +61,12 @@ _GRID = {
         "log 12 zero unit 0.01 names the smallest magnitude that matters",
     ),
     "decimals": st.column_config.NumberColumn(
-        "Decimals", help="0 for whole numbers", min_value=0, max_value=12, step=1
+        "Decimals",
+        help="Of the values that are made; 0 for whole numbers. Left empty, they are proposed "
+        "from the bounds when the columns are applied",
+        min_value=0,
+        max_value=12,
+        step=1,
     ),
     "nullable": st.column_config.CheckboxColumn("May be missing"),
     "fill": st.column_config.TextColumn(
@@ -152,6 +158,7 @@ def _start(rows: Sequence[form.FormRow], provenance: Provenance, left: Sequence[
     """Put a draft into the form; it becomes the schema when it is applied."""
     project().show_form(rows)
     project().form_provenance = provenance
+    project().decimals_proposed = {}
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
 
@@ -227,6 +234,7 @@ def _form() -> None:
         "**Learn**: bounds and bins, or the names of levels, are then learned with a part of the "
         "privacy budget."
     )
+    _proposed(edited)
     _unkinded(edited)
     groups_panel.section(edited)
     if state.checked:
@@ -383,6 +391,31 @@ def _applied(rows: list[dict[str, Any]]) -> bool:
         return False
 
 
+def _new_decimals(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """Decimals to propose where none are typed, by column.
+
+    Each column is proposed some once, so that a cell she empties again stays empty; a column that
+    is in use without decimals keeps none.
+    """
+    state = project()
+    columns = () if state.schema is None else state.schema.columns
+    free = {column.name for column in columns if column.kind == "numeric"}
+    free |= state.decimals_proposed.keys()
+    return {name: found for name, found in propose_decimals(rows).items() if name not in free}
+
+
+def _proposed(rows: list[dict[str, Any]]) -> None:
+    """Which decimals nobody typed, for as long as they stand there."""
+    kept = project().decimals_proposed
+    found = [f"{r['name']} {r['decimals']}" for r in rows if kept.get(r["name"]) == r["decimals"]]
+    if found:
+        st.caption(
+            ":orange[:material/decimal_increase: Decimals proposed from the bounds: "
+            f"{plain(', '.join(found))}.] They say how the values that are made are written "
+            "(0: whole numbers). Where it is otherwise, change them in the grid and apply again."
+        )
+
+
 def _apply(rows: list[dict[str, Any]]) -> None:
     state = project()
     missing = _no_kind(rows)
@@ -395,6 +428,9 @@ def _apply(rows: list[dict[str, Any]]) -> None:
         return
     with mistakes():
         old = state.schema
+        form.from_rows(rows)  # what cannot be read is said before anything is proposed
+        new = _new_decimals(rows)
+        rows = [row | {"decimals": new.get(row["name"], row["decimals"])} for row in rows]
         schema = Schema(
             columns=form.from_rows(rows),
             provenance=provenance(),
@@ -403,6 +439,9 @@ def _apply(rows: list[dict[str, Any]]) -> None:
         )
         _check_header(schema.names, schema.person_id)
         state.use_schema(schema)
+        if new:
+            state.decimals_proposed |= new
+            state.show_form(rows)
         st.rerun()
 
 

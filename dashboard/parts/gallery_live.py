@@ -75,4 +75,4 @@ def watch(story: Story, draw: Callable[[tuple[Row, ...]], None]) -> None:
     if told:
         draw(rows(told))
     else:
-        st.caption("The first run is under way; loading the engine takes some seconds …")
+        st.caption("The first run is under way: the engine is loaded, then a model fitted …")

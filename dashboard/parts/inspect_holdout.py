@@ -16,13 +16,16 @@ from prism_core.errors import PrismError
 from prism_core.evaluation import LEARNER_LABELS, LEARNERS
 from prism_core.evaluation.holdout import ask_holdout, entry_dict, open_holdout, sessions_of, status
 from prism_core.evaluation.holdout_plan import MOST_ANSWERS, TOLERANCE, design_holdout
-from prism_core.evaluation.holdout_question import METRICS, question
+from prism_core.evaluation.holdout_question import METRICS, most_frequent, question
+from prism_core.evaluation.holdout_state import HOLDOUT
 from prism_core.planning.words import delta_text, eps_text
 from prism_core.privacy.ledger import default_workspace
 
 if TYPE_CHECKING:
     from prism_core.evaluation.holdout_plan import HoldoutPlan
-    from prism_core.evaluation.holdout_state import Session
+    from prism_core.evaluation.holdout_state import Entry, Session
+
+_NONE = "—"
 
 
 def section() -> None:
@@ -129,26 +132,20 @@ def _ask(session: Session) -> None:
 def _told(session: Session) -> None:
     if not session.entries:
         return
-    rows = [
-        {
-            "question": number, "metric": METRICS[entry.question.metric],
-            "learner": LEARNER_LABELS[entry.question.learner],
-            "columns": ", ".join(entry.question.features), "told": found["value"],
-            "noise, 95% ±": 1.96 * found["noise_deviation"], "came from": found["source_in_words"],
-            "on synthetic rows": entry.synthetic,
-        }
-        for number, (entry, found) in enumerate(
-            ((entry, entry_dict(session, entry)) for entry in session.entries), 1
-        )
-    ]  # fmt: skip
+    floor = most_frequent(inspection().subject.synthetic, session.plan.target)
+    rows = [_row(session, number, entry, floor) for number, entry in enumerate(session.entries, 1)]
     charged = session.charge is not None
     badge = ":green-badge[inside epsilon]" if charged else ":orange-badge[not covered]"
     st.markdown(f"{badge} What was told in session {session.name}")
     table(rows, f"holdout_{session.name}", inside=charged)
     st.caption(
-        "The same question gets the same answer again, for nothing. A value from the synthetic "
-        "rows says that the rows kept aside differ by no more than the tolerance, as far as the "
-        "noise of the comparison lets one see."
+        "The same question gets the same answer again, for nothing. Came from *synthetic*: the "
+        "value on the synthetic rows, within the tolerance of that on the rows kept aside "
+        f"(± {session.plan.tolerance:g} of the metric's range), as far as the noise of the "
+        "comparison lets one see; no noise was added to it. Came from *holdout*: the value on the "
+        "rows kept aside, with noise. *Most frequent class* is the accuracy of always naming the "
+        "class that is most frequent among the synthetic rows, on these rows: a model that does "
+        "no better has learned nothing."
     )
     st.download_button(
         "What was told (JSON)",
@@ -156,6 +153,20 @@ def _told(session: Session) -> None:
         f"holdout-session-{session.name}.json", "application/json",
         key=f"holdout_entry_{session.name}", icon=":material/download:", on_click="ignore",
     )  # fmt: skip
+
+
+def _row(session: Session, number: int, entry: Entry, floor: float) -> dict[str, object]:
+    """A question and what it was told; the long texts come last, where the screen may cut."""
+    found = entry_dict(session, entry)
+    noisy = entry.source == HOLDOUT
+    return {
+        "question": number, "metric": METRICS[entry.question.metric], "told": found["value"],
+        "noise, 95% ±": f"{1.96 * found['noise_deviation']:.3g}" if noisy else _NONE,
+        "came from": entry.source, "on synthetic rows": entry.synthetic,
+        "most frequent class": f"{floor:.4g}" if entry.question.metric == "accuracy" else _NONE,
+        "learner": LEARNER_LABELS[entry.question.learner],
+        "columns": ", ".join(entry.question.features),
+    }  # fmt: skip
 
 
 def _offer(number: int) -> None:

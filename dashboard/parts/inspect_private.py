@@ -37,7 +37,7 @@ def section() -> None:
         "buys two numbers that a committee or the public may see: AUC and accuracy (R² and RMSE of "
         "a numeric target) of the model trained on synthetic rows, from noisy counts or sums of "
         "the rows kept aside. They belong to the same people's data, so the same lifetime budget "
-        "is charged. The ceiling (trained on real rows) stays outside: that model is private "
+        "is charged. The other side (trained on real rows) stays outside: that model is private "
         "itself."
     )
     for number, found in enumerate(reversed(inspection().private)):

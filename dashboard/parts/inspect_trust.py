@@ -72,8 +72,9 @@ def _headline(found: Prediction) -> None:
     first, second, third, fourth = st.columns(4)
     _number(first, f"{name}, trained on synthetic", row.value, "TSTR: train on synthetic, "
             f"test on real rows kept aside; {LEARNER_LABELS[found.learner]}.")  # fmt: skip
-    _number(second, f"{name}, trained on real", row.ceiling, "TRTR, the ceiling: the same "
-            "learner with the same columns on the real training rows.")  # fmt: skip
+    _number(second, f"{name}, trained on real", row.ceiling, "TRTR: the same learner with "
+            "the same columns, on the real training rows. No ceiling where the rows kept aside "
+            "differ from them, as where the world has shifted.")  # fmt: skip
     if found.numeric:
         inspect_numeric.numbers(found, row, third, fourth)
     else:
@@ -152,7 +153,7 @@ def row_of(row: MetricRow) -> dict[str, Any]:
         "learner": LEARNER_LABELS.get(row.learner or "", ""),
         "floor": row.floor,
         "synthetic (TSTR)": row.value,
-        "real (ceiling)": row.ceiling,
+        "real (TRTR)": row.ceiling,
         "note": row.note,
     }
 

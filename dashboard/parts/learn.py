@@ -11,6 +11,7 @@ from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
 from dashboard.parts import asset, columns_form, learning_step
+from dashboard.parts.epsilon_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.data import form as data_form
@@ -108,10 +109,8 @@ def section() -> None:
 
 def _entries() -> None:
     state = project()
-    st.number_input(
-        "Epsilon of learning and release together", value=state.budget.epsilon, step=0.1,
-        format="%.4g", key="learn_epsilon",
-        on_change=keep, args=(state.budget, "epsilon", "learn_epsilon"),
+    epsilon_entry(
+        state.budget, "learn_epsilon", "Epsilon of learning and release together",
         help="The same entry as on the page Budget.",
     )  # fmt: skip
     _share("Part of the budget for learning", "share", 50, "The rest is for the release.")

@@ -10,6 +10,7 @@ from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
 from dashboard.parts import asset, learning_step
+from dashboard.parts.epsilon_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
@@ -107,12 +108,11 @@ def _start() -> None:
 def _entries() -> None:
     state = project()
     first, second, third = st.columns(3)
-    first.number_input(
-        "Epsilon of learning and release together", value=state.budget.epsilon, step=0.1,
-        format="%.4g", key="blanket_epsilon", on_change=keep,
-        args=(state.budget, "epsilon", "blanket_epsilon"),
-        help="The same entry as on the page Budget.",
-    )  # fmt: skip
+    with first:
+        epsilon_entry(
+            state.budget, "blanket_epsilon", "Epsilon of learning and release together",
+            help="The same entry as on the page Budget.",
+        )  # fmt: skip
     second.slider(
         "Part of the budget for learning", 1, 50, round(state.blanket.share * 100),
         format="%d %%", key="blanket_share", on_change=keep,

@@ -126,5 +126,6 @@ def start(*, choosing: bool) -> None:
         )
     asked = Asked.of(rehearsal, rows)
     entries.asked, entries.choosing, entries.message = asked, plan, ""
-    if asked.done(asked.points(kept())) < rehearsal.runs:
+    entries.before = asked.done(asked.points(kept()))
+    if entries.before < rehearsal.runs:
         entries.job = worker.rehearse(rehearsal, rows)

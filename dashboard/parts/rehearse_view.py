@@ -12,7 +12,7 @@ from dashboard.rehearsing import adopt
 from dashboard.state import project
 from dashboard.widgets import chart, mistakes, plain
 from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
-from prism_core.rehearsal import estimates, verdict
+from prism_core.rehearsal import estimates, pace, verdict
 from prism_core.rehearsal.auto import decide
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def _watch() -> None:
     points = entries.asked.points(kept())
     done, runs = entries.asked.done(points), entries.asked.rehearsal.runs
     bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(done / runs, text=f"{done} of {runs} runs, {entries.job.seconds:,.0f} s so far")
+    text = f"{done} of {runs} runs, {entries.job.seconds:,.0f} s so far"
+    left = pace(done, entries.before, runs, entries.job.seconds)
+    bar.progress(done / runs, text=f"{text}, {left}" if left else text)
     if button.button("Stop", key="rehearse_cancel", icon=":material/stop_circle:", width="stretch"):
         with st.spinner("Stopping …"):
             entries.job.cancel()
@@ -88,7 +90,9 @@ def _shown(asked: Asked, points: list[Point], *, done: bool) -> None:
     st.caption(f"On {plain(asked.title)}. " + " ".join(plain(note) for note in asked.notes))
     if not points:
         st.caption(
-            "The first runs are under way; loading the engine takes some seconds …"
+            "The first runs are under way. Loading the engine takes some seconds, and each run "
+            "fits a model of its own: seconds to minutes, by the number of columns and levels. "
+            "How long all of them take is estimated as soon as the first has ended."
             if not done
             else "Nothing ran."
         )

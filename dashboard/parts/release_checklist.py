@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.steps import STEPS, Step
 from dashboard.widgets import plain, provenance_words
 from prism_core.errors import PrismError
+from prism_core.planning.advice import large_error
 from prism_core.planning.wide import size_text
 from prism_core.planning.words import delta_text, eps_text
 
@@ -55,7 +56,8 @@ def checks(state: Project, *, budget_left: bool, approval: Check | None) -> tupl
         budget_left: whether an asset is named and its lifetime budget covers the run.
         approval: the line on the approval, None where there is none to be checked.
     """
-    found = [_columns(state), _people(state), _graph(state), _plan(state), _holdout(state)]
+    found = [_columns(state), _people(state), _graph(state), _plan(state), *_noise(state)]
+    found.append(_holdout(state))
     if not state.public:
         found.append(
             Check(done=True, text="Asset named, and its lifetime budget covers this release")
@@ -133,6 +135,15 @@ def _plan(state: Project) -> Check:
         text=f"Plan {plan.hash[:8]}: epsilon {eps_text(plan.budget.epsilon)}, delta "
         f"{delta_text(plan.delta)}, a model of {size_text(plan)}",
     )
+
+
+def _noise(state: Project) -> list[Check]:
+    """A line where the noise is large: charged is charged, whatever the rows turn out to say."""
+    plan = planned(state)
+    large = "" if plan is None else large_error(plan)
+    if not large:
+        return []
+    return [Check(done=True, text=plain(large), step=_PAGES["Budget"], doubt=True)]
 
 
 def _holdout(state: Project) -> Check:

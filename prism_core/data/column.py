@@ -37,7 +37,8 @@ class Column:
         upper: largest value; values above are clipped to it.
         edges: interior bin edges, strictly between the bounds. A value v falls into the bin
             whose number is the count of edges strictly below v, so bins are (edge, edge].
-        decimals: decimals of a numeric value; 0 for integers, None for full precision. Dates
+        decimals: decimals of a numeric value; 0 for integers. None: values of any precision are
+            read, and written on as many decimals as make a thousand steps of their bin. Dates
             have 0. Bounds and edges within a millionth of its unit are taken as on the grid.
         nullable: whether "missing" is a level of its own.
         fill: the level (or number) that empty cells become when not nullable; by default

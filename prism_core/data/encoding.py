@@ -33,6 +33,8 @@ _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
 _DATE = r"^([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2}))?)?(?:[T ].*)?$"
 _EXACT = 2**53  # whole numbers below it are exact as float
+_STEPS = 1000  # fewest steps of the last decimal in a bin, where no decimals are declared
+_TENS = np.array([float(10**power) for power in range(23)])  # all that are exact as float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,8 +208,9 @@ def _code_of(column: Column, level: object) -> int:
 def decode(schema: Schema, codes: NDArray[np.integer], rng: np.random.Generator) -> pd.DataFrame:
     """Rows of codes as declared values: labels, dtypes and column order of the schema.
 
-    Numeric bins become a uniform value inside the bin on the declared decimals, groups one of
-    their codes by the declared law, so encoding the result gives the same codes back.
+    Numeric bins become a uniform value inside the bin on the declared decimals (where none are
+    declared, on as many as make a thousand steps of the bin), groups one of their codes by the
+    declared law, so encoding the result gives the same codes back.
 
     Args:
         schema: the declared domain.
@@ -281,7 +284,33 @@ def _decode_bins(
     low, high = bounds[bins, 0], bounds[bins, 1]
     # (low, high]: u is in [0, 1), so 1 - u never reaches the open end except by rounding.
     drawn = np.clip(low + (1.0 - u) * (high - low), np.nextafter(low, high), high)
-    return np.where(bins == 0, np.clip(drawn, column.bounds[0], None), drawn)
+    drawn = np.where(bins == 0, np.clip(drawn, column.bounds[0], None), drawn)
+    return _readable(drawn, low, high, first=bins == 0)
+
+
+def _readable(
+    drawn: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64],
+    *, first: NDArray[np.bool_],
+) -> NDArray[np.float64]:  # fmt: skip
+    """Values of full precision on as many decimals as their bin needs, all shape (rows,).
+
+    A step of the last decimal is at most a thousandth of the bin: public, because it follows from
+    the declared edges alone. A value that is rounded out of its bin goes one step back, which a
+    bin of a thousand steps always has room for. A bin of one value, and one too narrow for its
+    distance from 0 to hold a thousand floats on such a grid, keep what was drawn.
+    """
+    width = high - low
+    with np.errstate(divide="ignore"):
+        digits = np.maximum(np.ceil(np.log10(_STEPS) - np.log10(width)), 0.0)
+    largest = np.maximum(np.abs(low), np.abs(high))
+    fits = (width > 0.0) & (digits < len(_TENS))
+    scale = _TENS[np.where(fits, digits, 0.0).astype(np.int64)]
+    fits &= largest * scale < _EXACT
+    steps = np.rint(np.where(fits, drawn, 0.0) * scale)
+    found = steps / scale
+    steps += np.where(first, found < low, found <= low)
+    steps -= found > high
+    return np.where(fits, steps / scale + 0.0, drawn)  # + 0.0: no negative zero
 
 
 def _draw_codes(

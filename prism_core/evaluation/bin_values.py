@@ -17,7 +17,8 @@ def representatives(column: Column) -> NDArray[np.float64]:
 
     The middle of the bin; of a bin with whole numbers (or a fixed number of decimals) the middle
     of the values it holds, so a bin of one value is that value. It is also the mean of what
-    `encoding.decode` draws in the bin. Public: it follows from the declaration alone.
+    `encoding.decode` draws in the bin (where no decimals are declared, but for their rounding to
+    a thousandth of it). Public: it follows from the declaration alone.
     """
     if column.decimals is None:
         ends = [column.bin_bounds(code) for code in range(column.level_count)]

@@ -129,3 +129,14 @@ def scores(fitted: Fitted, metric: str, table: EncodedTable, target: str) -> NDA
     loss = -np.log(np.maximum(true, np.exp(-2.0 * LOSS_CAP)))
     share = np.where(known, np.minimum(loss, LOSS_CAP) / LOSS_CAP, 1.0)
     return np.clip(np.rint(share * UNITS), 0, UNITS).astype(np.int64)
+
+
+def most_frequent(synthetic: EncodedTable, target: str) -> float:
+    """Accuracy on released rows of always naming their most frequent class; what a model must beat.
+
+    A missing target counts as wrong, as in `scores`. Spends nothing: the release paid for these
+    rows. It must never be asked of the rows kept aside.
+    """
+    missing = synthetic.schema[target].missing_code
+    classes = np.bincount(synthetic.column(target), minlength=synthetic.schema[target].size)
+    return float(classes[:missing].max() / synthetic.n)

@@ -31,7 +31,7 @@ METRIC_TITLES = {
 
 _MARKS = (
     ("floor", "Guessing without any column (floor)", theme.FLOOR, "line-ns-open", "bottom center"),
-    ("ceiling", "Trained on real rows (ceiling)", theme.REAL, "diamond-open", "bottom center"),
+    ("ceiling", "Trained on real rows", theme.REAL, "diamond-open", "bottom center"),
     ("value", "Trained on synthetic rows", theme.SYNTHETIC, "circle", "top center"),
 )
 

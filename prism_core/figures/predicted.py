@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from prism_core.evaluation.records import PredictedCurve
 
 _SIDES = {
-    "real": ("Trained on real rows (ceiling)", theme.REAL, "diamond-open"),
+    "real": ("Trained on real rows", theme.REAL, "diamond-open"),
     "synthetic": ("Trained on synthetic rows", theme.SYNTHETIC, "circle"),
 }
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from prism_core.evaluation.records import Evaluation, RocCurve
 
-_NAMES = {"synthetic": "Trained on synthetic rows", "real": "Trained on real rows (ceiling)"}
+_NAMES = {"synthetic": "Trained on synthetic rows", "real": "Trained on real rows"}
 
 
 def roc_figure(evaluation: Evaluation, learner: str | None = None) -> go.Figure:

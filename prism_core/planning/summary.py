@@ -75,6 +75,16 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
     return tuple(found)
 
 
+def idle_pools(plan: Plan) -> tuple[str, ...]:
+    """Pools that have a share of the budget and pay for nothing; the task has it instead."""
+    paying = {line.pool for line in lines(plan)}
+    shares = plan.budget.shares
+    return tuple(
+        pool for pool in ("selection", "choice", "background")
+        if getattr(shares, pool) > 0.0 and pool not in paying
+    )  # fmt: skip
+
+
 def _up_to(three: ThreeWayChoice) -> str:
     return "up to " if three.rule == "adaptive" else ""
 

@@ -22,8 +22,10 @@ from prism_core.bundle.protocol import Protocol
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
+from prism_core.planning.advice import LARGE_ERROR
 from prism_core.planning.inverse import task_error
 from prism_core.planning.scenario import figures
+from prism_core.planning.summary import idle_pools, lines
 from prism_core.planning.words import error_text, share_text, sigma_text
 
 pytestmark = pytest.mark.app
@@ -98,12 +100,12 @@ def test_the_slider_is_logarithmic_and_holds_the_presets():
 @pytest.mark.parametrize("epsilon", [0.83, 0.02, 1.0, 19.99, 0.5000001])
 def test_slider_and_number_are_in_step(project, epsilon):
     test = page(project)
-    now(test.number_input, "epsilon").set_value(epsilon).run()
+    now(test.text_input, "epsilon").set_value(f"{epsilon}").run()
     assert now(test.select_slider, "epsilon_slider").value == pytest.approx(epsilon, rel=1e-5)
     now(test.select_slider, "epsilon_slider").set_value(0.2).run()
     assert project.budget.epsilon == 0.2
-    assert now(test.number_input, "epsilon").value == 0.2
-    assert now(again(test).number_input, "epsilon").value == 0.2
+    assert now(test.text_input, "epsilon").value == "0.2"
+    assert now(again(test).text_input, "epsilon").value == "0.2"
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -3.0, math.nan, 1e6, 1e-9])
@@ -112,16 +114,56 @@ def test_an_epsilon_beyond_the_slider_is_kept_as_it_is_typed(project, epsilon):
     test = page(project)
     assert not test.exception
     assert now(test.select_slider, "epsilon_slider").value in (GRID[0], GRID[-1])
-    shown = now(test.number_input, "epsilon").value
-    assert shown == epsilon or (math.isnan(shown) and math.isnan(epsilon))
+    shown = now(test.text_input, "epsilon").value
+    assert (shown == "") if math.isnan(epsilon) else (float(shown) == epsilon)
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon"),
+    [("0,5", 0.5), ("0.5", 0.5), (" ,25 ", 0.25), ("2.", 2.0), ("1e-1", 0.1), ("3", 3.0)],
+)
+def test_epsilon_is_typed_with_a_comma_or_a_point_and_stays_as_typed(project, text, epsilon):
+    """A browser's number field makes 5 of 0,5: ten times the privacy loss that was meant."""
+    test = page(project)
+    now(test.text_input, "epsilon").set_value(text).run()
+    assert project.budget.epsilon == epsilon
+    assert project.plan().budget.epsilon == epsilon
+    assert now(test.text_input, "epsilon").value == text
+    assert now(again(test).text_input, "epsilon").value == text
+    assert now(test.select_slider, "epsilon_slider").value == pytest.approx(epsilon)
+    now(test.select_slider, "epsilon_slider").set_value(4.0).run()
+    assert now(test.text_input, "epsilon").value == "4"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "half", "1.000,5", "1,000.5", "0,5 1", "0x1", "nan", "1_0", "٣", "ten", "-", "--1"]
+)
+def test_what_is_no_number_is_no_epsilon_and_stays_to_be_corrected(project, text):
+    test = page(project)
+    now(test.text_input, "epsilon").set_value(text).run()
+    assert not test.exception
+    assert math.isnan(project.budget.epsilon)
+    assert "epsilon must be a number above 0, written as 0.5 or 0,5" in texts(test)
+    assert "To go on" in texts(test)
+    assert now(again(test).text_input, "epsilon").value == text
+    now(test.text_input, "epsilon").set_value("0,7").run()
+    assert project.plan().budget.epsilon == 0.7
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "-0,5", "1e999"])
+def test_a_number_that_is_no_epsilon_is_refused_by_the_plan(project, text):
+    test = page(project)
+    now(test.text_input, "epsilon").set_value(text).run()
+    assert "epsilon must be a number above 0" in texts(test)
+    assert now(again(test).text_input, "epsilon").value == text
 
 
 def test_the_slider_beneath_the_chart_moves_the_same_epsilon(project):
     test = page(project, TABS[2])
     now(test.select_slider, "epsilon_chart").set_value(4.0).run()
     assert project.budget.epsilon == 4.0
-    assert now(test.number_input, "epsilon").value == 4.0
-    now(test.number_input, "epsilon").set_value(0.7).run()
+    assert now(test.text_input, "epsilon").value == "4"
+    now(test.text_input, "epsilon").set_value("0.7").run()
     assert now(test.select_slider, "epsilon_chart").value == 0.7
 
 
@@ -136,8 +178,19 @@ def test_what_a_replaced_widget_still_tells_does_not_count(project):
     assert not test.exception
     assert project.budget.epsilon == 4.0
     assert project.budget.background == 0.5
-    assert now(test.number_input, "epsilon").value == 4.0
+    assert now(test.text_input, "epsilon").value == "4"
     assert now(test.number_input, "background_share").value == 50.0
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 4.0])
+def test_a_large_task_error_says_what_it_means_and_what_lowers_it(project, epsilon):
+    project.budget.epsilon = epsilon
+    error = figures(project.plan()).mean_error
+    said = texts(page(project))
+    assert (error > LARGE_ERROR) == (epsilon < 1.0)
+    assert ("The task error is large" in said) == (error > LARGE_ERROR)
+    words = f"comes to {error_text(error)} of the number of rows on average"
+    assert (words in said) == (error > LARGE_ERROR)
 
 
 # ---- shares -----------------------------------------------------------------------------------
@@ -185,6 +238,21 @@ def test_pools_that_are_not_used_take_no_part(project):
     assert now(test.number_input, "selection_share").value == pytest.approx(90.0)
     now(test.number_input, "selection_share").set_value(10.0).run()
     assert project.plan().selection is not None
+
+
+def test_pools_on_the_bar_that_the_plan_has_no_use_for_are_named(project):
+    """All four features are taken: nothing is chosen, and no column is left for the background."""
+    project.regime, project.k = "predictive", 2
+    assert "Not used by this plan" not in texts(page(project))
+    project.k = 4
+    plan = project.plan()
+    spent = {line.pool for line in lines(plan)}
+    assert idle_pools(plan) == tuple(p for p in ("selection", "background") if p not in spent)
+    said = texts(page(project))
+    assert "Not used by this plan: **Choosing features**" in said
+    assert ("**Background**" in said) == ("background" not in spent)
+    task = sum(line.share for line in lines(plan) if line.pool == "task")
+    assert f"which has **{share_text(task)}** of the budget" in said
 
 
 def test_shares_that_are_no_whole_are_a_sentence_and_stay(project):
@@ -245,7 +313,7 @@ def test_adaptive_rounds_are_paid_from_the_task(project):
     now(test.selectbox, "three_way").set_value("adaptive").run()
     assert project.plan().three_way is None
     assert any("No adaptive round" in warning.value for warning in test.warning)
-    now(test.number_input, "epsilon").set_value(20.0).run()
+    now(test.text_input, "epsilon").set_value("20.0").run()
     rounds = project.plan().three_way.rounds
     labels = list(table(test)["marginal"])
     assert f"up to {rounds} adaptive marginals, once chosen" in labels
@@ -363,7 +431,7 @@ def keep_and_edit(test: AppTest) -> AppTest:
 def test_b_is_changed_in_the_same_controls_and_a_stays(project):
     test = keep_and_edit(page(project))
     assert "You are changing **B**" in texts(test)
-    now(test.number_input, "epsilon_B").set_value(0.25).run()
+    now(test.text_input, "epsilon_B").set_value("0.25").run()
     now(test.selectbox, "allocation_B").select("uniform").run()
     drag_b = project.scenarios.others["B"].budget.shares_rev
     test.session_state["share_bar_B"] = {"shares": {"rev": drag_b, "tenths": [600, 400]}}
@@ -374,18 +442,18 @@ def test_b_is_changed_in_the_same_controls_and_a_stays(project):
     assert project.budget.background == 0.2
     shown = {metric.label: metric.value for metric in test.metric}
     assert shown["Epsilon"] == "0.25"
-    assert now(again(test).number_input, "epsilon_B").value == 0.25
+    assert now(again(test).text_input, "epsilon_B").value == "0.25"
 
 
 def test_one_click_makes_b_the_plan_and_loses_nothing(project):
     test = keep_and_edit(page(project))
-    now(test.number_input, "epsilon_B").set_value(0.25).run()
+    now(test.text_input, "epsilon_B").set_value("0.25").run()
     test.button(key="design_adopt").click().run()
     assert not test.exception
     assert project.budget.epsilon == 0.25
     assert project.scenarios.others["B"].budget.epsilon == 1.0
     assert project.scenarios.edited == "A"
-    assert now(test.number_input, "epsilon").value == 0.25
+    assert now(test.text_input, "epsilon").value == "0.25"
     assert project.plan().budget.epsilon == 0.25
     # A late message of the bar before the exchange belongs to neither of them.
     assert project.budget.shares_rev != project.scenarios.others["B"].budget.shares_rev
@@ -394,7 +462,7 @@ def test_one_click_makes_b_the_plan_and_loses_nothing(project):
 def test_the_comparison_names_what_differs_and_what_is_better(project):
     test = keep_and_edit(page(project, TABS[3]))
     assert "A and B say the same" in texts(test)
-    now(test.number_input, "epsilon_B").set_value(0.25).run()
+    now(test.text_input, "epsilon_B").set_value("0.25").run()
     frame = table(test, "A, the plan")
     rows = frame.set_index("")
     assert rows.loc["Epsilon", ["A, the plan", "B"]].to_list() == ["1", "0.25"]

@@ -116,6 +116,8 @@ def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     assert {m.label for m in test.metric} >= sides
     assert "From the protected features S alone" in shown
     assert "Rank correlation of the coefficients" in shown
+    assert "real (TRTR)" in frames(test)
+    assert "ceiling)" not in frames(test)  # the text beside it may say that it is none
     project.forget_results()
     assert project.inspection is None
     assert len(project.earlier) == 1

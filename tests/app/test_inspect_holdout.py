@@ -59,6 +59,12 @@ def test_a_session_needs_the_typed_name_is_charged_once_and_answers(make):
     assert ":green-badge[inside epsilon]" in texts(test)
     told = frames(test)
     assert "smoker, ward" in told
+    (asked,) = (f.value for f in test.dataframe if "came from" in f.value.columns)
+    assert list(asked.columns).index("came from") < list(asked.columns).index("learner")
+    assert set(asked["came from"]) <= {"synthetic", "holdout"}
+    # No noise was added to a value from the synthetic rows: a dash, not a 0.
+    for source, noise in zip(asked["came from"], asked["noise, 95% ±"], strict=True):
+        assert (noise == "—") == (source == "synthetic")
     assert "inside epsilon" in told
     # Another visit finds it again: it is kept in the workspace.
     project.inspection = None
@@ -96,6 +102,22 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
         shown.append(texts(test) + str([m.value for m in test.metric]))
     assert shown[0] == shown[1]
     assert "chance alone would use answers up" in shown[0]
+
+
+@pytest.mark.privacy
+def test_the_class_that_is_most_frequent_is_that_of_the_synthetic_rows(make):
+    project = opened(make(public=True))
+    subject = project.inspection.subject
+    synthetic = np.bincount(subject.synthetic.column("readmitted")).max() / subject.synthetic.n
+    test = page(project, SECTION)
+    open_session(test, project, "rehearse")
+    ask(test, project, ["age"])
+    codes = np.array(project.holdout.codes)
+    codes[:, -1] = 1
+    project.inspection.subject = replace(subject, holdout=replace(project.holdout, codes=codes))
+    test = page(project, SECTION)
+    (asked,) = (f.value for f in test.dataframe if "came from" in f.value.columns)
+    assert list(asked["most frequent class"]) == [f"{synthetic:.4g}"]
 
 
 def test_a_damaged_session_is_a_sentence(make):

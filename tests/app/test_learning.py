@@ -158,7 +158,7 @@ def test_entries_survive_a_page_switch(project):
     test = page("data", project)
     test.slider(key="learn_share").set_value(25).run()
     test.slider(key="learn_delta_share").set_value(40).run()
-    test.number_input(key="learn_epsilon").set_value(2.5).run()
+    test.text_input(key="learn_epsilon").set_value("2,5").run()
     test.text_input(key="asset_why").set_value("a benchmark").run()
     test.number_input(key="asset_lifetime").set_value(7.0).run()
     project.learning.details["age"]["cells"] = 75
@@ -166,7 +166,7 @@ def test_entries_survive_a_page_switch(project):
     test.switch_page("pages/data.py").run()
     assert test.slider(key="learn_share").value == 25
     assert test.slider(key="learn_delta_share").value == 40
-    assert test.number_input(key="learn_epsilon").value == 2.5
+    assert test.text_input(key="learn_epsilon").value == "2,5"
     assert project.budget.epsilon == 2.5
     assert test.text_input(key="asset_why").value == "a benchmark"
     assert test.number_input(key="asset_lifetime").value == 7.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -193,9 +194,9 @@ def test_presets_set_epsilon_and_show_it(project):
     assert pills[0].value == 1.0
     pills[0].set_value(4.0).run()
     assert project.budget.epsilon == 4.0
-    shown = next(entry for entry in test.number_input if entry.key.startswith("epsilon"))
-    assert shown.value == 4.0
-    shown.set_value(0.3).run()
+    shown = next(entry for entry in test.text_input if entry.key.startswith("epsilon"))
+    assert shown.value == "4"
+    shown.set_value("0.3").run()
     assert project.budget.epsilon == 0.3
     assert (test.get("pills") or test.get("button_group"))[0].value is None
 
@@ -484,6 +485,29 @@ def test_the_id_column_is_taken_out_of_the_form_and_counted_only_when_asked(monk
     assert (project.people.person_id, project.people.persons) == ("pid", 20)
     assert "20 rows stay" in texts(test)
     assert "a readmission comes with a further stay" in texts(test)
+
+
+def test_decimals_are_proposed_once_and_shown_in_the_grid():
+    raw = read_table(b"age,dose,y\n40,0.5,1\n50,1.5,0\n60,2.5,1\n")
+    rows: list[dict[str, Any]] = [dict(row) for row in form.blank_rows(["age", "dose", "y"])]
+    rows[0] |= {"kind": "numeric", "lower": "0", "upper": "120"}
+    rows[1] |= {"kind": "numeric", "lower": "0.0", "upper": "4.5"}
+    rows[2] |= {"kind": "boolean"}
+    project = Project(name="x.csv", raw=raw, form=rows)
+    test = page("data", project)
+    test.button(key="apply_columns").click().run()
+    assert project.schema is not None
+    assert [column.decimals for column in project.schema.columns[:2]] == [0, 1]
+    assert [row["decimals"] for row in project.rows_of_form[:2]] == [0, 1]
+    assert "Decimals proposed from the bounds: age 0, dose 1" in texts(test)
+    emptied = [dict(row) for row in project.rows_of_form]
+    emptied[0]["decimals"] = None
+    project.show_form(emptied)
+    test.run()
+    assert "from the bounds: dose 1" in texts(test)
+    test.button(key="apply_columns").click().run()
+    assert project.schema["age"].decimals is None  # hers, not proposed again
+    assert not test.exception
 
 
 def test_the_number_of_persons_may_be_typed():

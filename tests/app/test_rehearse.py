@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,7 +16,7 @@ from dashboard.state import Graph, Project
 from prism_core.errors import TableError
 from prism_core.planning.task import Synthesis
 from prism_core.privacy.ledger.book import default_workspace
-from prism_core.rehearsal import FOLDER, Kept, run
+from prism_core.rehearsal import FOLDER, Kept, pace, run
 from prism_core.structure import formats
 
 pytestmark = pytest.mark.app
@@ -170,6 +171,34 @@ def test_a_sample_and_a_public_file_stand_in(project, spurious, here):
     project.rehearsing.public_sha256 = "of its file"
     click(page(project), "rehearse_run")
     assert project.rehearsing.asked.shifts == ("none",)
+
+
+class UnderWay:
+    """A process that has run for half a minute."""
+
+    seconds = 30.0
+
+    def outcome(self):
+        return SimpleNamespace(state="running", message="")
+
+
+def test_the_time_left_is_told_as_soon_as_a_run_has_ended(project, here, monkeypatch):
+    project.rehearsing.seeds, run_here = 1, worker.rehearse
+    monkeypatch.setattr(worker, "rehearse", lambda *_: UnderWay())
+    test = click(page(project), "rehearse_run")
+    assert "estimated as soon as the first has ended" in texts(test)
+    assert "more at this pace" not in test.get("progress")[0].proto.text
+    project.rehearsing.job = None
+    monkeypatch.setattr(worker, "rehearse", run_here)
+    done = click(page(project), "rehearse_run") and project.rehearsing.asked.rehearsal.runs
+    project.rehearsing.seeds = 2
+    monkeypatch.setattr(worker, "rehearse", lambda *_: UnderWay())
+    test = click(page(project), "rehearse_run")
+    assert project.rehearsing.before == done  # kept from before: they tell nothing of the pace
+    assert "more at this pace" not in test.get("progress")[0].proto.text
+    project.rehearsing.before = done - 1
+    told = page(project).get("progress")[0].proto.text
+    assert told.endswith(f"30 s so far, {pace(done, done - 1, 2 * done, 30.0)}")
 
 
 @pytest.mark.privacy

@@ -15,6 +15,8 @@ from dashboard.worker import Job
 from prism_core.bundle import approved
 from prism_core.bundle.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
+from prism_core.planning.advice import LARGE_ERROR
+from prism_core.planning.scenario import figures
 from prism_core.planning.words import eps_text, left_text
 from prism_core.privacy.accountants import Spent
 from prism_core.privacy.events import GaussianEvent
@@ -101,6 +103,17 @@ def test_what_is_missing_says_what_to_do_and_nothing_can_be_run(project, what, l
 def test_a_schema_from_private_rows_is_said_and_not_hidden(project):
     project.schema = replace(project.schema, provenance="private rows")
     assert "may give away single people" in texts(page(project))
+
+
+def test_a_large_task_error_is_a_yellow_line_before_anything_is_charged(project):
+    yellow = ":orange[:material/warning:] The task error is large"
+    assert not any(part.value.startswith(yellow) for part in page(project).markdown)
+    project.budget.epsilon = 0.005
+    assert figures(project.plan()).mean_error > LARGE_ERROR
+    test = page(project)
+    assert any(part.value.startswith(yellow) for part in test.markdown)
+    assert missing(test) == []  # it is looked at, not forbidden
+    assert not test.button(key="release_run").disabled
 
 
 def test_an_approval_holds_for_exactly_this_plan(project):

@@ -319,3 +319,18 @@ def test_a_late_edit_of_another_tab_is_not_taken():
     assert "changed in another tab" in texts(second)
     assert ("age", "readmitted") in project.graph.edges
     assert ("age", "Ward code") not in project.graph.edges
+
+
+def test_a_prediction_from_all_columns_draws_them_as_members_of_s(monkeypatch):
+    from dashboard.parts import canvas
+
+    drawn = []
+    real = canvas.dag_editor
+    monkeypatch.setattr(canvas, "dag_editor", lambda **given: drawn.append(given) or real(**given))
+    project = made(regime="predictive", k=1)
+    page(project)
+    assert drawn[-1]["in_s"] == frozenset()  # which one is not known yet
+    project.k = 3
+    page(project)
+    assert drawn[-1]["in_s"] == frozenset(NAMES[:-1])
+    assert all("; in S" in node.tooltip for node in drawn[-1]["nodes"] if node.role != "target")

@@ -92,7 +92,7 @@ CHANGES = {
     "epsilon, slider": lambda t, i: t.select_slider(key="epsilon_slider").set_value(
         (0.1, 0.2, 0.5, 2.0, 4.0, 8.0)[i % 6]
     ),
-    "epsilon, number": lambda t, i: t.number_input(key="epsilon").set_value(0.3 + i / 10),
+    "epsilon, text": lambda t, i: t.text_input(key="epsilon").set_value(f"{0.3 + i / 10:g}"),
     "delta": lambda t, i: t.text_input(key="delta").set_value(f"{i + 1}e-9"),
     "share, dragged": drag,
     "share, number": lambda t, i: t.number_input(key="background_share").set_value(15.0 + i),

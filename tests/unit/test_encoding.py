@@ -13,6 +13,7 @@ from prism_core.data.column import Column
 from prism_core.data.encoding import (
     EncodedTable,
     decode,
+    decode_column,
     encode,
     encode_column,
     one_row_per_person,
@@ -185,6 +186,37 @@ def test_decoding_spreads_evenly_inside_a_bin():
     counts = table["x"].value_counts().reindex(range(10), fill_value=0)
     # 20,000 draws over 10 numbers: 6 standard errors of 2,000.
     assert (abs(counts - 2_000) < 6 * np.sqrt(2_000 * 0.9)).all()
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "edges", "digits"),
+    [
+        (18.0, 120.0, (40.0, 65.5), 2),
+        (0.0, 1.0, (0.3,), 4),
+        (0.0, 1.0, (np.nextafter(0.3, 0.0),), 4),  # a hair beside the grid, on either side
+        (0.0, 1.0, (np.nextafter(0.3, 1.0),), 4),
+        (-1.0, 2.0, (1 / 3, 2 / 3), 4),
+        (0.0, 4e6, (0.0, 1e6), 0),  # {0} is a bin of one value
+    ],
+)
+def test_without_decimals_values_have_a_thousandth_of_their_bin(lower, upper, edges, digits):
+    """The digits follow from the declaration; what is rounded never leaves its bin."""
+    column = Column(name="x", kind="numeric", lower=lower, upper=upper, edges=edges)
+    codes = np.repeat(np.arange(column.level_count), 20_000)  # 20 draws for every value
+    found = decode_column(column, codes, np.random.default_rng(0))
+    assert (found == found.round(digits)).all()
+    assert max(len(str(value).partition(".")[2]) for value in found) <= max(digits, 1)
+    assert (encode_column(column, found.astype(str)) == codes).all()
+    wide = [high > low for low, high in map(column.bin_bounds, range(column.level_count))]
+    assert (found.groupby(codes).nunique()[wide] > 900).all()
+
+
+def test_a_bin_too_narrow_for_a_grid_of_floats_keeps_what_is_drawn():
+    low = 1e9
+    column = Column(name="x", kind="numeric", lower=low, upper=low + 1e-4, edges=(low + 5e-5,))
+    codes = np.repeat([0, 1], 500)
+    found = decode_column(column, codes, np.random.default_rng(0))
+    assert (encode_column(column, found.map(repr)) == codes).all()
 
 
 def test_levels_too_large_for_64_bits_decode_as_text():

@@ -173,7 +173,7 @@ def test_metric_dots(found, name):
     as_json(figure)
     dots = {trace.name: trace for trace in figure.data if trace.name}
     assert list(dots["Trained on synthetic rows"].x) == [r.value for r in found.find(name)]
-    assert list(dots["Trained on real rows (ceiling)"].x) == [r.ceiling for r in found.find(name)]
+    assert list(dots["Trained on real rows"].x) == [r.ceiling for r in found.find(name)]
     assert len({trace.marker.symbol for trace in dots.values()}) == 3
 
 

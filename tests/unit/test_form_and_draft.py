@@ -11,6 +11,7 @@ from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column, equal_edges
 from prism_core.data.draft import draft_from_rows
 from prism_core.data.encoding import encode, rows_outside
+from prism_core.data.proposal import propose_decimals
 from prism_core.data.tables import read_table
 from prism_core.errors import SchemaError
 from prism_core.experiments import samples
@@ -138,3 +139,31 @@ def test_none_is_kept_as_a_level_in_a_draft():
     assert schema["diabetes"].levels == ("none", "type1", "type2")
     assert not schema["diabetes"].nullable
     assert schema["y"].nullable
+
+
+@pytest.mark.parametrize(
+    ("changes", "decimals"),
+    [
+        ({}, 0),
+        ({"lower": "0.0", "upper": "12.50"}, 2),
+        ({"lower": "-0.5", "upper": "1e3"}, 1),
+        ({"bins": "0 | 2.25 | 9"}, 2),
+        ({"bins": "40 | 65"}, 0),
+        ({"lower": "0", "upper": "1e9", "bins": "log 12 zero"}, 0),
+        ({"lower": "0", "upper": "1"}, None),  # eight bins would become two
+        ({"lower": "0", "upper": "1e30"}, None),  # no float holds its whole numbers
+        ({"upper": "many"}, None),
+        ({"upper": "nan"}, None),
+        ({"bins": "log"}, None),
+        ({"decimals": 3}, None),
+        ({"kind": "date", "lower": "2020-01-01", "upper": "2021-01-01"}, None),
+        ({"learn": True}, None),
+    ],
+)
+def test_decimals_are_proposed_as_the_bounds_and_edges_are_written(changes, decimals):
+    row = dict(form.blank_rows(["age"])[0]) | {"kind": "numeric", "lower": "0", "upper": "120"}
+    found = propose_decimals([row | changes])
+    assert found == ({} if decimals is None else {"age": decimals})
+    if decimals is not None:
+        (column,) = form.from_rows([row | changes | {"decimals": decimals}])
+        assert column.decimals == decimals

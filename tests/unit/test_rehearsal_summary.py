@@ -12,7 +12,7 @@ from scipy import stats
 from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
 from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Synthesis, Task
-from prism_core.rehearsal import Point, Rehearsal, estimates, from_graph, verdict
+from prism_core.rehearsal import Point, Rehearsal, estimates, from_graph, pace, verdict
 from prism_core.rehearsal.auto import TILTS, candidates, choose, decide, trial
 from prism_core.rehearsal.summary import half_width, leads
 
@@ -35,6 +35,20 @@ def test_the_interval_is_students():
     low, high = stats.t.interval(0.95, 3, loc=np.mean(values), scale=stats.sem(values))
     assert half_width(values) == pytest.approx((high - low) / 2)
     assert half_width([0.7]) is None
+
+
+@pytest.mark.parametrize(
+    ("done", "before", "seconds", "words"),
+    [
+        (0, 0, 78.0, ""), (10, 10, 78.0, ""), (150, 0, 78.0, ""),  # nothing known, or nothing left
+        (1, 0, 0.2, "about 30 s more at this pace"),
+        (11, 10, 2.0, "about 5 minutes more at this pace"),
+        (30, 0, 3_600.0, "about 4.0 hours more at this pace"),
+        (149, 0, 1.0, "about 1 s more at this pace"),
+    ],
+)  # fmt: skip
+def test_the_time_left_is_told_from_the_runs_that_have_ended(done, before, seconds, words):
+    assert pace(done, before, 150, seconds) == words
 
 
 def test_estimates_stand_in_order_and_do_not_mix_shifts():
