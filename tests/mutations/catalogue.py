@@ -104,10 +104,10 @@ CATALOGUE = (
     ),
     _one(
         "seed fixed", "privacy/noise.py",
-        "        dp = _opendp()\n        # 64 bits",
+        "        noisy = _discrete_gaussian(sigma)(",
         "        known = SeededNoise(np.random.default_rng(0))\n"
         "        return known.add_discrete_gaussian(counts, sigma)\n"
-        "        # 64 bits",
+        "        noisy = _discrete_gaussian(sigma)(",
         f"{PIPELINE}::test_two_default_runs_differ",
         "statistical/test_noise_law.py::test_two_default_runs_differ",
     ),
@@ -245,8 +245,8 @@ CATALOGUE = (
         name="secure noise too small, own check gone", file="privacy/noise.py",
         edits=(
             (
-                "make_gaussian(*space, scale=sigma)\n        _confirm(mechanism.map(L2",
-                "make_gaussian(*space, scale=0.7 * sigma)\n        _confirm(mechanism.map(L2",
+                "make_gaussian(*space, scale=sigma)\n    _confirm(mechanism.map(L2",
+                "make_gaussian(*space, scale=0.7 * sigma)\n    _confirm(mechanism.map(L2",
             ),
             ("    if not loss <= declared * (1.0 + 1e-9):", "    if loss is None:"),
         ),
