@@ -27,6 +27,8 @@ from prism_core.privacy.information import conditional_information_sensitivity
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prism_core.planning.frame import Frame
     from prism_core.planning.junction_tree import Clique
     from prism_core.planning.plan import Query, QueryKind
@@ -141,7 +143,8 @@ def star_and_rounds(
     amount = frame.total * (rounds - choosing)
     return queries, ThreeWayChoice(
         candidates=adaptive.candidates, rounds=adaptive.parts, rule="adaptive",
-        sensitivity=MODEL_ERROR_SENSITIVITY, choice_share=choosing,
+        sensitivity=MODEL_ERROR_SENSITIVITY * _heaviest(frame, adaptive.candidates.pairs.names),
+        choice_share=choosing,
         measure_share=rounds - choosing, amount=amount, delta=0.0,
         sigma=frame.accountant.gaussian(amount / adaptive.parts, 0.0, "").sigma,
         cells=adaptive.candidates.typical,
@@ -149,6 +152,12 @@ def star_and_rounds(
             frame.total * choosing, adaptive.parts, "choosing adaptive marginals"
         ),
     )  # fmt: skip
+
+
+def _heaviest(frame: Frame, names: Sequence[str]) -> float:
+    """The largest weight of two features together: that of a score in a round."""
+    weights = sorted((frame.task.weights.get(name, 1.0) for name in names), reverse=True)
+    return math.fsum(weights[:2]) / 2.0
 
 
 def triples_for(

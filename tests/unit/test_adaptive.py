@@ -325,7 +325,8 @@ def test_weights_of_features_weigh_the_scores_and_their_sensitivity():
         for clique, score in zip(plan.three_way.candidates, plain.choices[0][0][:-1], strict=True)
     ]
     assert noise.choices[0][0] == pytest.approx([*wanted, 0.0])
-    assert noise.choices[0][2] == 4.0  # one row moves the counts by 2, times the largest weight
+    assert noise.choices[0][2] == plan.three_way.sensitivity == 4.0
+    # One row moves the counts by 2, times the largest weight of two features together.
 
 
 class Recorded(Best):
