@@ -67,7 +67,7 @@ def _replace(asked: _Asked, lost: tuple[str, ...]) -> bool:
     """The question, and whether the answer is to replace what is open."""
     name = plain(project().name or "Another project")
     st.warning(
-        f"**{name} is open here.** {plain(asked.new.name)} in its place would clear from this "
+        f"**{name} is open here.** “{plain(asked.new.name)}” in its place would clear from this "
         f"page {' and '.join(lost)}. Nothing is replaced yet. (Charges in the ledger and files of "
         "runs stay in either case.)",
         icon=":material/swap_horiz:",

@@ -152,15 +152,15 @@ def test_a_finished_run_is_not_replaced_without_a_word(tmp_path):
     assert "clear from this page the run that it shows" in texts(test)
 
 
-def test_empty_pages_push_no_project_out_of_reach(monkeypatch):
-    shelf = states._shelf()
+def test_empty_pages_push_no_project_out_of_reach():
+    shelf, project = states._shelf(), private()
     shelf.clear()
-    project = private()
-    page(project)
+    states._shelve(project)
     for _ in range(states._SHELF + 1):
-        page()
+        states._shelve(Project())
     assert project.key in shelf
     assert len(shelf) == states._SHELF
     for _ in range(states._SHELF):
-        page(private())
+        states._shelve(private())
     assert project.key not in shelf
+    shelf.clear()
