@@ -396,7 +396,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
 
 def _number(value: float | None) -> str:
-    return f"{'-':>9}" if value is None else f"{value:9.4f}"
+    return f"{'-':>9}" if value is None else f"{value:z9.4f}"
 
 
 def _sample(arguments: argparse.Namespace) -> None:

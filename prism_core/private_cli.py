@@ -237,5 +237,5 @@ def _text(found: PrivateEvaluation, out: Path) -> str:
             lines.append(f"{what} {number.note}")
         else:
             low, high = number.interval
-            lines.append(f"{what} {number.value:.4f}  95% {low:.4f} to {high:.4f}")
+            lines.append(f"{what} {number.value:z.4f}  95% {low:z.4f} to {high:z.4f}")
     return "\n".join([*lines, f"written to {out}"])

@@ -255,7 +255,7 @@ def _table(found: Sequence[Estimate]) -> list[str]:
 
 
 def _interval(mean: float, half: float | None) -> str:
-    return f"{mean:.4f}" if half is None else f"{mean:.4f} ± {half:.4f}"
+    return f"{mean:z.4f}" if half is None else f"{mean:z.4f} ± {half:.4f}"
 
 
 def _line(document: dict[str, Any]) -> None:

@@ -58,6 +58,7 @@ def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) 
     mark = "inside epsilon" if inside else MARK
     marked = frame.assign(**{"covered by": mark})  # the table on screen has a download of its own
     floats = frame.select_dtypes("float").columns
+    marked[floats] = marked[floats] + 0.0  # -0.0 is 0.0
     st.dataframe(
         marked, hide_index=True, width="stretch", key=f"{key}_table",
         column_config={name: st.column_config.NumberColumn(format="%.4g") for name in floats},

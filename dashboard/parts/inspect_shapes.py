@@ -102,6 +102,6 @@ def _discriminator() -> None:
     if row is None:
         return
     left, right = st.columns([1, 3], vertical_alignment="center")
-    value = "–" if row.value is None else f"{row.value:.3f}"
+    value = "–" if row.value is None else f"{row.value:z.3f}"
     left.metric("AUC, synthetic or real", value, border=True, help="0.5 is chance.")
     right.markdown(sentences.discriminator(row))

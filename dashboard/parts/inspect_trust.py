@@ -90,7 +90,7 @@ def _headline(found: Prediction) -> None:
 
 
 def _number(place: Any, title: str, value: float | None, text: str) -> None:  # noqa: ANN401
-    place.metric(title, "–" if value is None else f"{value:.3f}", border=True, help=text)
+    place.metric(title, "–" if value is None else f"{value:z.3f}", border=True, help=text)
 
 
 def _curves(found: Prediction) -> None:

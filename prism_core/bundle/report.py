@@ -113,7 +113,7 @@ def _environment() -> Environment:
         "up": up, "small": small, "percent": percent, "eps": eps_text, "delta": delta_text,
         "sigma": sigma_text, "error": error_text, "share": share_text, "pieces": pieces,
         "title_of": metric_title,
-        "number": lambda value: f"{value:,}", "three": lambda value: f"{value:.3f}",
+        "number": lambda value: f"{value:,}", "three": lambda value: f"{value:z.3f}",
         "width": _width, "shown": _printable,
     }  # fmt: skip
     return made

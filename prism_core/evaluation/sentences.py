@@ -92,14 +92,14 @@ def beside(found: Prediction, regime: str = "") -> str:
         return ""
     if leading(found, regime) is not inner:
         return (
-            f"From the protected features S alone: {inner.value:.3f} trained on synthetic rows, "
-            f"{inner.ceiling:.3f} trained on real rows. Columns outside S carry no extra "
+            f"From the protected features S alone: {inner.value:z.3f} trained on synthetic rows, "
+            f"{inner.ceiling:z.3f} trained on real rows. Columns outside S carry no extra "
             "information on the target in the synthetic rows."
         )
     if whole.value is None or whole.ceiling is None:
         return ""
     return (
-        f"From all columns: {whole.value:.3f} trained on synthetic rows, {whole.ceiling:.3f} "
+        f"From all columns: {whole.value:z.3f} trained on synthetic rows, {whole.ceiling:z.3f} "
         "trained on real rows. That second number is no ceiling for this release: it uses effects "
         "of the target and other columns outside S, which the causal regime leaves out on purpose "
         "because what they say changes where the data come from elsewhere."
@@ -147,7 +147,7 @@ def curves(found: Prediction) -> str:
     if not found.roc:
         return found.row("auc").note
     parts = [
-        f"{curve.auc:.3f} for {curve.class_label} trained on {curve.trained_on} rows"
+        f"{curve.auc:z.3f} for {curve.class_label} trained on {curve.trained_on} rows"
         for curve in found.roc
     ]
     return f"Area under the ROC curve: {'; '.join(parts)}; guessing gives 0.500."
@@ -158,7 +158,7 @@ def calibration(found: Sequence[CalibrationCurve]) -> str:
     if not found:
         return "There are no scored rows, so there is no calibration."
     parts = [
-        f"{curve.error:.3f} trained on {curve.trained_on} rows ({_leaning(curve)})"
+        f"{curve.error:z.3f} trained on {curve.trained_on} rows ({_leaning(curve)})"
         for curve in found
     ]
     return f"Expected calibration error: {'; '.join(parts)}. 0 is best."
@@ -170,7 +170,7 @@ def _leaning(curve: CalibrationCurve) -> str:
     )
     if abs(gap) < 0.01:
         return "right on average"
-    return f"on average {abs(gap):.3f} too {'high' if gap > 0 else 'low'}"
+    return f"on average {abs(gap):z.3f} too {'high' if gap > 0 else 'low'}"
 
 
 def confusion(found: Confusion) -> str:
@@ -228,7 +228,7 @@ def error_split(errors: Sequence[TaskError]) -> str:
     )
     unmeasured = [error for error in known if error.sigma is None]
     if unmeasured:
-        worst = ", ".join(f"{error.name} ({error.total:.3f})" for error in unmeasured[:3])
+        worst = ", ".join(f"{error.name} ({error.total:z.3f})" for error in unmeasured[:3])
         text += f" Farthest off among the others: {worst}."
     return text
 
@@ -257,8 +257,8 @@ def associations(found: PairStatistics) -> str:
     place = int(np.abs(gap).argmax())
     a, b = rows[place], columns[place]
     return (
-        f"Mean Cramér's V over {len(gap):,} pairs: {found.real[rows, columns].mean():.3f} real, "
-        f"{found.synthetic[rows, columns].mean():.3f} synthetic. Farthest apart: "
+        f"Mean Cramér's V over {len(gap):,} pairs: {found.real[rows, columns].mean():z.3f} real, "
+        f"{found.synthetic[rows, columns].mean():z.3f} synthetic. Farthest apart: "
         f"{found.names[a]} × {found.names[b]}, {found.real[a, b]:.2f} real and "
         f"{found.synthetic[a, b]:.2f} synthetic."
     )
@@ -269,7 +269,7 @@ def joint(found: JointShares) -> str:
     gap = found.synthetic - found.real
     a, b = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
     return (
-        f"Total variation distance {float(np.abs(gap).sum()) / 2:.3f}. Largest gap at {found.a} = "
+        f"Total variation distance {float(np.abs(gap).sum()) / 2:z.3f}. Largest gap at {found.a} = "
         f"{found.labels_a[a]}, {found.b} = {found.labels_b[b]}: {found.real[a, b]:.2%} of real and "
         f"{found.synthetic[a, b]:.2%} of synthetic rows."
     )
@@ -282,7 +282,7 @@ def column(found: ColumnShape) -> str:
     gap = np.array(found.synthetic) - np.array(found.real)
     worst = int(np.abs(gap).argmax())
     return (
-        f"Distance (l1) {found.l1:.3f}. Largest gap at {found.labels[worst]}: "
+        f"Distance (l1) {found.l1:z.3f}. Largest gap at {found.labels[worst]}: "
         f"{found.real[worst]:.2%} of real and {found.synthetic[worst]:.2%} of synthetic rows."
     )
 
@@ -296,9 +296,9 @@ def discriminator(row: MetricRow) -> str:
         else "it tells them apart a little" if row.value < 0.75
         else "it tells them apart well"
     )  # fmt: skip
-    ceiling = "" if row.ceiling is None else f" Real rows against real rows: {row.ceiling:.3f}."
+    ceiling = "" if row.ceiling is None else f" Real rows against real rows: {row.ceiling:z.3f}."
     return (
-        f"A classifier that is shown both kinds of rows has an AUC of {row.value:.3f}: {verdict}."
+        f"A classifier that is shown both kinds of rows has an AUC of {row.value:z.3f}: {verdict}."
         f"{ceiling} {row.note} Being told apart is no privacy leak: it says that relations are "
         "missing which this release does not promise."
     )
@@ -314,7 +314,7 @@ def subgroups(groups: Sequence[Subgroup], column: str, *, numeric: bool = False)
     low = min(known, key=lambda group: group.synthetic or 0.0)
     high = max(known, key=lambda group: group.synthetic or 0.0)
     first, last = (
-        amount(group.synthetic or 0.0) if numeric else f"{group.synthetic:.3f}"
+        amount(group.synthetic or 0.0) if numeric else f"{group.synthetic:z.3f}"
         for group in (low, high)
     )
     return (

@@ -122,7 +122,7 @@ def _points(
         y=[place for place, _ in found],
         mode="markers+text",
         marker={"color": colour, "symbol": symbol, "size": 14, "line": {"width": 2.5}},
-        text=[f"{number:.3f}" if abs(number) < 100 else f"{number:,.0f}" for _, number in found],
+        text=[f"{number:z.3f}" if abs(number) < 100 else f"{number:,.0f}" for _, number in found],
         textposition=position,
         textfont={"size": 12},
         name=legend,

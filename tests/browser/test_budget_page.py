@@ -162,6 +162,16 @@ def test_a_share_is_locked_in_the_table_and_the_others_share_the_rest(open_budge
     becomes(page, "Task error", "0.87%")
 
 
+def test_a_decimal_comma_is_read_as_one(open_budget) -> None:
+    """A number field of the browser would drop it: 5 for 0,5."""
+    page = open_budget()
+    text = entry(page, "epsilon").locator("input")
+    text.fill("0,5")
+    text.press("Enter")
+    becomes(page, "Epsilon", "0.5")
+    assert text.input_value() == "0,5"
+
+
 def test_b_is_changed_compared_and_made_the_plan(open_budget) -> None:
     page = open_budget()
     page.get_by_role("button", name="Keep as B").click()

@@ -16,7 +16,7 @@ from prism_core.data.column import Column
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
 from prism_core.errors import EvaluationError
-from prism_core.evaluation import ColumnShape, evaluate
+from prism_core.evaluation import ColumnShape, MetricRow, evaluate
 from prism_core.figures import (
     BudgetRow,
     bounds_figure,
@@ -25,6 +25,7 @@ from prism_core.figures import (
     erm_figure,
     error_curve_figure,
     error_figure,
+    learners_figure,
     metric_figure,
     odds_figure,
     pair_heatmap,
@@ -175,6 +176,13 @@ def test_metric_dots(found, name):
     assert list(dots["Trained on synthetic rows"].x) == [r.value for r in found.find(name)]
     assert list(dots["Trained on real rows"].x) == [r.ceiling for r in found.find(name)]
     assert len({trace.marker.symbol for trace in dots.values()}) == 3
+
+
+def test_next_to_nothing_below_zero_is_no_negative_zero():
+    """R² of always giving the mean is a hair below 0 on other rows than those it is taken from."""
+    row = MetricRow(name="r2", learner="ridge", subject="y", value=0.2, floor=-2e-4, ceiling=-0.0)
+    texts = [text for trace in learners_figure([row], "r2").data for text in trace.text or ()]
+    assert sorted(texts) == ["0.000", "0.000", "0.200"]
 
 
 def test_metric_without_a_value_says_why(broken):

@@ -420,12 +420,13 @@ def test_numbers_outside_epsilon_come_in_only_when_asked_and_each_is_marked(home
     assert copy(home / "causal") == text(home / "causal")
     assert "outside epsilon and stay with the data curator" in plain
     assert "0.731" not in plain
-    second = replace(ROW, name="accuracy", value=0.8)
+    second = replace(ROW, name="accuracy", value=0.8, floor=-2e-4)
     html = copy(home / "causal", Extras(evaluation=outside([ROW, second])))
     assert OUTSIDE_EPSILON in Page(html).words
     rows = [row for row in html.split("<tr>") if "0.731" in row or "0.800" in row]
     assert len(rows) == 2
     assert all("outside epsilon" in row for row in rows)
+    assert "-0.000" not in html
 
 
 def bought(folder: Path) -> dict[str, Any]:
