@@ -29,7 +29,7 @@ _ALLOCATIONS: dict[AllocationRule, str] = {
     "tilted": "In between",
 }
 _THREE_WAYS: dict[ThreeWayRule, str] = {
-    "auto": "Round by round where it fits (recommended)",
+    "auto": "Where they pay (recommended)",
     "none": "None",
     "cmi": "Features that go together (CMI)",
     "model_error": "Largest error of the model",
@@ -69,7 +69,7 @@ def section(entries: Entries) -> None:
         "gained there is no round, and where nothing is left to gain they stop.",
     )  # fmt: skip
     if entries.three_way != "none":
-        whole_number(entries, "max_three_way", "At most so many of them", 1, 500)
+        whole_number(entries, "max_three_way", "At most this many", 1, 500)
     _numeric(entries)
     _joint(entries)
     with st.expander("Shares as numbers"):

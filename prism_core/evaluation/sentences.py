@@ -325,9 +325,10 @@ def subgroups(groups: Sequence[Subgroup], column: str, *, numeric: bool = False)
 
 def not_preserved(found: NotMeasured) -> str:
     """What the plan alone says, in words."""
+    apart = f"; {found.untied:,} of them come out independent: nothing ties their columns together"
     text = (
-        f"{found.pairs:,} of {found.all_pairs:,} pairs of columns were not measured; "
-        f"{found.untied:,} of them are tied together by nothing and come out independent. "
+        f"{found.pairs:,} of {found.all_pairs:,} pairs of columns were not measured"
+        f"{apart if found.untied else ''}. "
         f"{found.triples:,} of {found.all_triples:,} 3-way marginals with the target were not "
         "measured."
     )
