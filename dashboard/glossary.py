@@ -70,6 +70,12 @@ WORDS: dict[str, str] = {
     "true one. Half of it is how many rows would seem to be in a wrong cell.",
     "Background pairs": "Pairs of columns without Y that are measured too, so that the rest of the "
     "table looks like the original. They get the small part of the budget.",
+    "Opt, Unif, Auto": "How a method shares its budget out: by the closed form, in equal parts, or "
+    "by whichever of them did better in rehearsals on generated rows.",
+    "PRISM-Causal, -Graphical, -Predictive": "This product in its three regimes. All Features "
+    "protects every column alike; Independence Only none together.",
+    "MST, AIM": "Two well-known general synthesizers, which know of no target; run here on the "
+    "same engine at the same epsilon.",
     "l1 distance": "Sum of the differences of shares, 0 (equal) to 2.",
     "TV distance": "Total variation: half the l1 distance, 0 (equal) to 1.",
 }
@@ -130,6 +136,9 @@ PAGES: dict[str, tuple[str, ...]] = {
         "Parents, Pa(Y)",
         "Markov blanket, MB(Y)",
         "95% interval",
+        "PRISM-Causal, -Graphical, -Predictive",
+        "Opt, Unif, Auto",
+        "MST, AIM",
     ),
     "Rehearse": (
         "Rehearsal",

@@ -12,7 +12,7 @@ heading(
     "Release",
     "Check what will be done, then run it once. The private rows are measured here; where columns "
     "or a graph are learned with budget, also on the pages Data and Structure; and for private "
-    "numbers on Inspect. Each of these has its own charge in the ledger below.",
+    "numbers on Inspect. Each of these has its own charge in the ledger.",
 )
 resume()
 state = project()
