@@ -111,10 +111,10 @@ def _shown(asked: Asked, points: list[Point], *, done: bool) -> None:
         )
     if said:
         st.markdown("\n".join(f"- {plain(text)}" for text in said))
-    _figures(asked, points, shifts)
+    _figures(asked, points, shifts, done=done)
 
 
-def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift]) -> None:
+def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift], *, done: bool) -> None:
     found = estimates(points)
     names = [variant.name for variant in asked.rehearsal.variants]
     low = lowest([one for one in found if one.shift in shifts])
@@ -123,7 +123,10 @@ def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift]) -> None
         with column:
             st.markdown(f"**{_TITLES[shift]}**")
             figure = rehearsal_figure(own, epsilons=asked.rehearsal.epsilons, names=names, low=low)
-            chart(figure, key=f"rehearse_chart_{shift}", alt=rehearsal_text(own))
+            # A figure that still grows is another widget: one that was drawn anew in the moment it
+            # moved to its final place has been seen to stay empty.
+            key = f"rehearse_chart_{shift}" if done else f"rehearse_growing_{shift}"
+            chart(figure, key=key, alt=rehearsal_text(own))
     st.caption(
         "Mean AUC with 95% intervals over the runs. Dashed: the same learner without noise, from "
         "what the design protects (grey where it is the same for all), and chance."
