@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from app.test_pages import page
 from streamlit.testing.v1 import AppTest
 
 from dashboard import job as child
@@ -54,16 +55,6 @@ def project() -> Project:
         name="stays.csv", raw=table(), form=[dict(row) for row in rows], asset="stays 2024",
         draft_people=People(one_row_per_person=True),
     )  # fmt: skip
-
-
-def page(name: str, project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    if name != "data":
-        test.switch_page(f"pages/{name}.py")
-    test.run()
-    assert not test.exception
-    return test
 
 
 def texts(test: AppTest) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from app.test_pages import page
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state as states
@@ -43,17 +44,6 @@ def private() -> Project:
     )  # fmt: skip
 
 
-def page(project: Project | None = None, name: str = "data") -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    if project is not None:
-        test.session_state["project"] = project
-    if name != "data":
-        test.switch_page(f"pages/{name}.py")
-    test.run()
-    assert not test.exception
-    return test
-
-
 def press(test: AppTest, key: str) -> AppTest:
     test.button(key=key).click().run()
     assert not test.exception
@@ -76,7 +66,7 @@ def link(test: AppTest) -> str:
 def test_the_first_click_replaces_no_private_project(name, key):
     project = private()
     before = (project.key, project.raw, project.schema, project.graph.edges, project.target)
-    test = press(page(project, name), key)
+    test = press(page(name, project), key)
     now = test.session_state["project"]
     assert now is project
     assert before == (now.key, now.raw, now.schema, now.graph.edges, now.target)
@@ -94,7 +84,7 @@ def test_the_first_click_replaces_no_private_project(name, key):
 
 def test_a_project_beside_has_an_address_and_the_first_keeps_its_own():
     project = private()
-    test = press(page(project), "sample_scm_spurious")
+    test = press(page("data", project), "sample_scm_spurious")
     address = link(test)
     assert address.startswith("/?project=")
     key = address.removeprefix("/?project=")
@@ -115,7 +105,7 @@ def test_a_project_beside_has_an_address_and_the_first_keeps_its_own():
 
 
 def test_an_untouched_sample_gives_way_without_a_question_and_a_changed_one_does_not():
-    test = press(page(), "sample_scm_spurious")
+    test = press(page("data"), "sample_scm_spurious")
     project = test.session_state["project"]
     for name in ("structure", "budget", "rehearse", "release", "gallery", "data"):
         test.switch_page(f"pages/{name}.py").run()
@@ -137,14 +127,14 @@ def test_an_untouched_sample_gives_way_without_a_question_and_a_changed_one_does
      lambda p: p.rows_of_form[0].update(levels="half | typed | row")],
 )  # fmt: skip
 def test_every_change_of_a_sample_is_noticed(change):
-    project = press(page(), "sample_scm_spurious").session_state["project"]
+    project = press(page("data"), "sample_scm_spurious").session_state["project"]
     assert own(project) == ()
     change(project)
     assert own(project) == ("what you changed in it",)
 
 
 def test_a_finished_run_is_not_replaced_without_a_word(tmp_path):
-    test = press(page(), "sample_scm_spurious")
+    test = press(page("data"), "sample_scm_spurious")
     project = test.session_state["project"]
     project.folder = tmp_path
     press(test, "sample_readmission")

@@ -24,6 +24,15 @@ TWO_BY_THREE = Schema(
 )
 
 
+def ordinals(sizes) -> Schema:
+    return Schema(
+        columns=tuple(
+            Column(name=f"x{i}", kind="ordinal", levels=tuple(range(size)))
+            for i, size in enumerate(sizes)
+        )
+    )
+
+
 def encoded(schema: Schema, rows) -> EncodedTable:
     return EncodedTable(
         schema=schema, codes=np.array(rows, dtype=np.int32).reshape(-1, len(schema.columns))
@@ -160,12 +169,7 @@ def test_all_pairs_of_a_wide_table_are_those_counted_one_by_one(monkeypatch):
     monkeypatch.setattr(pair_products, "_ROWS", 128)
     rng = np.random.default_rng(8)
     sizes = [*rng.integers(1, 9, 34).tolist(), 900, 70]
-    schema = Schema(
-        columns=tuple(
-            Column(name=f"x{i}", kind="ordinal", levels=tuple(range(size)))
-            for i, size in enumerate(sizes)
-        )
-    )
+    schema = ordinals(sizes)
     table = encoded(schema, np.column_stack([rng.integers(0, size, 300) for size in sizes]))
     cliques = [*itertools.combinations(schema.names, 2), ("x5", "x0"), ("x3", "x2", "x1"), ("x7",)]
     assert len(cliques) > MANY
@@ -183,23 +187,14 @@ def test_a_few_of_many_pairs_and_a_domain_too_large_are_not_multiplied():
     assert products_for(schema, pairs) is not None
     assert products_for(schema, pairs[::3]) is None
     assert products_for(schema, [(*pair, "x0") for pair in pairs[60:]]) is None
-    wide = Schema(
-        columns=tuple(
-            Column(name=f"x{i}", kind="ordinal", levels=tuple(range(16))) for i in range(257)
-        )
-    )
+    wide = ordinals([16] * 257)
     assert products_for(wide, itertools.combinations(wide.names, 2)) is None
 
 
 def test_many_marginals_of_three_columns_share_wider_tables():
     rng = np.random.default_rng(9)
     sizes = [*rng.integers(1, 9, 18).tolist(), 900, 70]
-    schema = Schema(
-        columns=tuple(
-            Column(name=f"x{i}", kind="ordinal", levels=tuple(range(size)))
-            for i, size in enumerate(sizes)
-        )
-    )
+    schema = ordinals(sizes)
     table = encoded(schema, np.column_stack([rng.integers(0, size, 300) for size in sizes]))
     cliques = [("x2", *pair) for pair in itertools.combinations(schema.names[3:], 2)] * 2
     cliques = [
