@@ -147,6 +147,34 @@ def junction_tree(cliques: Sequence[Clique]) -> JunctionTree:
     )
 
 
+def rooted(tree: JunctionTree, names: Sequence[str]) -> tuple[tuple[int, Clique], ...]:
+    """The tree's cliques from one on that holds `names`, each with its separator; () for roots.
+
+    Of several the first that holds most of them. The tree's own order where that is its first
+    clique, or where there are no names.
+    """
+    held = [sum(name in clique for name in names) for clique in tree.cliques]
+    root = held.index(max(held))
+    if root == 0:
+        return tuple(enumerate(tree.separators))
+    near: dict[int, list[int]] = {index: [] for index in range(len(tree.cliques))}
+    for index, parent in enumerate(tree.parents):
+        if parent is not None:
+            near[index].append(parent)
+            near[parent].append(index)
+    found: dict[int, Clique] = {}
+    for start in (root, *near):
+        queue: list[tuple[int, int | None]] = [(start, None)]
+        while queue:
+            index, above = queue.pop()
+            if index in found:
+                continue
+            child = index if above is None or tree.parents[index] == above else above
+            found[index] = () if above is None else tree.separators[child]
+            queue += [(other, index) for other in near[index]]
+    return tuple(found.items())
+
+
 def _holders(cliques: Sequence[Clique]) -> dict[str, NDArray[np.int64]]:
     found: dict[str, list[int]] = {}
     for index, clique in enumerate(cliques):

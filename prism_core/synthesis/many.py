@@ -64,7 +64,7 @@ def fit_many(
 
     def one(draw: Sequence[Measurement]) -> Pgm:
         made = structure.fit(n, [m.values for m in draw], iterations=iterations)
-        return Pgm.of(sizes, n, made)
+        return Pgm.of(sizes, n, made, (target,))
 
     with ThreadPoolExecutor(max_workers=min(workers, len(draws))) as pool:
         return list(pool.map(one, draws))

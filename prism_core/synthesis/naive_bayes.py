@@ -103,7 +103,7 @@ class NaiveBayes:
         ]
         tree = junction_tree(cliques)
         tables = [self.marginal(clique) for clique in tree.cliques]
-        return sample_tree(tree, tables, self.sizes, rows, rng, rule)
+        return sample_tree(tree, tables, self.sizes, rows, rng, rule, (self.target,))
 
 
 def fit_naive_bayes(

@@ -54,6 +54,7 @@ class Pgm:
         gap: upper bound on how far `loss` is above the least possible; None from mbi.
         engine: which engine fitted it.
         potentials: set of columns -> log potentials, whose sum is log P up to a constant.
+        targets: Y, or several; their classes are spread evenly over the rows that are drawn.
     """
 
     sizes: Mapping[str, int]
@@ -64,13 +65,14 @@ class Pgm:
     gap: float | None = None
     engine: EngineName = "fast"
     potentials: Mapping[Clique, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+    targets: Clique = ()
 
     @classmethod
-    def of(cls, sizes: Mapping[str, int], n: int, made: Fitted) -> Pgm:
+    def of(cls, sizes: Mapping[str, int], n: int, made: Fitted, targets: Clique = ()) -> Pgm:
         """The model that our own engine fitted."""
         return cls(
             sizes=sizes, n=n, tree=made.tree, tables=made.tables, loss=made.loss, gap=made.gap,
-            engine="fast", potentials=made.potentials,
+            engine="fast", potentials=made.potentials, targets=targets,
         )  # fmt: skip
 
     def marginal(self, clique: Sequence[str]) -> NDArray[np.float64]:
@@ -85,7 +87,7 @@ class Pgm:
         self, rows: int, rng: np.random.Generator, rule: SamplingRule = "rounded"
     ) -> NDArray[np.int32]:
         """Rows of codes in schema order."""
-        return sample_tree(self.tree, self.tables, self.sizes, rows, rng, rule)
+        return sample_tree(self.tree, self.tables, self.sizes, rows, rng, rule, self.targets)
 
     def markov_random_field(self) -> Any:  # noqa: ANN401  (mbi ships no types)
         """The same model as an `mbi.MarkovRandomField`, for mbi's own tools."""
@@ -137,13 +139,13 @@ def fit_pgm(
         found = fit_mbi(sizes, last, n, measurements, iterations=iterations, progress=progress)
         return Pgm(
             sizes=sizes, n=n, tree=found.tree, tables=found.tables, loss=found.loss,
-            engine="mbi", potentials=found.potentials,
+            engine="mbi", potentials=found.potentials, targets=last,
         )  # fmt: skip
     made = fit(
         sizes, n, measurements, last=last, iterations=iterations, tolerance=tolerance,
         start=None if start is None else start.potentials, progress=progress,
     )  # fmt: skip
-    return Pgm.of(sizes, n, made)
+    return Pgm.of(sizes, n, made, last)
 
 
 def check_measurements(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.planning.junction_tree import rooted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -29,13 +31,17 @@ def sample_tree(
     rows: int,
     rng: np.random.Generator,
     rule: SamplingRule,
+    spread: Sequence[str] = (),
 ) -> NDArray[np.int32]:
     """Draw rows clique by clique, each given its separator.
 
     Of the rows that share a separator state, so many go to every cell: by `iid` a multinomial
     draw, by `rounded` the conditional distribution up to one row (systematic sampling), which has
     less variance. Which rows go where is a fresh random order for every clique, so that rows
-    are exchangeable and cliques hanging on the same separator stay independent given it.
+    are exchangeable and cliques hanging on the same separator stay independent given it. By
+    `rounded` that order also takes the classes of `spread` evenly (`_evenly`): a feature that the
+    model makes independent of Y given its separator is then nearly so in the rows as well, where
+    drawing at random leaves a learner as many chance relations as there are columns.
 
     Args:
         tree: cliques, parents first, with separators.
@@ -44,20 +50,28 @@ def sample_tree(
         rows: number of rows.
         rng: where the randomness comes from.
         rule: `iid` or `rounded`.
+        spread: the target, or several: with `rounded` their classes are spread over every column.
 
     Returns:
         int32 codes in schema order, shape (rows, columns), in random row order.
     """
     drawn: dict[str, NDArray[np.int32]] = {}
-    for clique, separator, table in zip(tree.cliques, tree.separators, tables, strict=True):
+    late = spread if rule == "rounded" else ()
+    for index, separator in rooted(tree, late):
+        clique, table = tree.cliques[index], tables[index]
         fresh = tuple(name for name in clique if name not in separator)
         axes = [clique.index(name) for name in (*separator, *fresh)]
-        states = math.prod(sizes[name] for name in separator)
+        states = _states(separator, sizes)
         conditional = np.transpose(table, axes).reshape(states, -1)
-        state = _flat(drawn, separator, sizes, states, rows)
+        state = _flat(drawn, separator, sizes, rows)
         order = rng.permutation(rows)
         if states > 1:  # state by state, at random within
             order = order[np.argsort(state[order], kind="stable")]
+        over = tuple(name for name in late if name in drawn and name not in separator)
+        # With fewer rows than classes of all states there is nothing to space evenly.
+        if over and _states((*separator, *over), sizes) <= rows:
+            both = _flat(drawn, (*separator, *over), sizes, rows)
+            order = _evenly(order, state, both, rng)
         counts = _counts(conditional, np.bincount(state, minlength=states), rng, rule)
         cells = np.unravel_index(np.arange(counts.shape[1]), [sizes[name] for name in fresh])
         for name, codes in zip(fresh, cells, strict=True):
@@ -67,15 +81,55 @@ def sample_tree(
     return np.stack([drawn[name] for name in sizes], axis=1)
 
 
+def _evenly(
+    order: NDArray[np.int64],
+    state: NDArray[np.unsignedinteger],
+    both: NDArray[np.unsignedinteger],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """The same order state by state, in which the rows of every class stand evenly spaced.
+
+    Of a state's M rows those of class y, m_y of them in their random order, are put at
+    (i + u_y) / m_y on a circle, u_y uniform; their ranks are then turned by a uniform whole number.
+    Any row thus stands at any place of its state with the same chance, whatever its class, so its
+    cell follows the conditional distribution exactly. An arc of the circle holds its share of a
+    class up to one row, so c neighbouring places hold c m_y / M rows of class y up to 1 + K m_y / M
+    of K classes: chance moves the relation of class and cell by a few rows, not by their root.
+
+    Args:
+        order: rows sorted by state, in random order within.
+        state: of every row, its separator's.
+        both: of every row, state and class as one number.
+        rng: where the randomness comes from.
+    """
+    sizes = np.bincount(both)
+    by_class = order[np.argsort(both[order], kind="stable")]
+    both = both[by_class]
+    rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[both]
+    place = (rank + rng.random(len(sizes))[both]) / sizes[both]
+    # As whole numbers they sort in half the time, and no state runs into the next.
+    key = (state[by_class].astype(np.int64) << 32) + (place * 2.0**32).astype(np.int64)
+    order = by_class[np.argsort(key)]
+    members = np.bincount(state)
+    turn = rng.integers(0, np.maximum(members, 1))
+    many, first = np.repeat(members, members), np.repeat(np.cumsum(members) - members, members)
+    turned = np.empty_like(order)
+    turned[first + (np.arange(len(order)) - first + np.repeat(turn, members)) % many] = order
+    return turned
+
+
+def _states(names: Sequence[str], sizes: Mapping[str, int]) -> int:
+    return math.prod(sizes[name] for name in names)
+
+
 def _flat(
     drawn: Mapping[str, NDArray[np.int32]],
     names: Sequence[str],
     sizes: Mapping[str, int],
-    states: int,
     rows: int,
 ) -> NDArray[np.unsignedinteger]:
     # Sixteen bits or fewer are sorted in linear time.
-    flat = np.zeros(rows, dtype=np.min_scalar_type(states))
+    flat = np.zeros(rows, dtype=np.min_scalar_type(_states(names, sizes)))
     for name in names:
         flat *= flat.dtype.type(sizes[name])
         flat += drawn[name].astype(flat.dtype)

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from prism_core.planning.junction_tree import junction_tree
+from prism_core.planning.junction_tree import JunctionTree, junction_tree
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.sample import sample_tree
@@ -79,3 +79,26 @@ def test_children_of_one_parent_keep_their_true_correlation():
     for y in (0, 1):
         some = codes[codes[:, 1] == y]
         assert abs(np.corrcoef(some[:, 0], some[:, 2])[0, 1]) < 7 / np.sqrt(len(some))
+
+
+@pytest.mark.parametrize("rows", [3, 5, 9])
+def test_spreading_classes_evenly_leaves_the_law_of_a_row(rows):
+    """Whatever the class, a row's cell follows the conditional distribution, also where a state
+    has two or three rows."""
+    sizes = {"y": 2, "s": 2, "x": 3}
+    tree = JunctionTree(
+        cliques=(("y", "s"), ("s", "x")), parents=(None, 0), separators=((), ("s",))
+    )
+    pair = np.array([[0.3, 0.2], [0.1, 0.4]])
+    given = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3]])
+    tables = [pair, given * pair.sum(axis=0)[:, None]]
+    rng = np.random.default_rng(7)
+    # One row a run: the rows of a run are not independent of each other.
+    found = np.zeros((2, 2, 3), dtype=np.int64)
+    for _ in range(20_000 // rows):
+        codes = sample_tree(tree, tables, sizes, rows, rng, "rounded", ("y",))
+        found[tuple(codes[0])] += 1
+    law = pair[:, :, None] * given[None]
+    assert fit_p_value(found.ravel(), law.ravel()) > ACCEPT
+    independent = np.multiply.outer(pair.sum(axis=1), (pair.sum(axis=0)[:, None] * given))
+    assert fit_p_value(found.ravel(), independent.ravel()) < ACCEPT

@@ -103,3 +103,55 @@ def test_a_separator_state_that_only_rounding_reaches_is_spread_evenly():
     )  # fmt: skip
     alone = codes[codes[:, 0] == 0, 1]
     assert np.bincount(alone, minlength=2).tolist() == [100, 100]
+
+
+CHILD = JunctionTree(
+    cliques=(("y",), ("s",), ("s", "x")), parents=(None, None, 1), separators=((), (), ("s",))
+)
+CHILD_SIZES = {"s": 3, "x": 4, "y": 3}
+
+
+def child_tables(rng: np.random.Generator) -> list[np.ndarray]:
+    """x follows s alone."""
+    return [rng.dirichlet(np.ones(shape)) for shape in (3, 3)] + [
+        rng.dirichlet(np.ones(12)).reshape(3, 4)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_classes_are_spread_evenly_over_columns_that_hang_elsewhere(seed):
+    """The bound of the docstring, in every state: c m_y / M up to 1 + K m_y / M rows."""
+    rng = np.random.default_rng(seed)
+    tables = child_tables(rng)
+    codes = sample_tree(CHILD, tables, CHILD_SIZES, 900, rng, "rounded", ("y",))
+    found = np.zeros((3, 4, 3))
+    np.add.at(found, tuple(codes.T), 1)
+    group, cell = found.sum(axis=1, keepdims=True), found.sum(axis=2, keepdims=True)
+    state = np.maximum(found.sum(axis=(1, 2), keepdims=True), 1)
+    assert (np.abs(found - cell * group / state) <= 1 + 3 * group / state + 1e-9).all()
+
+
+def test_classes_are_spread_evenly_over_parts_that_nothing_joins_to_the_target():
+    tree = JunctionTree(cliques=(("a",), ("y",)), parents=(None, None), separators=((), ()))
+    codes = sample_tree(
+        tree, [np.ones(2), np.array([0.3, 0.7])], {"a": 2, "y": 2}, 1_000,
+        np.random.default_rng(0), "rounded", ("y",),
+    )  # fmt: skip
+    assert np.abs(np.bincount(codes[codes[:, 1] == 1, 0]) - 350).max() <= 3
+
+
+def test_independent_draws_stay_independent():
+    """The bound on the risk assumes `iid`: the target changes nothing there."""
+    draws = [
+        sample_tree(CHILD, child_tables(np.random.default_rng(5)), CHILD_SIZES, 300,
+                    np.random.default_rng(1), "iid", spread)
+        for spread in ((), ("y",))
+    ]  # fmt: skip
+    np.testing.assert_array_equal(*draws)
+
+
+def test_with_more_classes_than_rows_nothing_is_spread():
+    rows, sizes = 2, {"s": 2, "x": 2, "y": 3}
+    tables = [np.ones(3), np.ones(2), np.ones((2, 2))]
+    codes = sample_tree(CHILD, tables, sizes, rows, np.random.default_rng(0), "rounded", ("y",))
+    assert codes.shape == (rows, 3)
