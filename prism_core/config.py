@@ -52,7 +52,7 @@ _KEYS: dict[str, dict[str, _Kind]] = {
     "graph": {"share": "number", "members": "whole"},
     "synthesis": {
         "model": "text", "sampling": "text", "rows": "whole", "iterations": "whole",
-        "engine": "text",
+        "pairs": "text", "engine": "text",
     },
     "asset": {
         "name": "text", "lifetime_epsilon": "number", "lifetime_delta": "number", "why": "text",
@@ -203,7 +203,7 @@ def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, A
             ("target", "regime", "k", "max_joint_cells", "selection", "three_way", "max_three_way"),
         ),
         "budget": _plain(budget, ("epsilon", "delta", "accountant", "allocation")),
-        "synthesis": _plain(synthesis, ("model", "sampling", "rows", "iterations", "engine")),
+        "synthesis": _plain(synthesis, ("model", "sampling", "rows", "iterations", "pairs", "engine")),
     }
     if task.weights:
         document["task"]["weights"] = dict(task.weights)

@@ -31,6 +31,7 @@ from prism_core.synthesis.select import (
     choose_three_way,
 )
 from prism_core.synthesis.select.logistic import needs_rows
+from prism_core.synthesis.shrink import shrunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -199,6 +200,8 @@ def fit_model(
     """
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
+    if plan.synthesis.pairs == "shrunk":
+        measurements = shrunk(measurements, plan.schema, plan.task.target_names, plan.n)
     return fit_pgm(
         plan.sizes, _targets(plan), plan.n, measurements,
         iterations=plan.synthesis.iterations, engine=plan.synthesis.engine, progress=progress,

@@ -43,6 +43,7 @@ _NUMERIC: dict[NumericRule, str] = {
 }
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
 _SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
+_PAIRS = {"shrunk": "Drawn together (less noise)", "measured": "As measured"}
 
 
 def section(entries: Entries) -> None:
@@ -162,6 +163,7 @@ def _synthesis(entries: Entries) -> None:
     for attribute, label, options in (
         ("model", "Model", _MODELS),
         ("sampling", "Sampling", _SAMPLINGS),
+        ("pairs", "Noisy pairs with the target", _PAIRS),
     ):
         key = entry(attribute, getattr(entries.synthesis, attribute))
         st.selectbox(

@@ -16,6 +16,7 @@ _SAME = {
     "budget.delta": "delta", "budget.accountant": "accountant", "budget.tilt": "tilt",
     "budget.allocation": "allocation", "synthesis.model": "model",
     "synthesis.sampling": "sampling", "synthesis.iterations": "iterations",
+    "synthesis.pairs": "pairs",
 }  # fmt: skip
 """Entries of the settings, and the same ones of the plan."""
 

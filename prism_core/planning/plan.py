@@ -345,6 +345,7 @@ class Plan:
             },
             "model": self.synthesis.model,
             "sampling": self.synthesis.sampling,
+            "pairs": self.synthesis.pairs,
             "iterations": self.synthesis.iterations,
             "queries": [_query_dict(query) for query in self.queries],
             "deferred": self._deferred(),

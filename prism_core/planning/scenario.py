@@ -199,7 +199,7 @@ def entries(plan: Plan) -> dict[str, Value]:
     pools = ("selection", "choice", "task", "background")
     found |= _named("budget.shares", {pool: getattr(budget.shares, pool) for pool in pools})
     found |= _named("budget.locks", {lock.label: lock.share for lock in budget.locks})
-    names = ("model", "sampling", "rows", "iterations", "engine")
+    names = ("model", "sampling", "rows", "iterations", "pairs", "engine")
     found |= {f"synthesis.{name}": getattr(synthesis, name) for name in names}
     return found
 

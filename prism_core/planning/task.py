@@ -23,6 +23,7 @@ AllocationRule: TypeAlias = Literal["closed_form", "uniform", "tilted"]
 ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
 EngineName: TypeAlias = Literal["auto", "fast", "mbi"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
+PairRule: TypeAlias = Literal["shrunk", "measured"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
 ThreeWayRule: TypeAlias = Literal["auto", "none", "cmi", "model_error", "adaptive"]
 
@@ -33,6 +34,7 @@ ALLOCATIONS: tuple[AllocationRule, ...] = get_args(AllocationRule)
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 SAMPLINGS: tuple[SamplingRule, ...] = get_args(SamplingRule)
+PAIR_RULES: tuple[PairRule, ...] = get_args(PairRule)
 SELECTIONS: tuple[SelectionRule, ...] = get_args(SelectionRule)
 THREE_WAYS: tuple[ThreeWayRule, ...] = get_args(ThreeWayRule)
 NUMERIC_RULES: tuple[NumericRule, ...] = get_args(NumericRule)
@@ -230,6 +232,8 @@ class Synthesis:
         sampling: `rounded` (less variance) or `iid` (as the ERM bound assumes).
         rows: number of synthetic rows; as many as training rows when None.
         iterations: of the fit.
+        pairs: `shrunk`: `pgm` is fitted to noisy pairs with the target that are drawn towards what
+            their levels have in common (`synthesis.shrink`); `measured`: to them as they are.
         engine: what fits `pgm`: `fast`, `mbi` (the reference, compiles for each graph), or
             `auto`: fast unless a clique is so large that mbi is quicker. Same optimum.
     """
@@ -238,6 +242,7 @@ class Synthesis:
     sampling: SamplingRule = "rounded"
     rows: int | None = None
     iterations: int = 1_000
+    pairs: PairRule = "shrunk"
     engine: EngineName = "auto"
 
     def __post_init__(self) -> None:
@@ -245,6 +250,8 @@ class Synthesis:
             raise PlanError(f"model must be one of {', '.join(MODELS)}.", field="model")
         if self.sampling not in SAMPLINGS:
             raise PlanError(f"sampling must be one of {', '.join(SAMPLINGS)}.", field="sampling")
+        if self.pairs not in PAIR_RULES:
+            raise PlanError(f"pairs must be one of {', '.join(PAIR_RULES)}.", field="pairs")
         if self.engine not in ENGINES:
             raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
         if self.rows is not None and not 1 <= self.rows <= 100_000_000:

@@ -17,6 +17,7 @@ from prism_core.planning.task import (
     ALLOCATIONS,
     ENGINES,
     MODELS,
+    PAIR_RULES,
     REGIMES,
     SAMPLINGS,
     Budget,
@@ -67,6 +68,7 @@ CONFIGS = st.builds(
     ),
     synthesis=st.builds(
         Synthesis, model=st.sampled_from(MODELS), sampling=st.sampled_from(SAMPLINGS),
+        pairs=st.sampled_from(PAIR_RULES),
         rows=st.none() | st.integers(1, 10**8), iterations=st.integers(1, 10**5),
         engine=st.sampled_from(ENGINES),
     ),

@@ -20,6 +20,7 @@ from prism_core.planning.scenario import MOST_NAME, Difference, Scenario, differ
 from prism_core.planning.task import (
     ALLOCATIONS,
     MODELS,
+    PAIR_RULES,
     REGIMES,
     SAMPLINGS,
     SELECTIONS,
@@ -60,6 +61,7 @@ SCENARIOS = st.builds(
     ),
     synthesis=st.builds(
         Synthesis, model=st.sampled_from(MODELS), sampling=st.sampled_from(SAMPLINGS),
+        pairs=st.sampled_from(PAIR_RULES),
         rows=st.none() | st.integers(1, 10**8),
     ),
 )  # fmt: skip

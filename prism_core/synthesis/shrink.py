@@ -1,0 +1,170 @@
+"""Noisy pairs with the target, drawn towards what their levels have in common.
+
+A level of few rows says little about Y beside its own noise, and a learner with a coefficient for
+every level follows that noise. Empirical Bayes (Morris 1983, "Parametric empirical Bayes
+inference") keeps of every level's deviation what the pair as a whole shows to be more than noise;
+of levels in an order it keeps what neighbours share. Post-processing: spends nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.synthesis.projection import to_simplex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.schema import Schema
+    from prism_core.synthesis.measure import Measurement
+
+FEWEST_LEVELS = 4
+"""Deviations add up to nothing, so that fewer levels are too few to tell noise from signal
+(shrinking pays from three free numbers on: James and Stein 1961)."""
+
+MOST_IN_ORDER = 128
+"""Levels up to which neighbours are smoothed; a spectrum costs their cube. More count as without
+an order."""
+
+_VARIANCES = np.exp(np.linspace(math.log(1e-6), math.log(1e3), 64))
+_ALONE = (0.0, 0.03, 0.3)  # variance of a level's own, beside what it shares with neighbours
+_REACH = (1.0, 2.0, 4.0)  # levels over which neighbours share
+
+
+def shrunk(
+    measurements: Sequence[Measurement], schema: Schema, targets: Sequence[str], n: int
+) -> tuple[Measurement, ...]:
+    """The same measurements, with the counts of pairs (X, Y) drawn together.
+
+    With N_x rows of level x and shares pi_y of the classes, a pair's table is
+    N_x (pi_y + delta_xy) + noise. The deviations of a class get a normal prior with mean 0 and
+    covariance a K: K is 1 on the diagonal for levels without an order, and also holds a trend or a
+    common curve of neighbours for levels with one. a and K are those of greatest marginal
+    likelihood, the same for all classes; the posterior mean takes the place of the deviation. The
+    totals of the levels stay as measured, and sigma stays what it was.
+
+    Left as they are: linear queries, marginals of more columns, of features alone and of two
+    targets, pairs of a feature of fewer than `FEWEST_LEVELS` levels, and those of a numeric target,
+    whose scale a learner by squared loss needs (generated houses at epsilon 1: R^2 .629, shrunk
+    .623).
+
+    Args:
+        measurements: noisy marginals.
+        schema: says which columns are in an order.
+        targets: Y, or several.
+        n: training rows.
+
+    Returns:
+        As many, in the same order; values are whole numbers.
+    """
+    return tuple(
+        _drawn(m, measurements, schema, target, n)
+        if (target := _target_of(m, schema, targets)) is not None
+        else m
+        for m in measurements
+    )
+
+
+def _target_of(m: Measurement, schema: Schema, targets: Sequence[str]) -> str | None:
+    held = [name for name in m.clique if name in targets]
+    if m.query is not None or len(m.clique) != 2 or len(held) != 1:
+        return None
+    (feature,) = (name for name in m.clique if name not in held)
+    if schema[held[0]].is_number or schema.size(feature) < FEWEST_LEVELS:
+        return None
+    return held[0]
+
+
+def _drawn(
+    m: Measurement, measurements: Sequence[Measurement], schema: Schema, target: str, n: int
+) -> Measurement:
+    axis = 1 - m.clique.index(target)
+    feature = m.clique[axis]
+    table = np.moveaxis(m.values, axis, 0).astype(np.float64)
+    share = _margin(measurements, target, schema.size(target))
+    rows = _margin(measurements, feature, schema.size(feature)) * n
+    deviation = table - np.outer(table.sum(axis=1), share)
+    # Of the noise of a level, class y's deviation holds 1 - 2 pi + K pi^2 of a cell's variance.
+    scale = np.sqrt(1.0 - 2.0 * share + len(share) * share**2)
+    kept = _posterior(deviation / scale, rows, m.sigma, _priors(schema, feature)) * scale
+    moved = np.rint(kept - deviation).astype(np.int64)
+    return replace(m, values=m.values + np.moveaxis(moved, 0, axis))
+
+
+def _margin(
+    measurements: Sequence[Measurement], name: str, levels: int
+) -> NDArray[np.float64]:
+    """Shares of a column's levels, from all marginals that count it, by their precision."""
+    total, precision = np.zeros(levels), 0.0
+    for m in measurements:
+        if m.query is None and name in m.clique:
+            place = m.clique.index(name)
+            weight = levels / (m.sigma**2 * m.values.size)
+            others = tuple(axis for axis in range(m.values.ndim) if axis != place)
+            total += weight * m.values.sum(axis=others)
+            precision += weight
+    return to_simplex(total / precision)
+
+
+def _priors(schema: Schema, feature: str) -> Iterator[NDArray[np.float64] | None]:
+    """Covariances of the levels' shares; None where every level is by itself."""
+    yield None
+    column = schema[feature]
+    known = column.level_count
+    if column.kind in ("categorical", "boolean") or not FEWEST_LEVELS <= known <= MOST_IN_ORDER:
+        return
+    place = np.arange(known, dtype=np.float64)
+    line = (place - place.mean()) / place.std()
+    shapes = [np.outer(line, line)]
+    shapes += [np.exp(-0.5 * ((place[:, None] - place) / reach) ** 2) for reach in _REACH]
+    for shape in shapes:
+        for alone in _ALONE:
+            prior = np.eye(column.size)  # a missing value has no neighbours
+            prior[:known, :known] = (1.0 - alone) * shape + alone * np.eye(known)
+            yield prior
+
+
+def _posterior(
+    deviation: NDArray[np.float64], rows: NDArray[np.float64], sigma: float,
+    priors: Iterator[NDArray[np.float64] | None],
+) -> NDArray[np.float64]:  # fmt: skip
+    """Posterior mean of the deviations under the prior of greatest marginal likelihood.
+
+    Args:
+        deviation: shape (levels, classes), each cell with noise of variance sigma^2.
+        rows: of every level.
+        sigma: of the noise.
+        priors: covariances of the levels' shares, without their scale.
+    """
+    best, found = -math.inf, deviation
+    for prior in priors:
+        values, vectors = _spectrum(prior, rows)
+        seen = deviation if vectors is None else vectors.T @ deviation
+        variance = sigma**2 + values[:, None] * _VARIANCES
+        power = (seen**2).sum(axis=1)[:, None]
+        likelihood = -0.5 * (
+            deviation.shape[1] * np.log(variance) + power / variance
+        ).sum(axis=0)  # fmt: skip
+        place = int(np.argmax(likelihood))
+        if likelihood[place] > best:
+            best = float(likelihood[place])
+            kept = 1.0 - sigma**2 / variance[:, place]
+            found = kept[:, None] * seen
+            found = found if vectors is None else vectors @ found
+    return found
+
+
+def _spectrum(
+    prior: NDArray[np.float64] | None, rows: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Eigenvalues and eigenvectors of the prior in counts; none of a diagonal one."""
+    if prior is None:
+        return rows**2, None
+    values, vectors = np.linalg.eigh(prior * np.outer(rows, rows))
+    return np.maximum(values, 0.0), vectors
