@@ -203,7 +203,9 @@ def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, A
             ("target", "regime", "k", "max_joint_cells", "selection", "three_way", "max_three_way"),
         ),
         "budget": _plain(budget, ("epsilon", "delta", "accountant", "allocation")),
-        "synthesis": _plain(synthesis, ("model", "sampling", "rows", "iterations", "pairs", "engine")),
+        "synthesis": _plain(
+            synthesis, ("model", "sampling", "rows", "iterations", "pairs", "engine")
+        ),
     }
     if task.weights:
         document["task"]["weights"] = dict(task.weights)

@@ -44,6 +44,11 @@ _NUMERIC: dict[NumericRule, str] = {
 _MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
 _SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
 _PAIRS = {"shrunk": "Drawn together (less noise)", "measured": "As measured"}
+_PAIRS_HELP = (
+    "A level with few rows says little beside its own noise. Drawn together, it keeps what the "
+    "levels of its column show in common, and neighbours share where levels have an order. Spends "
+    "nothing; only the graphical model does it."
+)
 
 
 def section(entries: Entries) -> None:
@@ -160,15 +165,15 @@ def _features(entries: Entries) -> None:
 
 
 def _synthesis(entries: Entries) -> None:
-    for attribute, label, options in (
-        ("model", "Model", _MODELS),
-        ("sampling", "Sampling", _SAMPLINGS),
-        ("pairs", "Noisy pairs with the target", _PAIRS),
+    for attribute, label, options, help_text in (
+        ("model", "Model", _MODELS, None),
+        ("sampling", "Sampling", _SAMPLINGS, None),
+        ("pairs", "Noisy pairs with the target", _PAIRS, _PAIRS_HELP),
     ):
         key = entry(attribute, getattr(entries.synthesis, attribute))
         st.selectbox(
             label, list(options), format_func=options.__getitem__, key=key,
-            index=list(options).index(getattr(entries.synthesis, attribute)),
+            index=list(options).index(getattr(entries.synthesis, attribute)), help=help_text,
             on_change=_keep_synthesis, args=(entries, attribute, key),
         )  # fmt: skip
     rows = min(10_000_000, entries.synthesis.rows or project().n)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard
 
 from prism_core.errors import BudgetError
+from prism_core.planning.together import draws_pairs_together
 from prism_core.planning.words import percent, up
 
 if TYPE_CHECKING:
@@ -290,6 +291,13 @@ def _delta_s(plan: Plan, beta: float, p_min: float | None, residual: float | Non
             "Counts of single features with the target do not say how the features act together. "
             "Declare the smallest share p_min of a level to bound it under the tree assumption, "
             "or let the joint of S and the target be measured (fewer features or levels in S).",
+            "guarantee",
+        )
+    if draws_pairs_together(plan):
+        return _unknown(
+            "The noisy pairs are drawn together before the fit. That takes noise off them on "
+            "average; the proposition is about pairs as they were measured. Choose As measured "
+            "for the noisy pairs with the target for a bound.",
             "guarantee",
         )
     return _by_tree(plan, beta, p_min)

@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.planning.together import FEWEST_LEVELS, target_of_pair
 from prism_core.synthesis.projection import to_simplex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from prism_core.data.schema import Schema
     from prism_core.synthesis.measure import Measurement
-
-FEWEST_LEVELS = 4
-"""Deviations add up to nothing, so that fewer levels are too few to tell noise from signal
-(shrinking pays from three free numbers on: James and Stein 1961)."""
 
 MOST_IN_ORDER = 128
 """Levels up to which neighbours are smoothed; a spectrum costs their cube. More count as without
@@ -47,12 +44,9 @@ def shrunk(
     covariance a K: K is 1 on the diagonal for levels without an order, and also holds a trend or a
     common curve of neighbours for levels with one. a and K are those of greatest marginal
     likelihood, the same for all classes; the posterior mean takes the place of the deviation. The
-    totals of the levels stay as measured, and sigma stays what it was.
+    totals of the levels stay as measured, up to rounding, and sigma stays what it was.
 
-    Left as they are: linear queries, marginals of more columns, of features alone and of two
-    targets, pairs of a feature of fewer than `FEWEST_LEVELS` levels, and those of a numeric target,
-    whose scale a learner by squared loss needs (generated houses at epsilon 1: R^2 .629, shrunk
-    .623).
+    Left as they are: linear queries, and what `target_of_pair` leaves out.
 
     Args:
         measurements: noisy marginals.
@@ -65,20 +59,10 @@ def shrunk(
     """
     return tuple(
         _drawn(m, measurements, schema, target, n)
-        if (target := _target_of(m, schema, targets)) is not None
+        if m.query is None and (target := target_of_pair(schema, m.clique, targets)) is not None
         else m
         for m in measurements
     )
-
-
-def _target_of(m: Measurement, schema: Schema, targets: Sequence[str]) -> str | None:
-    held = [name for name in m.clique if name in targets]
-    if m.query is not None or len(m.clique) != 2 or len(held) != 1:
-        return None
-    (feature,) = (name for name in m.clique if name not in held)
-    if schema[held[0]].is_number or schema.size(feature) < FEWEST_LEVELS:
-        return None
-    return held[0]
 
 
 def _drawn(
@@ -90,16 +74,15 @@ def _drawn(
     share = _margin(measurements, target, schema.size(target))
     rows = _margin(measurements, feature, schema.size(feature)) * n
     deviation = table - np.outer(table.sum(axis=1), share)
-    # Of the noise of a level, class y's deviation holds 1 - 2 pi + K pi^2 of a cell's variance.
+    # Of a level's noise, class y's deviation holds 1 - 2 pi + K pi^2 of a cell's variance. What is
+    # kept is linear in the levels and the same for all classes, so their sum stays 0.
     scale = np.sqrt(1.0 - 2.0 * share + len(share) * share**2)
     kept = _posterior(deviation / scale, rows, m.sigma, _priors(schema, feature)) * scale
     moved = np.rint(kept - deviation).astype(np.int64)
     return replace(m, values=m.values + np.moveaxis(moved, 0, axis))
 
 
-def _margin(
-    measurements: Sequence[Measurement], name: str, levels: int
-) -> NDArray[np.float64]:
+def _margin(measurements: Sequence[Measurement], name: str, levels: int) -> NDArray[np.float64]:
     """Shares of a column's levels, from all marginals that count it, by their precision."""
     total, precision = np.zeros(levels), 0.0
     for m in measurements:

@@ -102,3 +102,16 @@ def test_spreading_classes_evenly_leaves_the_law_of_a_row(rows):
     assert fit_p_value(found.ravel(), law.ravel()) > ACCEPT
     independent = np.multiply.outer(pair.sum(axis=1), (pair.sum(axis=0)[:, None] * given))
     assert fit_p_value(found.ravel(), independent.ravel()) < ACCEPT
+
+
+def test_a_class_stands_at_every_place_equally_often():
+    """One row of a class beside two of another would stand in the middle half of the time: the
+    ranks are turned."""
+    tree = JunctionTree(cliques=(("y",), ("x",)), parents=(None, None), separators=((), ()))
+    tables = [np.array([1.0, 2.0]), np.ones(3)]
+    rng = np.random.default_rng(8)
+    draws = [
+        sample_tree(tree, tables, {"y": 2, "x": 3}, 3, rng, "rounded", ("y",)) for _ in range(6_000)
+    ]
+    alone = np.array([codes[codes[:, 0] == 0, 1][0] for codes in draws])
+    assert fit_p_value(np.bincount(alone, minlength=3), np.full(3, 1 / 3)) > ACCEPT
