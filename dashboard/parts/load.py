@@ -12,7 +12,7 @@ from dashboard import machine_key
 from dashboard.owned import own
 from dashboard.parts import key_entry
 from dashboard.parts.opening import opening
-from dashboard.state import Graph, Project, project, replace_project
+from dashboard.state import Graph, Project, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
 from prism_core.data.delimited import LATIN1, SEPARATORS
@@ -24,6 +24,10 @@ from prism_core.structure import formats
 from prism_core.workspace import address, open_rows
 
 if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from prism_core.data.big import BigTable
+    from prism_core.data.tables import RawTable
     from prism_core.experiments.samples import Sample
 
 _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
@@ -139,28 +143,43 @@ def _upload() -> None:
     if file is None:
         return
     wanted = st.button("Load this file", type="primary", key="upload_load")
-    if wanted or st.session_state.pop("upload_offered", False):
-        try:
-            raw = read_table(
-                file.getvalue(), name=file.name, separator=separator, encoding=encoding
-            )
-        except TableError as error:
-            st.error(plain(str(error)), icon=":material/error:")
-            _offer(error)
-            return
-        kept, digest = project(), hashlib.sha256(file.getvalue()).hexdigest()
-        replace_project(
-            Project(
-                name=file.name,
-                raw=raw,
-                public=public,
-                private_sha256=frozenset() if public else frozenset([digest]),
-                asset="" if public else file.name,
-                synthesis=Synthesis(),
-                budget=replace(kept.budget, locks={}),  # of other columns
-            )
-        )
-        st.rerun()
+    pressed = wanted or st.session_state.pop("upload_offered", False)
+    asked = _key("upload", file.file_id, separator, encoding, public)
+    try:
+        if opening(
+            asked, lambda: _from_file(file, separator, encoding, public=public), pressed=pressed
+        ):
+            st.rerun()
+    except TableError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        _offer(error)
+
+
+def _key(*parts: object) -> str:
+    """Of a question: another file or another way to read it is not what was asked about."""
+    return f"{parts[0]}_{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}"
+
+
+def _from_file(file: UploadedFile, separator: str, encoding: str, *, public: bool) -> Project:
+    content = file.getvalue()
+    raw = read_table(content, name=file.name, separator=separator, encoding=encoding)
+    digest = hashlib.sha256(content).hexdigest()
+    private = frozenset() if public else frozenset([digest])
+    return _of_table(raw, file.name, private, public=public)
+
+
+def _of_table(
+    raw: RawTable | BigTable, name: str, private: frozenset[str], *, public: bool
+) -> Project:
+    return Project(
+        name=name,
+        raw=raw,
+        public=public,
+        private_sha256=private,
+        asset="" if public else name,
+        synthesis=Synthesis(),
+        budget=replace(project().budget, locks={}),  # of other columns
+    )
 
 
 def _address() -> None:
@@ -185,24 +204,22 @@ def _address() -> None:
     public = st.checkbox(
         "These rows are public: runs are rehearsals and are not charged", key="place_public"
     )
-    if not st.button("Open this table", type="primary", key="place_open") or not text.strip():
-        return
+    wanted = st.button("Open this table", type="primary", key="place_open")
+    with mistakes():
+        if opening(
+            _key("place", text.strip(), public),
+            lambda: _from_place(text, public=public),
+            pressed=wanted and bool(text.strip()),
+        ):
+            st.rerun()
+
+
+def _from_place(text: str, *, public: bool) -> Project:
     style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
-    with mistakes(), st.spinner("Counting the rows …"):
+    with st.spinner("Counting the rows …"):
         raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})
         assert raw.rows > 0, "a table without rows is refused when it is read"
-        kept = project()
-        replace_project(
-            Project(
-                name=raw.name,
-                raw=raw,
-                public=public,
-                asset="" if public else raw.name,
-                synthesis=Synthesis(),
-                budget=replace(kept.budget, locks={}),  # of other columns
-            )
-        )
-        st.rerun()
+    return _of_table(raw, raw.name, frozenset(), public=public)
 
 
 def _offer(error: TableError) -> None:

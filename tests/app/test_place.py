@@ -96,6 +96,31 @@ def test_a_pattern_of_files_is_opened_and_its_rows_are_not_read(parts):
     found.raw.close()
 
 
+def test_a_table_replaces_no_project_of_ones_own_without_a_question(parts):
+    test = opened()
+    test.text_input(key="place_text").set_value(parts)
+    test.button(key="place_open").click().run()
+    first = test.session_state["project"]
+    test.text_input(key="place_text").set_value(parts)
+    test.button(key="place_open").click().run()
+    assert not test.exception
+    assert test.session_state["project"] is first
+    assert "is open here" in test.warning[0].value
+    (replace,) = [part for part in test.button if str(part.key).endswith("_replace")]
+    kept = replace.key
+    # Another address is not what was asked about.
+    test.text_input(key="place_text").set_value(f"{parts} ".replace("*", "?")).run()
+    assert not [part for part in test.button if str(part.key).endswith("_replace")]
+    test.text_input(key="place_text").set_value(parts).run()
+    test.button(key=kept).click().run()
+    assert not test.exception
+    second = test.session_state["project"]
+    assert second is not first
+    assert second.raw.rows == first.raw.rows
+    for one in (first, second):
+        one.raw.close()
+
+
 @pytest.mark.privacy
 def test_a_wrong_address_is_a_sentence_without_its_password():
     test = opened()
