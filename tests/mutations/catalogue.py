@@ -617,6 +617,23 @@ CATALOGUE = (
         "if entry.question.key == asked.key and entry.source != LOST:", "if entry is None:",
         f"{HOLDOUT}::test_the_same_question_gets_the_stored_answer_and_no_noise",
     ),
+    # --- what is claimed of the rows that are drawn ---
+    _one(
+        "a class stands at some places more often than at others", "synthesis/sample.py",
+        "turn = rng.integers(0, np.maximum(members, 1))",
+        "turn = 0 * rng.integers(0, np.maximum(members, 1))",
+        "statistical/test_sample_law.py::test_a_class_stands_at_every_place_equally_often",
+    ),
+    _one(
+        "classes are spread over rows that should be independent draws", "synthesis/sample.py",
+        'late = spread if rule == "rounded" else ()', "late = spread",
+        "unit/test_sample.py::test_independent_draws_stay_independent",
+    ),
+    _one(
+        "a bound for pairs that were not fitted as measured", "planning/bounds.py",
+        "    if draws_pairs_together(plan):\n", "    if False:\n",
+        "unit/test_shrink.py::test_no_bound_is_claimed_for_pairs_that_were_drawn_together",
+    ),
     # --- the report ---
     _one(
         "names in the report are markup", "bundle/report.py",
