@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema import Schema
     from prism_core.synthesis.measure import Measurement
 
-MOST_IN_ORDER = 128
+MOST_IN_ORDER = 256
 """Levels up to which neighbours are smoothed; a spectrum costs their cube. More count as without
 an order."""
 
