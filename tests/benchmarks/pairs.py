@@ -1,6 +1,6 @@
 """The same noisy marginals with the target fitted as measured and drawn together.
 
-    python tests/benchmarks/pairs.py [--seeds 5] [--epsilon 0.2 1 4]
+    python tests/benchmarks/pairs.py [--seeds 4] [--epsilon 0.2 1 4]
 
 The sample `readmission` in every regime; rows are public, noise is seeded. Prints a Markdown line
 for every regime and epsilon: AUC of the default learner and of gradient boosting from S.
@@ -35,7 +35,7 @@ LEARNERS = ("logistic_onehot", "gradient_boosting")
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.2, 1.0, 4.0])
     given = parser.parse_args()
     sample = samples.load("readmission")
@@ -55,7 +55,7 @@ def _line(
     task = Task(target=TARGET, regime=regime)
     plan = design(train.schema, task, Budget(epsilon=epsilon), train.n, dag=dag)
     for seed in range(seeds):
-        rng = np.random.default_rng([seed, 11])
+        rng = np.random.default_rng([seed, 1])
         made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
         plain = replace(made.plan, synthesis=replace(made.plan.synthesis, pairs="measured"))
         again = draw(plain, fit_model(plain, made.measurements), made.seed)[0]
