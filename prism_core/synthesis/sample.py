@@ -65,13 +65,13 @@ def sample_tree(
         conditional = np.transpose(table, axes).reshape(states, -1)
         state = _flat(drawn, separator, sizes, rows)
         order = rng.permutation(rows)
-        if states > 1:  # state by state, at random within
-            order = order[np.argsort(state[order], kind="stable")]
         over = tuple(name for name in late if name in drawn and name not in separator)
         # With fewer rows than classes of all states there is nothing to space evenly.
         if over and _states((*separator, *over), sizes) <= rows:
             both = _flat(drawn, (*separator, *over), sizes, rows)
             order = _evenly(order, state, both, rng)
+        elif states > 1:  # state by state, at random within
+            order = order[np.argsort(state[order], kind="stable")]
         counts = _counts(conditional, np.bincount(state, minlength=states), rng, rule)
         cells = np.unravel_index(np.arange(counts.shape[1]), [sizes[name] for name in fresh])
         for name, codes in zip(fresh, cells, strict=True):
@@ -87,7 +87,7 @@ def _evenly(
     both: NDArray[np.unsignedinteger],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """The same order state by state, in which the rows of every class stand evenly spaced.
+    """Rows state by state, in an order in which those of every class stand evenly spaced.
 
     Of a state's M rows those of class y, m_y of them in their random order, are put at
     (i + u_y) / m_y on a circle, u_y uniform; their ranks are then turned by a uniform whole number.
@@ -97,24 +97,27 @@ def _evenly(
     of K classes: chance moves the relation of class and cell by a few rows, not by their root.
 
     Args:
-        order: rows sorted by state, in random order within.
+        order: rows in random order.
         state: of every row, its separator's.
         both: of every row, state and class as one number.
         rng: where the randomness comes from.
     """
     sizes = np.bincount(both)
-    by_class = order[np.argsort(both[order], kind="stable")]
-    both = both[by_class]
+    order = order[np.argsort(both[order], kind="stable")]
+    both = both[order]
     rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[both]
     place = (rank + rng.random(len(sizes))[both]) / sizes[both]
-    # As whole numbers they sort in half the time, and no state runs into the next.
-    key = (state[by_class].astype(np.int64) << 32) + (place * 2.0**32).astype(np.int64)
-    order = by_class[np.argsort(key)]
+    # Sixteen bits are sorted in linear time; more rows than that need finer places.
+    fine = np.uint16 if len(order) <= 2**16 else np.uint32
+    order = order[np.argsort((place * (np.iinfo(fine).max + 1.0)).astype(fine), kind="stable")]
+    order = order[np.argsort(state[order], kind="stable")]
     members = np.bincount(state)
     turn = rng.integers(0, np.maximum(members, 1))
-    many, first = np.repeat(members, members), np.repeat(np.cumsum(members) - members, members)
+    end = np.cumsum(members)
+    place = np.arange(len(order)) + np.repeat(turn, members)
+    place -= np.repeat(members, members) * (place >= np.repeat(end, members))
     turned = np.empty_like(order)
-    turned[first + (np.arange(len(order)) - first + np.repeat(turn, members)) % many] = order
+    turned[place] = order
     return turned
 
 
