@@ -20,9 +20,10 @@ from prism_core.privacy.events import failure
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.privacy.prior import amount_left
+from prism_core.synthesis.drawn import Sketches, fit_drawn
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
-from prism_core.synthesis.pgm import fit_pgm
+from prism_core.synthesis.pgm import engine_for, fit_pgm
 from prism_core.synthesis.sample import publishable_seed
 from prism_core.synthesis.select import (
     AdaptiveChooser,
@@ -205,11 +206,14 @@ def fit_model(
     """
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
+    engine = plan.synthesis.engine
     if plan.synthesis.pairs == "shrunk":
+        if engine_for(plan.sizes, plan.task.target_names, measurements, engine) == "fast":
+            return fit_drawn(plan, measurements, progress)
         measurements = shrunk(measurements, plan.schema, plan.task.target_names, plan.n)
     return fit_pgm(
         plan.sizes, _targets(plan), plan.n, measurements,
-        iterations=plan.synthesis.iterations, tolerance=_FINAL, engine=plan.synthesis.engine,
+        iterations=plan.synthesis.iterations, tolerance=_FINAL, engine=engine,
         progress=progress,
     )  # fmt: skip
 
@@ -355,10 +359,13 @@ class _Run:
         step = self._stage("three_way", 2 * choice.rounds)
         step()
         chooser = AdaptiveChooser(self.table, self.plan, self.noise, self.measurements)
-        planned, model = self.plan, None
+        planned, model, sketches = self.plan, None, Sketches(self.plan)
         while chooser.left:
             step()
-            model = self._sketch(model)
+            if planned.synthesis.pairs == "shrunk":
+                model = sketches.of(self.measurements)
+            else:
+                model = self._sketch(model)
             if chooser.pick(model) is not None:
                 queries = with_adaptive(planned, chooser.picks).queries[-1:]
                 self.measurements += measure(self.table, queries, self.noise, step)

@@ -25,8 +25,14 @@ ROUNDS_SHARE = 0.5
 CHOICE_SHARE = 0.1
 """Part of a round for the choice; the measurement gets the rest (method note, section 5)."""
 
-GROWTH_CELLS = 40_000
-"""Cells by which the rounds may enlarge the junction tree."""
+GROWTH_CELLS = 200_000
+"""Cells by which the rounds may enlarge the junction tree.
+
+Adult, 14 splits, AUC at epsilon 1: .8970 with 10,000, .8974 with 40,000, .8981 with 200,000 and
+with a million."""
+
+CANDIDATE_CELLS = 40_000
+"""Cells of the largest candidate with the target."""
 
 LEAST_ROUNDS = 4
 """Fewer do not make up for the noise that half of the budget adds to the pairs with the target."""
@@ -75,7 +81,7 @@ class Candidates(Sequence["Clique"]):
     def of(cls, schema: Schema, s: Sequence[str], target: str) -> Candidates:
         """Those within S."""
         sizes = tuple(map(schema.size, s))
-        most = GROWTH_CELLS // schema.size(target)
+        most = CANDIDATE_CELLS // schema.size(target)
         pairs = Pairs(names=tuple(s), sizes=sizes, most=most)
         return cls(schema=schema, pairs=pairs, target=target)
 
@@ -174,7 +180,7 @@ def best_features(schema: Schema, features: Sequence[str], k: int, target: str) 
     """
     ordered = sorted(features, key=schema.size)
     largest = schema.cells((*ordered[-2:], target))
-    return schema.canonical(ordered[: k if largest <= GROWTH_CELLS else 2])
+    return schema.canonical(ordered[: k if largest <= CANDIDATE_CELLS else 2])
 
 
 def check_picks(picks: Sequence[Pick], candidates: Sequence[Clique], parts: int) -> None:

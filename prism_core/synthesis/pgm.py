@@ -15,7 +15,7 @@ import numpy as np
 from prism_core.errors import PlanError, PrivacyError
 from prism_core.planning.junction_tree import forecast
 from prism_core.planning.task import ENGINES
-from prism_core.synthesis.engine.fit import TOLERANCE, fit
+from prism_core.synthesis.engine.fit import TOLERANCE, Prior, fit
 from prism_core.synthesis.mbi_fit import as_markov_random_field, fit_mbi
 from prism_core.synthesis.sample import sample_tree
 from prism_core.synthesis.uncovered import marginal_of
@@ -51,7 +51,8 @@ class Pgm:
         tree: junction tree over the maximal cliques.
         tables: marginal counts of every clique of the tree.
         loss: half the sum of squared standardised residuals at the end of the fit.
-        gap: upper bound on how far `loss` is above the least possible; None from mbi.
+        gap: upper bound on how far `loss`, with a prior's share, is above the least possible;
+            None from mbi.
         engine: which engine fitted it.
         potentials: set of columns -> log potentials, whose sum is log P up to a constant.
         targets: Y, or several; their classes are spread evenly over the rows that are drawn.
@@ -105,6 +106,8 @@ def fit_pgm(
     iterations: int = 1_000,
     tolerance: float = TOLERANCE,
     start: Pgm | None = None,
+    prior: Pgm | None = None,
+    pull: float = 0.0,
     engine: EngineName = "auto",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Pgm:
@@ -121,6 +124,10 @@ def fit_pgm(
         iterations: at most this many; both engines stop early when the loss no longer falls.
         tolerance: share of the loss that may be missing (our own engine).
         start: a model of fewer of these measurements, to begin at (our own engine).
+        prior: a model of some of these measurements that the others move as little as they must:
+            `pull` times the Kullback-Leibler divergence from it is added to what is minimised
+            (our own engine).
+        pull: so many people as the prior's word counts.
         engine: `fast`, `mbi`, or `auto`: fast unless a clique has `LARGE_CLIQUE` cells.
         progress: called with the share done; may raise to stop.
 
@@ -132,10 +139,7 @@ def fit_pgm(
         raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
     check_measurements(sizes, n, measurements)
     last = (target,) if isinstance(target, str) else tuple(target)
-    if engine == "auto":
-        size = forecast(sizes, [m.clique for m in measurements], last=last)
-        engine = "mbi" if size.largest_clique >= LARGE_CLIQUE else "fast"
-    if engine == "mbi":
+    if engine_for(sizes, last, measurements, engine) == "mbi":
         found = fit_mbi(sizes, last, n, measurements, iterations=iterations, progress=progress)
         return Pgm(
             sizes=sizes, n=n, tree=found.tree, tables=found.tables, loss=found.loss,
@@ -143,9 +147,24 @@ def fit_pgm(
         )  # fmt: skip
     made = fit(
         sizes, n, measurements, last=last, iterations=iterations, tolerance=tolerance,
-        start=None if start is None else start.potentials, progress=progress,
+        start=None if start is None else start.potentials,
+        prior=None if prior is None else Prior(potentials=prior.potentials, weight=pull),
+        progress=progress,
     )  # fmt: skip
     return Pgm.of(sizes, n, made, last)
+
+
+def engine_for(
+    sizes: Mapping[str, int],
+    targets: Sequence[str],
+    measurements: Sequence[Measurement],
+    engine: EngineName,
+) -> EngineName:
+    """The engine that fits these marginals: `fast` or `mbi`."""
+    if engine != "auto":
+        return engine
+    size = forecast(sizes, [m.clique for m in measurements], last=targets)
+    return "mbi" if size.largest_clique >= LARGE_CLIQUE else "fast"
 
 
 def check_measurements(

@@ -18,33 +18,40 @@ from prism_core.planning.together import FEWEST_LEVELS, target_of_pair
 from prism_core.synthesis.projection import to_simplex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from prism_core.data.schema import Schema
+    from prism_core.planning.junction_tree import Clique
     from prism_core.synthesis.measure import Measurement
 
 MOST_IN_ORDER = 256
 """Levels up to which neighbours are smoothed; a spectrum costs their cube. More count as without
 an order."""
 
+_FEWEST = 1e-9  # rows, where a model expects none
 _VARIANCES = np.exp(np.linspace(math.log(1e-6), math.log(1e3), 64))
 _ALONE = (0.0, 0.03, 0.3)  # variance of a level's own, beside what it shares with neighbours
 _REACH = (1.0, 2.0, 4.0)  # levels over which neighbours share
 
 
 def shrunk(
-    measurements: Sequence[Measurement], schema: Schema, targets: Sequence[str], n: int
+    measurements: Sequence[Measurement],
+    schema: Schema,
+    targets: Sequence[str],
+    n: int,
+    expected: Mapping[Clique, NDArray[np.float64]] | None = None,
 ) -> tuple[Measurement, ...]:
     """The same measurements, with the counts of pairs (X, Y) drawn together.
 
-    With N_x rows of level x and shares pi_y of the classes, a pair's table is
-    N_x (pi_y + delta_xy) + noise. The deviations of a class get a normal prior with mean 0 and
-    covariance a K: K is 1 on the diagonal for levels without an order, and also holds a trend or a
-    common curve of neighbours for levels with one. a and K are those of greatest marginal
-    likelihood, the same for all classes; the posterior mean takes the place of the deviation. The
-    totals of the levels stay as measured, up to rounding, and sigma stays what it was.
+    With N_x rows of level x and shares pi_xy of the classes that are expected there, a pair's table
+    is N_x (pi_xy + delta_xy) + noise. Without `expected` the shares are those of all rows. The
+    deviations of a class get a normal prior with mean 0 and covariance a K: K is 1 on the diagonal
+    for levels without an order, and also holds a trend or a common curve of neighbours for levels
+    with one. a and K are those of greatest marginal likelihood, the same for all classes; the
+    posterior mean takes the place of the deviation. The totals of the levels stay as measured, up
+    to rounding, and sigma stays what it was.
 
     Left as they are: linear queries, and what `target_of_pair` leaves out.
 
@@ -53,12 +60,14 @@ def shrunk(
         schema: says which columns are in an order.
         targets: Y, or several.
         n: training rows.
+        expected: pair -> counts of a model that does not know the pair's noise, in the pair's
+            order; only their shares within a level count.
 
     Returns:
         As many, in the same order; values are whole numbers.
     """
     return tuple(
-        _drawn(m, measurements, schema, target, n)
+        _drawn(m, measurements, schema, target, n, (expected or {}).get(m.clique))
         if m.query is None and (target := target_of_pair(schema, m.clique, targets)) is not None
         else m
         for m in measurements
@@ -66,20 +75,28 @@ def shrunk(
 
 
 def _drawn(
-    m: Measurement, measurements: Sequence[Measurement], schema: Schema, target: str, n: int
-) -> Measurement:
+    m: Measurement, measurements: Sequence[Measurement], schema: Schema, target: str, n: int,
+    expected: NDArray[np.float64] | None,
+) -> Measurement:  # fmt: skip
     axis = 1 - m.clique.index(target)
     feature = m.clique[axis]
     table = np.moveaxis(m.values, axis, 0).astype(np.float64)
     share = _margin(measurements, target, schema.size(target))
     rows = _margin(measurements, feature, schema.size(feature)) * n
-    deviation = table - np.outer(table.sum(axis=1), share)
+    shares = share if expected is None else _shares(np.moveaxis(expected, axis, 0))
+    deviation = table - table.sum(axis=1, keepdims=True) * shares
     # Of a level's noise, class y's deviation holds 1 - 2 pi + K pi^2 of a cell's variance. What is
     # kept is linear in the levels and the same for all classes, so their sum stays 0.
     scale = np.sqrt(1.0 - 2.0 * share + len(share) * share**2)
     kept = _posterior(deviation / scale, rows, m.sigma, _priors(schema, feature)) * scale
     moved = np.rint(kept - deviation).astype(np.int64)
     return replace(m, values=m.values + np.moveaxis(moved, 0, axis))
+
+
+def _shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of the classes within every level; a level that no row is expected in counts as even."""
+    counts = np.maximum(counts, _FEWEST)
+    return counts / counts.sum(axis=1, keepdims=True)
 
 
 def _margin(measurements: Sequence[Measurement], name: str, levels: int) -> NDArray[np.float64]:

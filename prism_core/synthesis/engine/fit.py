@@ -54,6 +54,23 @@ class Fitted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Prior:
+    """A model that a fit stays near to: the fit minimises loss + weight KL(P || prior).
+
+    Attributes:
+        potentials: `Fitted.potentials` of a fit to some of the measurements.
+        weight: above 0; so many people as the prior's word counts.
+    """
+
+    potentials: Mapping[Clique, NDArray[np.float64]] = field(repr=False)
+    weight: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.weight < math.inf:
+            raise ValueError("weight must be above 0 and finite")
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Part:
     """A connected part of the measured graph: its tree and where its cells stand.
 
@@ -162,6 +179,7 @@ class Structure:
         iterations: int = 1_000,
         tolerance: float = TOLERANCE,
         start: Mapping[Clique, NDArray[np.float64]] | None = None,
+        prior: Prior | None = None,
         progress: Callable[[float], None] = lambda _: None,
     ) -> Fitted:
         """Fit the model to noisy counts; post-processing, spends nothing.
@@ -172,6 +190,7 @@ class Structure:
             iterations: at most so many steps for a part.
             tolerance: share of the loss at which to stop; see `solver.solve`.
             start: `Fitted.potentials` of a fit to fewer measurements, to begin at.
+            prior: pulls the parts that a fit to fewer measurements knows in part.
             progress: called with the share done; may raise to stop.
         """
         if not n > 0:
@@ -184,8 +203,10 @@ class Structure:
         for part in self._parts:
             own = int(part.flat.layout.cells[-1])
             wanted, precision = self._observed(part, merged, answers, float(n))
+            near = self._prior(part, prior)
             solved = _solve(
-                part, wanted, precision, iterations, tolerance, self._start(part, start or {}),
+                part, wanted, precision, iterations, tolerance,
+                self._start(part, start or {}, near), near,
                 lambda share, done=done, own=own: progress((done + share * own) / cells),
             )  # fmt: skip
             done += own
@@ -197,6 +218,8 @@ class Structure:
             cells_of = (
                 solved.potential if part.rows is None else part.rows.to_cells(solved.potential)
             )
+            if near is not None:
+                cells_of = cells_of + near[0]
             for q, a, b in zip(part.asked, part.flat.starts, part.flat.starts[1:], strict=False):
                 found[self.asked[q]] = cells_of[a:b].reshape(self._shape(q))
         progress(1.0)
@@ -205,17 +228,25 @@ class Structure:
             potentials=found, loss=loss, gap=gap, steps=steps,
         )  # fmt: skip
 
-    def _start(
-        self, part: _Part, known: Mapping[Clique, NDArray[np.float64]]
-    ) -> NDArray[np.float64] | None:
-        """Known potentials of a part's measured sets, zeros for new ones; None where none is."""
-        sets = [self.asked[q] for q in part.asked]
-        if not any(names in known for names in sets):
+    def _prior(self, part: _Part, prior: Prior | None) -> tuple[NDArray[np.float64], float] | None:
+        """The prior's potentials and weight, for a part that holds sets known to it, and others."""
+        if prior is None or all(self.asked[q] in prior.potentials for q in part.asked):
             return None
-        pieces = [
-            known[names].ravel() if names in known else np.zeros(math.prod(self._shape(q)))
-            for q, names in zip(part.asked, sets, strict=True)
-        ]
+        pieces = self._known(part, prior.potentials)
+        return None if pieces is None else (np.concatenate(pieces), prior.weight)
+
+    def _start(
+        self, part: _Part, known: Mapping[Clique, NDArray[np.float64]],
+        prior: tuple[NDArray[np.float64], float] | None,
+    ) -> NDArray[np.float64] | None:  # fmt: skip
+        """Where to begin: known potentials, less the prior's; None where none is known."""
+        pieces = self._known(part, known)
+        if pieces is None:
+            return None
+        if prior is not None:
+            ends = part.flat.starts[1:-1]
+            less = np.split(prior[0], ends)
+            pieces = [piece - other for piece, other in zip(pieces, less, strict=True)]
         if part.rows is None:
             return np.concatenate(pieces)
         # A set that a table measures holds its potentials whole; of the others the first query of
@@ -232,6 +263,18 @@ class Structure:
         )  # fmt: skip
         begun[: part.rows.plain] = np.concatenate([*pieces, blank])[: part.rows.plain]
         return begun
+
+    def _known(
+        self, part: _Part, known: Mapping[Clique, NDArray[np.float64]]
+    ) -> list[NDArray[np.float64]] | None:
+        """Known potentials of a part's measured sets, zeros for new ones; None where none is."""
+        sets = [self.asked[q] for q in part.asked]
+        if not any(names in known for names in sets):
+            return None
+        return [
+            known[names].ravel() if names in known else np.zeros(math.prod(self._shape(q)))
+            for q, names in zip(part.asked, sets, strict=True)
+        ]
 
     def _shape(self, q: int) -> tuple[int, ...]:
         return tuple(self.sizes[name] for name in self.asked[q])
@@ -291,6 +334,7 @@ def fit(
     iterations: int = 1_000,
     tolerance: float = TOLERANCE,
     start: Mapping[Clique, NDArray[np.float64]] | None = None,
+    prior: Prior | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Fitted:
     """Fit the model to measurements; post-processing, spends nothing. See `Structure`."""
@@ -300,7 +344,7 @@ def fit(
     )  # fmt: skip
     return structure.fit(
         n, [m.values for m in measurements], iterations=iterations, tolerance=tolerance,
-        start=start, progress=progress,
+        start=start, prior=prior, progress=progress,
     )  # fmt: skip
 
 
@@ -311,6 +355,7 @@ def _solve(
     iterations: int,
     tolerance: float,
     start: NDArray[np.float64] | None,
+    prior: tuple[NDArray[np.float64], float] | None,
     progress: Callable[[float], None],
 ) -> Solved:
     cells = int(part.flat.layout.cells[-1])
@@ -324,7 +369,7 @@ def _solve(
     prepare()
     return solve(
         part.flat, part.overlap, wanted, precision, iterations=iterations, tolerance=tolerance,
-        start=start, rows=part.rows, progress=progress,
+        start=start, rows=part.rows, prior=prior, progress=progress,
     )  # fmt: skip
 
 

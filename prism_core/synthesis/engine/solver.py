@@ -18,11 +18,15 @@ straight steps must be short. Then the whole proximal problem is solved instead,
 
 which may go round any bend and never raises the loss.
 
+With a prior and its weight tau given, that problem is solved once, from the prior: what was
+measured is then followed as far as it speaks against tau people of the prior.
+
 Where linear queries are measured, mean and d are those of rows (see `rows`), and C is Q C Q'.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -48,7 +52,9 @@ _CLEAR = 1e-3  # share of the loss below which the gap leaves no doubt about a s
 _GAINED = 0.1  # of the fall of the loss so far; what the tolerance is a share of, if less
 _BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
 _INNER = 40  # Newton steps in one proximal problem
+_NEAR = 1e-2  # relative residual of the conjugate gradients where a prior is given
 _WARM = 1e-3  # part of the greatest precision that the proximal weight begins at near the optimum
+_ROUNDING = 1e-12  # of a loss, or of one: below it, what is left is rounding
 _FINEST = 1e-9  # relative residual of the conjugate gradients where rounding takes over
 
 
@@ -60,7 +66,8 @@ class Solved:
         potential: log potentials of the measured cells, or of the rows where there are any.
         belief: probabilities of the cells of all cliques.
         loss: at the end.
-        gap: duality gap: an upper bound on how far `loss` is above the least possible.
+        gap: duality gap: an upper bound on how far `loss` is above the least possible; with a
+            prior, how far loss and the prior's share are together.
         steps: Newton steps.
         stopped: why: `gap`, `gain` (no step lowers the loss by more than the tolerance),
             `rounding` or `iterations`.
@@ -84,6 +91,7 @@ def solve(
     tolerance: float,
     start: NDArray[np.float64] | None = None,
     rows: AnswerMap | None = None,
+    prior: tuple[NDArray[np.float64], float] | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Solved:
     """Fit one connected part; deterministic.
@@ -99,12 +107,20 @@ def solve(
             larger than n every model's loss is nearly the same, and a share of it says little);
             or when two undamped steps in a row lower it, by prediction and in fact, by less
             than a tenth of that (five, while the gap is large: a cell near 0 may yet have to
-            come back).
+            come back). With a prior: when the gap is below this share of what the fit lowers the
+            loss by.
         start: potentials of the measured cells to begin at, where they are better than zeros:
-            those of a fit to fewer measurements. The optimum is the same from wherever.
+            those of a fit to fewer measurements, less the prior's. The optimum is the same from
+            wherever.
         rows: what is measured of the cells, where linear queries are.
+        prior: log potentials of the cells of all sets, whatever is measured of them, and as how
+            many people they count: weight KL(P || prior) is added to what is minimised, and the
+            potential of the result is what is to be added to the prior's.
         progress: called before every step with the share done; may raise to stop.
     """
+    if prior is not None:
+        near = _State(flat, overlap, wanted, precision, rows, prior[0])
+        return _near(near, prior[1], iterations, tolerance, start, progress)
     state = _State(flat, overlap, wanted, precision, rows)
     uniform = state.loss
     warm = start is not None and state.begin(start)
@@ -126,6 +142,29 @@ def solve(
     return Solved(
         potential=state.potential, belief=state.belief, loss=state.whole, gap=state.gap(),
         steps=rule.steps, stopped=stopped,
+    )  # fmt: skip
+
+
+def _near(
+    state: _State,
+    weight: float,
+    iterations: int,
+    tolerance: float,
+    start: NDArray[np.float64] | None,
+    progress: Callable[[float], None],
+) -> Solved:
+    """Minimise L(P) + weight KL(P || prior), the prior being what the state stands at."""
+    steps = 0
+
+    def step() -> None:
+        nonlocal steps
+        progress(min(0.99, steps / 15.0))  # 5 to 10 are usual
+        steps += 1
+
+    inner = state.proximal(weight, _NEAR, step, most=iterations, close=2.0 * tolerance, start=start)
+    return Solved(
+        potential=state.potential, belief=state.belief, loss=state.whole, gap=state.short,
+        steps=inner, stopped="gap" if inner < iterations else "iterations",
     )  # fmt: skip
 
 
@@ -216,6 +255,7 @@ class _State:
         wanted: NDArray[np.float64],
         precision: NDArray[np.float64],
         rows: AnswerMap | None,
+        prior: NDArray[np.float64] | None = None,
     ) -> None:
         from prism_core.synthesis.engine import kernels
 
@@ -224,6 +264,7 @@ class _State:
         self._overlap = overlap
         self._precision = precision
         self._rows = rows
+        self._prior = prior
         cells, states = int(flat.layout.cells[-1]), int(flat.layout.states[-1])
         shared = int(overlap.sizes.max(initial=1))
         self._given, self.belief, self._room = (np.zeros(cells) for _ in range(3))
@@ -241,6 +282,7 @@ class _State:
         self._agree(self._wanted)
         self._wanted += even
         self.constant = 0.5 * float(precision @ (wanted - self._wanted) ** 2)
+        self.short = math.inf  # duality gap of the last proximal problem
         self.potential = np.zeros(len(wanted))
         self._mean = self._infer(self.potential)
         self.loss = self._loss(self._mean)
@@ -311,22 +353,33 @@ class _State:
         self._infer(self.potential)
         return _Taken(share=0.0, predicted=0.0, gained=0.0)
 
-    def proximal(self, tau: float, finesse: float, step: Callable[[], None]) -> int:
+    def proximal(
+        self,
+        tau: float,
+        finesse: float,
+        step: Callable[[], None],
+        *,
+        most: int = _INNER,
+        close: float = 1e-4,
+        start: NDArray[np.float64] | None = None,
+    ) -> int:
         """Minimise L(P) + tau KL(P || P_now); returns the number of Newton steps.
 
         Its dual, in the move d of the potentials, is log Z(now + d) - <d, wanted> +
-        tau ||d||^2 / 2 in the metric of 1 / precision. `step` is called before every step.
+        tau ||d||^2 / 2 in the metric of 1 / precision, and half of what is left of its gradient,
+        squared in the metric of precision, is the duality gap. `step` is called before every one
+        of at most `most` steps; the gap may be half of `close` times what the loss fell.
         """
         ridge = tau / self._precision
         center, best = self.potential, self.loss
-        move, mean = np.zeros_like(center), self._mean
-        self._infer(center)
-        value = self._log_z
+        move, mean, value = self._first(start, ridge)
         count = 0
-        for count in range(_INNER):  # noqa: B007  (its last value is returned)
+        for count in range(most):  # noqa: B007  (its last value is returned)
             step()
             residual = self._wanted - mean - ridge * move
-            if float(self._precision @ residual**2) <= 1e-4 * max(best - self._loss(mean), 0.0):
+            left = float(self._precision @ residual**2)
+            self.short = 0.5 * left
+            if left <= max(close * (best - self._loss(mean)), _ROUNDING * (1.0 + best)):
                 break
             step_there = self._direction(mean, residual.copy(), tau, finesse)
             onward = step_there.move
@@ -338,20 +391,42 @@ class _State:
             for _ in range(2 * _LINE):
                 there = move + share * onward
                 mean = self._infer(center + there)
-                found = self._log_z - float(there @ self._wanted)
-                found += 0.5 * float(ridge @ there**2)
+                found = self._dual(there, ridge)
                 if found <= value - 1e-4 * share * slope + 1e-13 * abs(value):
                     break
                 share *= 0.5
             move, value = there, found
         else:
-            count = _INNER
+            count = most
         loss = self._loss(mean)
-        if not loss < best:
+        if not loss <= best + _ROUNDING * (1.0 + best):  # NaN as well
             self._infer(center)
-            return _INNER
+            return most
         self.potential, self._mean, self.loss = center + move, mean, loss
         return count
+
+    def _first(
+        self, start: NDArray[np.float64] | None, ridge: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Move, mean and dual value to begin a proximal problem with; leaves them inferred."""
+        none = np.zeros_like(self.potential)
+        if start is not None:
+            value = self._log_z
+            # What potentials of several sets say of shared columns can be shifted between them
+            # without a change of the model; the nearest such move is meant.
+            even = ridge * (start - self.potential)
+            self._agree(even)
+            move = even / ridge
+            mean = self._infer(self.potential + move)
+            found = self._dual(move, ridge)
+            if found < value:  # not for NaN
+                return move, mean, found
+        mean = self._infer(self.potential)
+        return none, mean, self._log_z
+
+    def _dual(self, move: NDArray[np.float64], ridge: NDArray[np.float64]) -> float:
+        """At the potentials that were inferred last, `move` away from the center."""
+        return self._log_z - float(move @ self._wanted) + 0.5 * float(ridge @ move**2)
 
     def _direction(
         self, mean: NDArray[np.float64], residual: NDArray[np.float64], tau: float, finesse: float
@@ -385,6 +460,8 @@ class _State:
 
     def _infer(self, potential: NDArray[np.float64]) -> NDArray[np.float64]:
         given = self._to_cells(potential)
+        if self._prior is not None:
+            given = given + self._prior
         self._cells = np.empty(len(given))
         self._log_z = self._kernels.infer(
             self._tree, given, self._given, self.belief, self._message, self._top,

@@ -1,0 +1,210 @@
+"""The graphical model of noisy marginals that are drawn to what the others say.
+
+Counts of two or more features are noisier, cell by cell, than the pairs with the target, and a fit
+follows their noise wherever they have the last word. So the model of everything else is fitted
+first, and they move it only as far as they speak against `PULL` people of it: the fit minimises
+
+    sum_q ||M_q(P) n - y_q||^2 / (2 sigma_q^2) + PULL KL(P || model of everything else).
+
+A pair with the target is drawn to what the model of all but this pair expects of it (see `shrink`):
+a relationship to the household says most of what marital status says. All of it reads noisy counts
+only: post-processing, spends nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.errors import PlanError
+from prism_core.planning.junction_tree import forecast
+from prism_core.planning.together import target_of_pair
+from prism_core.synthesis.measure import Measurement
+from prism_core.synthesis.pgm import Pgm, fit_pgm
+from prism_core.synthesis.shrink import shrunk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.plan import Plan
+
+PULL = 300.0
+"""People as which the model without them counts against the counts of several features.
+
+Adult, epsilon 1 and 4, 14 splits each: 100 to 1,000 differ by less than .0003 in AUC."""
+
+MOST_CELLS = 20_000_000
+"""Cells of all models together that tell what pairs are expected to be; of more none is asked."""
+
+_BASE = 1e-5  # share of the loss that may be missing in the model that the others move
+_NEAR = 1e-4  # share of what they lower the loss by, below what one of many moves
+_ROUGH = 1e-2  # both, for what a pair is expected to be
+
+
+def parted(
+    measurements: Sequence[Measurement], targets: Sequence[str]
+) -> tuple[tuple[Measurement, ...], tuple[Measurement, ...]]:
+    """Everything else, and the counts of two or more features that move its model.
+
+    Counts of columns that nothing else counts are part of everything else.
+    """
+    several = [
+        m.query is None and sum(name not in targets for name in m.clique) > 1
+        for m in measurements
+    ]  # fmt: skip
+    known = {
+        name for m, of_several in zip(measurements, several, strict=True) if not of_several
+        for name in m.clique
+    }  # fmt: skip
+    moves = [
+        of_several and known.issuperset(m.clique)
+        for m, of_several in zip(measurements, several, strict=True)
+    ]
+    return (
+        tuple(m for m, yes in zip(measurements, moves, strict=True) if not yes),
+        tuple(m for m, yes in zip(measurements, moves, strict=True) if yes),
+    )
+
+
+def fit_drawn(
+    plan: Plan,
+    measurements: Sequence[Measurement],
+    progress: Callable[[float], None] = lambda _: None,
+) -> Pgm:
+    """The model of noisy marginals, drawn to what the others say.
+
+    Args:
+        plan: with every private choice filled in.
+        measurements: as measured.
+        progress: called with the share done; may raise to stop.
+    """
+    fits = _Fits(plan)
+    others, relations = parted(measurements, fits.targets)
+    base = fits.base(fits.pairs(others))
+    if relations:
+        expected = _expected(fits, others, relations, lambda share: progress(0.7 * share))
+        pairs = fits.pairs(others, expected)
+        base = fits.near(
+            fits.base(pairs), pairs, relations, _NEAR,
+            progress=lambda share: progress(0.7 + 0.3 * share),
+        )  # fmt: skip
+    progress(1.0)
+    return base
+
+
+@dataclass
+class Sketches:
+    """Models between rounds, each good enough to see what is wrong with it.
+
+    Attributes:
+        plan: before the rounds.
+    """
+
+    plan: Plan
+    _base: Pgm | None = field(default=None, init=False)
+    _last: Pgm | None = field(default=None, init=False)
+
+    def of(self, measurements: Sequence[Measurement]) -> Pgm:
+        """The model of what was measured so far, which only counts of several features extend."""
+        fits = _Fits(self.plan)
+        others, relations = parted(measurements, fits.targets)
+        pairs = fits.pairs(others)
+        if self._base is None:
+            self._base = fits.base(pairs)
+        if not relations:
+            return self._base
+        self._last = fits.near(self._base, pairs, relations, _NEAR, start=self._last)
+        return self._last
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """The fits of a plan."""
+
+    plan: Plan
+
+    @property
+    def targets(self) -> Clique:
+        return self.plan.task.target_names
+
+    def pairs(
+        self,
+        others: Sequence[Measurement],
+        expected: dict[Clique, NDArray[np.float64]] | None = None,
+    ) -> tuple[Measurement, ...]:
+        return shrunk(others, self.plan.schema, self.targets, self.plan.n, expected)
+
+    def base(self, measurements: Sequence[Measurement], tolerance: float = _BASE) -> Pgm:
+        plan = self.plan
+        return fit_pgm(
+            plan.sizes, self.targets, plan.n, measurements, tolerance=tolerance,
+            iterations=plan.synthesis.iterations, engine="fast",
+        )  # fmt: skip
+
+    def near(
+        self, base: Pgm, others: Sequence[Measurement], relations: Sequence[Measurement],
+        tolerance: float, *, start: Pgm | None = None,
+        progress: Callable[[float], None] = lambda _: None,
+    ) -> Pgm:  # fmt: skip
+        plan = self.plan
+        return fit_pgm(
+            plan.sizes, self.targets, plan.n, [*others, *relations], tolerance=tolerance,
+            iterations=plan.synthesis.iterations, start=start, prior=base, pull=PULL,
+            engine="fast", progress=progress,
+        )  # fmt: skip
+
+
+def _expected(
+    fits: _Fits, others: Sequence[Measurement], relations: Sequence[Measurement],
+    progress: Callable[[float], None],
+) -> dict[Clique, NDArray[np.float64]]:  # fmt: skip
+    """What the rest expects of the pairs with a target that it says something about."""
+    told = {name for m in relations for name in m.clique}
+    known = fits.pairs(others)
+    asked = [
+        (place, target) for place, m in enumerate(others)
+        if m.query is None and told.intersection(m.clique)
+        and (target := target_of_pair(fits.plan.schema, m.clique, fits.targets)) is not None
+    ]  # fmt: skip
+    rests = [_rest(known, relations, place, target) for place, target in asked]
+    if _cells(fits, rests) > MOST_CELLS:
+        return {}
+    found: dict[Clique, NDArray[np.float64]] = {}
+    for done, ((place, _), (some, more)) in enumerate(zip(asked, rests, strict=True)):
+        progress(done / len(asked))
+        model = fits.near(fits.base(some, _ROUGH), some, more, _ROUGH)
+        try:
+            found[others[place].clique] = np.asarray(model.marginal(others[place].clique))
+        except PlanError:  # too large a table on the way, which sizes alone decide
+            continue
+    return found
+
+
+def _rest(
+    others: Sequence[Measurement], relations: Sequence[Measurement], place: int, target: str
+) -> tuple[list[Measurement], list[Measurement]]:
+    """Everything but one pair, of which the totals of its levels stay, and but what holds it."""
+    pair = others[place]
+    axis = pair.clique.index(target)
+    totals = Measurement(
+        clique=(pair.clique[1 - axis],), values=pair.values.sum(axis=axis),
+        sigma=pair.sigma * math.sqrt(pair.values.shape[axis]),
+    )  # fmt: skip
+    some = [*others[:place], totals, *others[place + 1 :]]
+    return some, [m for m in relations if not set(pair.clique).issubset(m.clique)]
+
+
+def _cells(
+    fits: _Fits, rests: Iterable[tuple[Sequence[Measurement], Sequence[Measurement]]]
+) -> int:
+    """Of the models of all of them."""
+    return sum(
+        forecast(fits.plan.sizes, [m.clique for m in (*some, *more)], last=fits.targets).cells
+        for some, more in rests
+    )
