@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard
 
 from prism_core.errors import BudgetError
-from prism_core.planning.together import draws_pairs_together
+from prism_core.planning.together import draws_together
 from prism_core.planning.words import percent, up
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def _delta_s(plan: Plan, beta: float, p_min: float | None, residual: float | Non
             "or let the joint of S and the target be measured (fewer features or levels in S).",
             "guarantee",
         )
-    if draws_pairs_together(plan):
+    if draws_together(plan):
         return _unknown(
             "The noisy pairs are drawn together before the fit. That takes noise off them on "
             "average; the proposition is about pairs as they were measured. Choose As measured "

@@ -1,4 +1,4 @@
-"""Which pairs with the target are drawn together before the fit. No row is read."""
+"""What is drawn together before and in the fit. No row is read."""
 
 from __future__ import annotations
 
@@ -30,12 +30,20 @@ def target_of_pair(schema: Schema, clique: Clique, targets: Sequence[str]) -> st
     return held[0] if schema.size(feature) >= FEWEST_LEVELS else None
 
 
-def draws_pairs_together(plan: Plan) -> bool:
-    """Whether the plan's fit does so for any of its queries."""
+def draws_together(plan: Plan) -> bool:
+    """Whether the plan's fit may move a pair with the target away from what was measured.
+
+    Pairs are drawn together themselves, or counts of several features move them a little, those
+    that are still to be chosen among them.
+    """
     if plan.synthesis.model != "pgm" or plan.synthesis.pairs != "shrunk":
         return False
-    return any(
+    targets = plan.task.target_names
+    return (plan.tree is not None or plan.three_way is not None) or any(
         query.linear is None
-        and target_of_pair(plan.schema, query.clique, plan.task.target_names) is not None
+        and (
+            target_of_pair(plan.schema, query.clique, targets) is not None
+            or sum(name not in targets for name in query.clique) > 1
+        )
         for query in plan.queries
     )

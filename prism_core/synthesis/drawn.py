@@ -43,8 +43,9 @@ MOST_CELLS = 20_000_000
 """Cells of all models together that tell what pairs are expected to be; of more none is asked."""
 
 _BASE = 1e-5  # share of the loss that may be missing in the model that the others move
-_NEAR = 1e-4  # share of what they lower the loss by, below what one of many moves
-_ROUGH = 1e-2  # both, for what a pair is expected to be
+_NEAR = 1e-6  # share of what they lower the loss by
+_SKETCH = 1e-4  # the same between rounds: below what one of many marginals moves
+_ROUGH = 1e-2  # the same for what a pair is expected to be
 
 
 def parted(
@@ -119,7 +120,7 @@ class Sketches:
             self._base = fits.base(pairs)
         if not relations:
             return self._base
-        self._last = fits.near(self._base, pairs, relations, _NEAR, start=self._last)
+        self._last = fits.near(self._base, pairs, relations, _SKETCH, start=self._last)
         return self._last
 
 

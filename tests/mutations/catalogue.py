@@ -57,6 +57,7 @@ PLD = "unit/test_pld.py"
 TARGETS = "unit/test_targets.py"
 LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
+DRAWN = "unit/test_drawn.py"
 PRIVATE = "unit/test_private_evaluation.py"
 SQUARES = "unit/test_private_numeric.py"
 COMPARATORS = "unit/test_comparators.py"
@@ -631,8 +632,32 @@ CATALOGUE = (
     ),
     _one(
         "a bound for pairs that were not fitted as measured", "planning/bounds.py",
-        "    if draws_pairs_together(plan):\n", "    if False:\n",
+        "    if draws_together(plan):\n", "    if False:\n",
         "unit/test_shrink.py::test_no_bound_is_claimed_for_pairs_that_were_drawn_together",
+    ),
+    # --- marginals drawn to what the others say ---
+    _one(
+        "a pair is drawn to what its own noise says", "synthesis/drawn.py",
+        "    some = [*others[:place], totals, *others[place + 1 :]]\n",
+        "    some = [*others, totals]\n",
+        f"{DRAWN}::test_what_is_expected_of_a_pair_knows_no_more_of_it_than_the_totals",
+    ),
+    _one(
+        "a marginal that holds the pair tells what is expected of it", "synthesis/drawn.py",
+        "    return some, [m for m in relations if not set(pair.clique).issubset(m.clique)]\n",
+        "    return [*some, pair], [*relations]\n",
+        f"{DRAWN}::test_what_is_expected_of_a_pair_knows_no_more_of_it_than_the_totals",
+    ),
+    _one(
+        "the prior has no weight", "synthesis/engine/solver.py",
+        "        ridge = tau / self._precision\n", "        ridge = 0.0 / self._precision\n",
+        "property/test_near_prior.py::test_the_optimum_is_that_of_a_solver_over_the_joint",
+    ),
+    _one(
+        "a fit begins at potentials that are no nearest move", "synthesis/engine/solver.py",
+        "            self._agree(even)\n            move = even / ridge\n",
+        "            move = even / ridge\n",
+        "property/test_near_prior.py::test_where_a_fit_begins_does_not_matter",
     ),
     # --- the report ---
     _one(

@@ -394,7 +394,7 @@ def test_known_noise_on_private_rows_is_refused_before_a_row_is_read():
 
 def test_a_clique_that_would_outgrow_the_limit_is_not_open():
     names = [f"c{i}" for i in range(6)]
-    schema = domain(**dict.fromkeys(names, 13), y=2)
+    schema = domain(**dict.fromkeys(names, 19), y=2)
     dag = Dag(nodes=schema.names, edges=tuple((name, "y") for name in names))
     plan = plan_for(schema=schema, dag=dag, n=10**6)
     rows = EncodedTable(schema=schema, codes=np.zeros((2, 7), dtype=np.int32))

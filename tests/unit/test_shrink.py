@@ -14,7 +14,7 @@ from prism_core.data.schema import Schema
 from prism_core.pipeline import design, fit_model
 from prism_core.planning.bounds import bounds
 from prism_core.planning.task import Budget, Synthesis, Task
-from prism_core.planning.together import draws_pairs_together, target_of_pair
+from prism_core.planning.together import draws_together, target_of_pair
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.shrink import shrunk
 
@@ -217,7 +217,7 @@ def test_the_graphical_model_is_fitted_to_shrunk_pairs_unless_asked_otherwise():
                 for query in plan.queries
             ]  # fmt: skip
         models[pairs] = fit_model(plan, measured).marginal(("x", "y"))
-        assert draws_pairs_together(plan) == (pairs == "shrunk")
+        assert draws_together(plan) == (pairs == "shrunk")
         assert plan.to_dict()["pairs"] == pairs
     assert np.abs(models["shrunk"] - models["measured"]).max() > 1.0
 
@@ -228,7 +228,7 @@ def test_naive_bayes_takes_pairs_as_they_are():
         schema(), Task(target="y", regime="predictive", k=4), Budget(epsilon=1.0), 4_000,
         synthesis=Synthesis(model="naive_bayes"),
     )  # fmt: skip
-    assert not draws_pairs_together(plan)
+    assert not draws_together(plan)
 
 
 def test_no_bound_is_claimed_for_pairs_that_were_drawn_together():

@@ -259,7 +259,8 @@ def test_a_run_measures_what_was_chosen_within_its_charge(tmp_path, monkeypatch,
     ledger = Ledger(tmp_path)
     ledger.register("ward", epsilon=20.0, delta=1e-5)
     made = pipeline.release(
-        plan_for(rule, epsilon=8.0, synthesis=Synthesis(rows=30)), table(), ledger=ledger,
+        plan_for(rule, epsilon=8.0, synthesis=Synthesis(rows=30, pairs="measured")),
+        table(), ledger=ledger,
         asset="ward", noise=Best(), rng=np.random.default_rng(2),
     )  # fmt: skip
     kinds = [query.kind for query in made.plan.queries]
