@@ -49,7 +49,7 @@ _WORDS = {
     "synthesis.sampling": "Sampling",
     "synthesis.rows": "Synthetic rows",
     "synthesis.iterations": "Iterations",
-    "synthesis.pairs": "Noisy pairs with the target",
+    "synthesis.pairs": "Noisy marginals",
     "synthesis.engine": "Engine",
 }
 _FORMATS = {

@@ -46,8 +46,9 @@ _SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
 _PAIRS = {"shrunk": "Drawn together (less noise)", "measured": "As measured"}
 _PAIRS_HELP = (
     "A level with few rows says little beside its own noise. Drawn together, it keeps what the "
-    "levels of its column show in common, and neighbours share where levels have an order. Spends "
-    "nothing; only the graphical model does it."
+    "levels of its column and the other marginals show in common, and neighbours share where "
+    "levels have an order; counts of two features move the model only as far as their noise "
+    "allows. Spends nothing; only the graphical model does it."
 )
 
 
@@ -168,7 +169,7 @@ def _synthesis(entries: Entries) -> None:
     for attribute, label, options, help_text in (
         ("model", "Model", _MODELS, None),
         ("sampling", "Sampling", _SAMPLINGS, None),
-        ("pairs", "Noisy pairs with the target", _PAIRS, _PAIRS_HELP),
+        ("pairs", "Noisy marginals", _PAIRS, _PAIRS_HELP),
     ):
         key = entry(attribute, getattr(entries.synthesis, attribute))
         st.selectbox(

@@ -295,9 +295,9 @@ def _delta_s(plan: Plan, beta: float, p_min: float | None, residual: float | Non
         )
     if draws_together(plan):
         return _unknown(
-            "The noisy pairs are drawn together before the fit. That takes noise off them on "
+            "The noisy marginals are drawn together for the fit. That takes noise off them on "
             "average; the proposition is about pairs as they were measured. Choose As measured "
-            "for the noisy pairs with the target for a bound.",
+            "for the noisy marginals for a bound.",
             "guarantee",
         )
     return _by_tree(plan, beta, p_min)

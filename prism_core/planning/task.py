@@ -233,9 +233,12 @@ class Synthesis:
         rows: number of synthetic rows; as many as training rows when None.
         iterations: of the fit.
         pairs: `shrunk`: `pgm` is fitted to noisy pairs with the target that are drawn towards what
-            their levels have in common (`synthesis.shrink`); `measured`: to them as they are.
+            their levels and the other marginals have in common, and counts of several features
+            move it as little as they must (`synthesis.shrink`, `synthesis.drawn`); `measured`: to
+            all of them as they are.
         engine: what fits `pgm`: `fast`, `mbi` (the reference, compiles for each graph), or
-            `auto`: fast unless a clique is so large that mbi is quicker. Same optimum.
+            `auto`: fast unless a clique is so large that mbi is quicker. Same optimum of marginals
+            as measured; only `fast` draws counts of several features.
     """
 
     model: ModelName = "pgm"

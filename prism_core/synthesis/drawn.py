@@ -88,16 +88,14 @@ def fit_drawn(
     """
     fits = _Fits(plan)
     others, relations = parted(measurements, fits.targets)
-    base = fits.base(fits.pairs(others))
-    if relations:
-        expected = _expected(fits, others, relations, lambda share: progress(0.7 * share))
-        pairs = fits.pairs(others, expected)
-        base = fits.near(
-            fits.base(pairs), pairs, relations, _NEAR,
-            progress=lambda share: progress(0.7 + 0.3 * share),
-        )  # fmt: skip
-    progress(1.0)
-    return base
+    if not relations:
+        return fits.base(fits.pairs(others), progress=progress)
+    expected = _expected(fits, others, relations, lambda share: progress(0.6 * share))
+    pairs = fits.pairs(others, expected)
+    base = fits.base(pairs, progress=lambda share: progress(0.6 + 0.1 * share))
+    return fits.near(
+        base, pairs, relations, _NEAR, progress=lambda share: progress(0.7 + 0.3 * share)
+    )
 
 
 @dataclass
@@ -142,11 +140,14 @@ class _Fits:
     ) -> tuple[Measurement, ...]:
         return shrunk(others, self.plan.schema, self.targets, self.plan.n, expected)
 
-    def base(self, measurements: Sequence[Measurement], tolerance: float = _BASE) -> Pgm:
+    def base(
+        self, measurements: Sequence[Measurement], tolerance: float = _BASE, *,
+        progress: Callable[[float], None] = lambda _: None,
+    ) -> Pgm:  # fmt: skip
         plan = self.plan
         return fit_pgm(
             plan.sizes, self.targets, plan.n, measurements, tolerance=tolerance,
-            iterations=plan.synthesis.iterations, engine="fast",
+            iterations=plan.synthesis.iterations, engine="fast", progress=progress,
         )  # fmt: skip
 
     def near(

@@ -84,7 +84,7 @@ def check(sizes, n, measurements, weight):
     scale = 1.0 + abs(least)
     assert value <= least + 1e-5 * scale
     assert value - made.gap <= least + 1e-6 * scale  # the gap is a true bound
-    assert made.steps < 400
+    assert made.steps < 200
 
 
 @settings(max_examples=60, deadline=None)
@@ -114,7 +114,7 @@ def test_where_a_fit_begins_does_not_matter(shape, seed, weight):
     cold, _, objective = near(sizes, n, measurements, weight)
     plain = fit(sizes, n, measurements).potentials
     warm, _, _ = near(sizes, n, measurements, weight, start=plain)
-    assert warm.steps < 400
+    assert warm.steps < 200
     value = objective(joint_of(sizes, cold.potentials))
     again = objective(joint_of(sizes, warm.potentials))
     assert again == pytest.approx(value, rel=1e-5, abs=1e-5)

@@ -53,6 +53,7 @@ _GAINED = 0.1  # of the fall of the loss so far; what the tolerance is a share o
 _BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
 _INNER = 40  # Newton steps in one proximal problem
 _NEAR = 1e-2  # relative residual of the conjugate gradients where a prior is given
+_NEAR_STEPS = 200  # at most, where a prior is given; 5 to 10 are used
 _WARM = 1e-3  # part of the greatest precision that the proximal weight begins at near the optimum
 _ROUNDING = 1e-12  # of a loss, or of one: below it, what is left is rounding
 _FINEST = 1e-9  # relative residual of the conjugate gradients where rounding takes over
@@ -158,13 +159,14 @@ def _near(
 
     def step() -> None:
         nonlocal steps
-        progress(min(0.99, steps / 15.0))  # 5 to 10 are usual
+        progress(min(0.99, steps / 15.0))
         steps += 1
 
-    inner = state.proximal(weight, _NEAR, step, most=iterations, close=2.0 * tolerance, start=start)
+    most = min(iterations, _NEAR_STEPS)
+    inner = state.proximal(weight, _NEAR, step, most=most, close=2.0 * tolerance, start=start)
     return Solved(
         potential=state.potential, belief=state.belief, loss=state.whole, gap=state.short,
-        steps=inner, stopped="gap" if inner < iterations else "iterations",
+        steps=inner, stopped="gap" if inner < most else "iterations",
     )  # fmt: skip
 
 
