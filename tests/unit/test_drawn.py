@@ -123,7 +123,7 @@ def test_a_pair_is_nearer_to_the_truth_where_another_says_the_same(monkeypatch):
     rng = np.random.default_rng(2)
     plan = plan_for()
     truth = exact(("b", "y"))[:, 1] / exact(("b", "y")).sum(axis=1)
-    draws = [measured(rng, pairs=20.0, ties=15.0, of=(("a", "b"),)) for _ in range(30)]
+    draws = [measured(rng, pairs=30.0, ties=10.0, of=(("a", "b"),)) for _ in range(30)]
 
     def error():
         tables = [np.asarray(fit_drawn(plan, ms).marginal(("b", "y"))) for ms in draws]
@@ -146,7 +146,7 @@ def test_noise_on_features_that_have_nothing_to_do_with_each_other_is_not_follow
         plain = fit_pgm(plan.sizes, "y", N, ms, engine="fast")
         for model, found in ((fit_drawn(plan, ms), near), (plain, far)):
             found.append(np.abs(np.asarray(model.marginal(("a", "c"))) - exact(("a", "c"))).sum())
-    assert np.mean(near) < 0.7 * np.mean(far)
+    assert np.mean(near) < 0.85 * np.mean(far)
 
 
 # --- limits ----------------------------------------------------------------------------------

@@ -45,16 +45,6 @@ WHY: dict[str, str] = {
 """Said where a line of the `paper` setting is outside the paper's interval."""
 
 
-WHY_NOT: dict[str, str] = {
-    "adult": "With as many synthetic rows as real ones the learner's penalty (C = 1) hardly "
-    "counts, so that it follows what noise is left in the model. On two splits at epsilon 1 that "
-    "was the noise of the pairs of features which the rounds measure: with those exact the same "
-    "run would give .9033 and .9031 instead of .9024 and .9005, and all marginals exact .9038 and "
-    ".9073. At epsilon 4 what is missing is in the fourth digit.",
-}
-"""Said where a target is not met."""
-
-
 def title(name: str) -> str:
     """A method in a table."""
     return METHODS[name].title if name in METHODS else name
@@ -157,7 +147,6 @@ def document(book: Book) -> str:
         _origins(book),
         "## Targets",
         headline(book),
-        *_missed(book),
         *_speed(book),
         "## Against general synthesizers",
         "MST and AIM on our own engine at the same epsilon, delta and neighbours; difference of "
@@ -178,12 +167,6 @@ def _origins(book: Book) -> str:
         versions = ", ".join(f"{name} {number}" for name, number in made.versions)
         lines.append((f"`{made.command}`", made.date, book.origin.count(place), versions))
     return _table(("command", "date", "lines", "versions"), lines)
-
-
-def _missed(book: Book) -> list[str]:
-    named = dict.fromkeys(one.target.benchmark for one in verdicts(book.rows) if one.met is False)
-    lines = [f"- {name}: {WHY_NOT[name]}" for name in named if name in WHY_NOT]
-    return ["Where a target is not met:\n\n" + "\n".join(lines)] if lines else []
 
 
 def _speed(book: Book) -> list[str]:
