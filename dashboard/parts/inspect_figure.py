@@ -31,9 +31,13 @@ def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, A
         words: says what it shows; read aloud in its place.
         rows: its numbers.
     """
-    drawn = go.Figure(drawn).add_annotation(  # on the saved image, too
-        text=MARK, xref="paper", yref="paper", x=0, y=1, yshift=18, xanchor="left",
-        showarrow=False, font={"size": 11, "color": "#b3402a"},
+    # On the saved image, too: a line of its own below, which no legend or axis runs into.
+    drawn = go.Figure(drawn).update_layout(
+        title={
+            "text": MARK, "font": {"size": 11, "color": "#b3402a", "weight": 400}, "automargin": True,
+            "yref": "container", "y": 0.0, "yanchor": "bottom", "x": 1.0, "xanchor": "right",
+            "pad": {"b": 6},
+        }
     )  # fmt: skip
     chart(drawn, key=f"{key}_chart", alt=words, name=f"outside-epsilon-{key}")
     st.caption(plain(words))
