@@ -34,11 +34,17 @@ def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, A
     # On the saved image, too: a line of its own below, which no legend or axis runs into.
     drawn = go.Figure(drawn).update_layout(
         title={
-            "text": MARK, "font": {"size": 11, "color": "#b3402a", "weight": 400}, "automargin": True,
-            "yref": "container", "y": 0.0, "yanchor": "bottom", "x": 1.0, "xanchor": "right",
+            "text": MARK,
+            "font": {"size": 11, "color": "#b3402a", "weight": 400},
+            "automargin": True,
+            "yref": "container",
+            "y": 0.0,
+            "yanchor": "bottom",
+            "x": 1.0,
+            "xanchor": "right",
             "pad": {"b": 6},
         }
-    )  # fmt: skip
+    )
     chart(drawn, key=f"{key}_chart", alt=words, name=f"outside-epsilon-{key}")
     st.caption(plain(words))
     with st.expander("The numbers of this figure", icon=":material/table_view:"):
