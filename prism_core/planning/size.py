@@ -42,8 +42,11 @@ def size_of(
     sizes = {column.name: column.size for column in frame.schema.columns}
     known = forecast(sizes, cliques, last=frame.task.target_names)
     if grows:
+        # A clique that grows takes in known ones; it is at most twice the growth, as each of at
+        # least two levels more doubles what it takes in.
+        grown = min(known.cells, GROWTH_CELLS) + GROWTH_CELLS
         known = Forecast(
-            largest_clique=max(known.largest_clique, GROWTH_CELLS),
+            largest_clique=max(known.largest_clique, grown),
             cells=known.cells + GROWTH_CELLS,
             exact=False,
         )

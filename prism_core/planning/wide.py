@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from prism_core.planning.together import draws_together
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -92,13 +94,15 @@ def _drowned(column: Column, error: float) -> str:
 def run_seconds(plan: Plan) -> float:
     """Roughly how long a run takes on one core, in seconds; from the plan alone.
 
-    Adaptive rounds fit again and again and count as one fit each of the largest model.
+    Adaptive rounds fit again and again and count as one fit each of the largest model; so does
+    what is expected of every pair with a target (see `synthesis.drawn`).
     """
     pairs = 0 if plan.tree is None else len(plan.tree.candidates)
     if plan.selection is not None:
         pairs += len(plan.selection.candidates) * plan.selection.steps
     three = plan.three_way
-    fits = 1 + (three.rounds if three is not None and three.rule == "adaptive" else 0)
+    expected = len(plan.s) if draws_together(plan) else 0
+    fits = 1 + expected + (three.rounds if three is not None and three.rule == "adaptive" else 0)
     if three is not None:
         pairs += len(three.candidates) * (three.rounds if three.rule == "adaptive" else 1)
     values = len(plan.schema.columns) * (plan.n + plan.rows)

@@ -40,13 +40,17 @@ PULL = 100.0
 AUC at epsilon 1 with 30, 100 and 300: Adult .8983, .8987, .8988 (14 splits), hepar2 .9691, .9693,
 .9654 (8 seeds). At epsilon 4 it matters less."""
 
-MOST_CELLS = 20_000_000
+MOST_CELLS = 3_000_000
 """Cells of all models together that tell what pairs are expected to be; of more none is asked."""
+
+MOST_STEPS = 1_000
+"""Of one fit, as far as the plan allows them."""
 
 _BASE = 1e-5  # share of the loss that may be missing in the model that the others move
 _NEAR = 1e-6  # share of what they lower the loss by
 _SKETCH = 1e-4  # the same between rounds: below what one of many marginals moves
 _ROUGH = 1e-2  # the same for what a pair is expected to be
+_ROUGH_STEPS = 15  # of such a fit, at most: what is expected need not be exact
 
 
 def parted(
@@ -142,24 +146,24 @@ class _Fits:
 
     def base(
         self, measurements: Sequence[Measurement], tolerance: float = _BASE, *,
-        progress: Callable[[float], None] = lambda _: None,
+        most: int = MOST_STEPS, progress: Callable[[float], None] = lambda _: None,
     ) -> Pgm:  # fmt: skip
         plan = self.plan
         return fit_pgm(
             plan.sizes, self.targets, plan.n, measurements, tolerance=tolerance,
-            iterations=plan.synthesis.iterations, engine="fast", progress=progress,
+            iterations=min(most, plan.synthesis.iterations), engine="fast", progress=progress,
         )  # fmt: skip
 
     def near(
         self, base: Pgm, others: Sequence[Measurement], relations: Sequence[Measurement],
-        tolerance: float, *, start: Pgm | None = None,
+        tolerance: float, *, start: Pgm | None = None, most: int = MOST_STEPS,
         progress: Callable[[float], None] = lambda _: None,
     ) -> Pgm:  # fmt: skip
         plan = self.plan
         return fit_pgm(
             plan.sizes, self.targets, plan.n, [*others, *relations], tolerance=tolerance,
-            iterations=plan.synthesis.iterations, start=start, prior=base, pull=PULL,
-            engine="fast", progress=progress,
+            iterations=min(most, plan.synthesis.iterations), start=start, prior=base, pull=PULL,
+            moves=[m.clique for m in relations], engine="fast", progress=progress,
         )  # fmt: skip
 
 
@@ -168,7 +172,7 @@ def _expected(
     progress: Callable[[float], None],
 ) -> dict[Clique, NDArray[np.float64]]:  # fmt: skip
     """What the rest expects of the pairs with a target that it says something about."""
-    told = {name for m in relations for name in m.clique}
+    told = {name for m in relations for name in m.clique if name not in fits.targets}
     known = fits.pairs(others)
     asked = [
         (place, target) for place, m in enumerate(others)
@@ -180,8 +184,15 @@ def _expected(
         return {}
     found: dict[Clique, NDArray[np.float64]] = {}
     for done, ((place, _), (some, more)) in enumerate(zip(asked, rests, strict=True)):
-        progress(done / len(asked))
-        model = fits.near(fits.base(some, _ROUGH), some, more, _ROUGH)
+
+        def step(share: float, done: int = done) -> None:
+            progress((done + share) / len(asked))
+
+        base = fits.base(some, _ROUGH, most=_ROUGH_STEPS, progress=lambda s: step(0.3 * s))
+        model = fits.near(
+            base, some, more, _ROUGH, most=_ROUGH_STEPS,
+            progress=lambda s: step(0.3 + 0.7 * s),
+        )  # fmt: skip
         try:
             found[others[place].clique] = np.asarray(model.marginal(others[place].clique))
         except PlanError:  # too large a table on the way, which sizes alone decide

@@ -108,6 +108,7 @@ def fit_pgm(
     start: Pgm | None = None,
     prior: Pgm | None = None,
     pull: float = 0.0,
+    moves: Sequence[Clique] | None = None,
     engine: EngineName = "auto",
     progress: Callable[[float], None] = lambda _: None,
 ) -> Pgm:
@@ -128,6 +129,7 @@ def fit_pgm(
             `pull` times the Kullback-Leibler divergence from it is added to what is minimised
             (our own engine).
         pull: so many people as the prior's word counts.
+        moves: what the prior's measurements lack; None: the sets that it has no potentials of.
         engine: `fast`, `mbi`, or `auto`: fast unless a clique has `LARGE_CLIQUE` cells.
         progress: called with the share done; may raise to stop.
 
@@ -148,7 +150,10 @@ def fit_pgm(
     made = fit(
         sizes, n, measurements, last=last, iterations=iterations, tolerance=tolerance,
         start=None if start is None else start.potentials,
-        prior=None if prior is None else Prior(potentials=prior.potentials, weight=pull),
+        prior=None if prior is None else Prior(
+            potentials=prior.potentials, weight=pull,
+            moves=None if moves is None else frozenset(map(frozenset, moves)),
+        ),
         progress=progress,
     )  # fmt: skip
     return Pgm.of(sizes, n, made, last)

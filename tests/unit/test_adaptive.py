@@ -406,6 +406,21 @@ def test_a_clique_that_would_outgrow_the_limit_is_not_open():
     assert ("c4", "c5") in chooser._open()
 
 
+def test_the_largest_clique_holds_as_forecast_where_one_takes_in_all_known_ones():
+    schema = domain(a=37, b=51, c=53, y=2)
+    dag = Dag(nodes=schema.names, edges=tuple((name, "y") for name in "abc"))
+    plan = plan_for(schema=schema, dag=dag, n=10**6)
+    rows = EncodedTable(schema=schema, codes=np.zeros((2, 4), dtype=np.int32))
+    chooser = AdaptiveChooser(rows, plan, Best())
+    for edge in itertools.combinations("abc", 2):
+        assert edge in chooser._open()
+        chooser.picks.append(Pick(clique=edge, parts=1))
+    final = with_adaptive(plan, chooser.picks).forecast
+    assert final.largest_clique > adaptive.GROWTH_CELLS
+    assert final.largest_clique <= plan.forecast.largest_clique
+    assert final.cells <= plan.forecast.cells
+
+
 # --- a run -----------------------------------------------------------------------------------
 
 

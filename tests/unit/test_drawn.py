@@ -104,6 +104,32 @@ def test_what_is_expected_of_a_pair_knows_no_more_of_it_than_the_totals():
     assert set(found[0]) == {("a", "y"), ("b", "y")}  # nothing is said of c; z has two levels
 
 
+def test_a_marginal_with_the_target_says_nothing_of_other_features():
+    """Y stands in it, and in every pair: only pairs of its features get a fit of their own."""
+    rng = np.random.default_rng(8)
+    ms = measured(rng, pairs=20.0, ties=30.0, of=(("a", "c", "y"),))
+    found = drawn._expected(drawn._Fits(plan_for()), *parted(ms, ("y",)), lambda _: None)
+    assert set(found) == {("a", "y")}  # b has six levels, and nothing is said of it
+
+
+def test_counts_are_pulled_also_where_a_linear_query_asked_for_their_columns_before():
+    """A pull so large that nothing moves, with the set (a, c) known to both."""
+    rng = np.random.default_rng(9)
+    query = linear_query(SCHEMA, ("a", "c"), ("levels", "levels"))
+    product = Measurement(
+        clique=("a", "c"), values=np.zeros(query.shape, dtype=np.int64), sigma=1e9, query=query
+    )
+    star = [noisy(clique, 5.0, rng) for clique in PAIRS[:3]]
+    table = Measurement(clique=("a", "c"), values=np.diag([N, 0, 0, 0, 0, 0])[:, :3], sigma=20.0)
+    base = fit_pgm(SIZES, "y", N, [*star, product], engine="fast")
+    wish = {"prior": base, "engine": "fast", "moves": [("c", "a")]}
+    free = fit_pgm(SIZES, "y", N, [*star, product, table], pull=1e-3, **wish)
+    held = fit_pgm(SIZES, "y", N, [*star, product, table], pull=1e9, **wish)
+    before = np.asarray(base.marginal(("a", "c")))
+    assert np.abs(np.asarray(free.marginal(("a", "c"))) - before).sum() > 0.05 * N
+    assert np.abs(np.asarray(held.marginal(("a", "c"))) - before).sum() < 0.001 * N
+
+
 # --- what it brings --------------------------------------------------------------------------
 
 

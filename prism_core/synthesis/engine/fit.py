@@ -60,14 +60,26 @@ class Prior:
     Attributes:
         potentials: `Fitted.potentials` of a fit to some of the measurements.
         weight: above 0; so many people as the prior's word counts.
+        moves: sets whose measurements the prior does not know, in any order of columns; None: those
+            that have no potentials.
     """
 
     potentials: Mapping[Clique, NDArray[np.float64]] = field(repr=False)
     weight: float
+    moves: frozenset[frozenset[str]] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.weight < math.inf:
             raise ValueError("weight must be above 0 and finite")
+
+    def moved_by(self, names: Clique) -> bool:
+        """Whether something is measured of a set that the prior does not know.
+
+        Of a set that it knows by a linear query, counts may be new.
+        """
+        if self.moves is None:
+            return names not in self.potentials
+        return frozenset(names) in self.moves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +242,7 @@ class Structure:
 
     def _prior(self, part: _Part, prior: Prior | None) -> tuple[NDArray[np.float64], float] | None:
         """The prior's potentials and weight, for a part that holds sets known to it, and others."""
-        if prior is None or all(self.asked[q] in prior.potentials for q in part.asked):
+        if prior is None or not any(prior.moved_by(self.asked[q]) for q in part.asked):
             return None
         pieces = self._known(part, prior.potentials)
         return None if pieces is None else (np.concatenate(pieces), prior.weight)
