@@ -16,12 +16,13 @@ from prism_core.errors import PlanError, PrivacyError
 from prism_core.planning.junction_tree import forecast
 from prism_core.planning.task import ENGINES
 from prism_core.synthesis.engine.fit import TOLERANCE, Prior, fit
+from prism_core.synthesis.marginals import marginals_of
 from prism_core.synthesis.mbi_fit import as_markov_random_field, fit_mbi
 from prism_core.synthesis.sample import sample_tree
 from prism_core.synthesis.uncovered import marginal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -83,6 +84,18 @@ class Pgm:
             PlanError: when no clique of the tree covers it and the way there is too large.
         """
         return marginal_of(self.tree, self.tables, self.sizes, self.n, clique)
+
+    def marginals(self, cliques: Iterable[Clique]) -> dict[Clique, NDArray[np.float64]]:
+        """Expected counts of many marginals; those `marginal` refuses are absent."""
+        wanted = tuple(dict.fromkeys(cliques))
+        found = marginals_of(self.tree, self.tables, self.sizes, self.n, wanted)
+        for clique in wanted:
+            if clique not in found:
+                try:
+                    found[clique] = self.marginal(clique)
+                except PlanError:
+                    continue
+        return found
 
     def sample(
         self, rows: int, rng: np.random.Generator, rule: SamplingRule = "rounded"

@@ -12,8 +12,8 @@ import numpy as np
 from prism_core.experiments.comparators.independent import columns
 from prism_core.experiments.comparators.plan import MEASURING, TREE_CELLS
 from prism_core.experiments.comparators.purse import exponential, gaussian
-from prism_core.experiments.comparators.state import expected_counts
-from prism_core.planning.junction_tree import forecast
+from prism_core.planning.junction_tree import forecast, total_cells
+from prism_core.planning.widened import widened_cells
 
 if TYPE_CHECKING:
     from prism_core.experiments.comparators.state import Run
@@ -67,7 +67,7 @@ def aim(run: Run) -> None:
 
 def _choose(run: Run, model: Pgm, choosing: float, sigma: float) -> Clique:
     plan = run.plan
-    expected = expected_counts(model, _allowed(run, model))
+    expected = model.marginals(_allowed(run, model))
     candidates = [clique for clique in plan.weights if clique in expected]
     penalties = {clique: _EXPECTED * sigma * plan.schema.cells(clique) for clique in candidates}
     return run.choose(
@@ -79,10 +79,13 @@ def _choose(run: Run, model: Pgm, choosing: float, sigma: float) -> Clique:
 def _allowed(run: Run, model: Pgm) -> list[Clique]:
     """Candidates with which the junction tree stays small enough; facts of what was released.
 
+    It does where the present tree, widened, is small enough, and else where one made anew is.
     What a clique of the tree holds already is always allowed, so there is a candidate.
     """
     limit = TREE_CELLS * run.purse.spent / run.purse.total
-    trees = [frozenset(clique) for clique in model.tree.cliques]
+    candidates = list(run.plan.weights)
+    widened = widened_cells(model.tree, run.sizes, candidates)
+    small = widened <= max(limit, total_cells(run.sizes, model.tree.cliques))
     measured = [m.clique for m in run.measurements]
     joined = {pair for clique in measured for pair in combinations(clique, 2)}
     known: dict[frozenset[Clique], bool] = {}  # the tree depends on the pairs that are new
@@ -94,6 +97,6 @@ def _allowed(run: Run, model: Pgm) -> list[Clique]:
         return known[new]
 
     return [
-        clique for clique in run.plan.weights
-        if any(tree.issuperset(clique) for tree in trees) or fits(clique)
+        clique for clique, known_small in zip(candidates, small, strict=True)
+        if known_small or fits(clique)
     ]  # fmt: skip

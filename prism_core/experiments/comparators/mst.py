@@ -8,7 +8,6 @@ from networkx.utils import UnionFind
 
 from prism_core.experiments.comparators.independent import columns
 from prism_core.experiments.comparators.purse import exponential, gaussian
-from prism_core.experiments.comparators.state import expected_counts
 
 if TYPE_CHECKING:
     from prism_core.experiments.comparators.state import Run
@@ -34,7 +33,7 @@ def mst(run: Run) -> None:
     plan = run.plan
     if not plan.joins:
         return
-    expected = expected_counts(run.fit(), plan.pairs)
+    expected = run.fit().marginals(plan.pairs)
     choice = exponential(plan.parts / 3.0, plan.joins, "choice of pairs")
     joined = UnionFind(plan.schema.names)
     chosen = []

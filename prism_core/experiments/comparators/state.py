@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prism_core.data.batch import Batch
-from prism_core.errors import PlanError
 from prism_core.privacy.mechanisms import noisy_marginal, private_choice
 from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
 from prism_core.synthesis.engine.fit import fit
@@ -157,22 +156,3 @@ def scores(
 def weighted_sensitivity(candidates: Iterable[Clique], weights: Mapping[Clique, float]) -> float:
     """Sensitivity of `scores` under replace-one: 2 max w; the proof stands in `Run.choose`."""
     return MODEL_ERROR_SENSITIVITY * max(weights.get(clique, 1.0) for clique in candidates)
-
-
-def expected_counts(model: Pgm, cliques: Iterable[Clique]) -> dict[Clique, NDArray[np.float64]]:
-    """What the model expects of marginals; those it cannot give without a huge table are absent.
-
-    Post-processing, spends nothing. Smaller marginals are summed from larger ones.
-    """
-    found: dict[Clique, NDArray[np.float64]] = {}
-    for clique in sorted(set(cliques), key=len, reverse=True):
-        above = next((c for c in found if len(c) == len(clique) + 1 and set(clique) < set(c)), None)
-        if above is not None:
-            drop = tuple(i for i, name in enumerate(above) if name not in clique)
-            found[clique] = found[above].sum(axis=drop)
-            continue
-        try:
-            found[clique] = model.marginal(clique)
-        except PlanError:
-            continue
-    return found

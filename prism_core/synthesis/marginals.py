@@ -1,0 +1,69 @@
+"""Many small marginals of a calibrated junction tree at once, covered by a clique or not.
+
+Three columns meet in one clique of the tree: from there each is in the clique or behind another
+neighbour, and columns behind different neighbours are independent given the clique. So
+
+    P(a, b, c) = sum over the clique of P(clique) P(a | S_a) P(b | S_b) P(c | S_c),
+
+S_x what the clique shares with the neighbour on the way to x. P(x | S) is computed once for every
+neighbour and column, along the tree; marginals that meet in the same clique are one product.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from prism_core.synthesis.uncovered import MAX_CELLS
+from prism_core.synthesis.ways import Ways, stacked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prism_core.planning.junction_tree import Clique, JunctionTree
+    from prism_core.synthesis.ways import Leg, Table
+
+_DEGREES = (1, 2, 3)  # columns of a marginal: more of them need not meet in one clique
+
+
+def marginals_of(
+    tree: JunctionTree, tables: Sequence[Table], sizes: Mapping[str, int], n: float,
+    cliques: Sequence[Clique],
+) -> dict[Clique, Table]:  # fmt: skip
+    """Expected counts of marginals of up to three columns; post-processing, spends nothing.
+
+    Larger marginals are left out, and all are where a table on the way would have more than
+    `uncovered.MAX_CELLS` cells: `uncovered.marginal_of` makes one at a time.
+
+    Args:
+        tree: parents first.
+        tables: counts of every clique.
+        sizes: codes per column, in schema order.
+        n: the total.
+        cliques: different columns each.
+    """
+    ways = Ways(tree, tables, sizes)
+    if ways.cells > MAX_CELLS:
+        return {}
+    found: dict[Clique, Table] = {}
+    for (meeting, _, _), members in _groups(ways, cliques).items():
+        # The first column, then a stack of all second ones, and one of all third ones.
+        stacks = [tuple(dict.fromkeys(names)) for names in zip(*members, strict=True)]
+        block = ways.product(meeting, stacks) * n
+        starts = [stacked(names, sizes) for names in stacks]
+        for clique in members:
+            cut = tuple(at[name] for at, name in zip(starts, clique, strict=True))
+            found[clique] = block[cut]
+    return found
+
+
+def _groups(
+    ways: Ways, cliques: Sequence[Clique]
+) -> dict[tuple[int, str, tuple[Leg, ...]], list[Clique]]:
+    """Marginals by where their columns meet, by the first, and by how the others get there."""
+    wanted = [clique for clique in dict.fromkeys(cliques) if len(clique) in _DEGREES]
+    found: dict[tuple[int, str, tuple[Leg, ...]], list[Clique]] = defaultdict(list)
+    for clique, meeting in zip(wanted, ways.meetings(wanted), strict=True):
+        legs = tuple(ways.leg(meeting, name) for name in clique[1:])
+        found[meeting, clique[0], legs].append(clique)
+    return found

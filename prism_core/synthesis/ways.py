@@ -1,0 +1,225 @@
+"""The ways between the columns of a calibrated junction tree, and what they say of each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.planning.junction_tree import Clique, JunctionTree
+
+Table: TypeAlias = "NDArray[np.float64]"
+
+Leg: TypeAlias = "str | int"
+"""How a column is reached from a clique: itself where it is in it, else the neighbour's index."""
+
+
+def stacked(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, slice]:
+    """Where each column's values stand when columns are stacked."""
+    found, at = {}, 0
+    for name in names:
+        found[name] = slice(at, at + sizes[name])
+        at += sizes[name]
+    return found
+
+
+@dataclass(frozen=True)
+class Ways:
+    """A junction tree, its parts hung together, and P(x | S) of every column behind a neighbour."""
+
+    tree: JunctionTree
+    tables: Sequence[Table] = field(repr=False)
+    sizes: Mapping[str, int]
+
+    @cached_property
+    def parents(self) -> list[int | None]:
+        """Of each clique; the roots of further parts hang on the first clique and share nothing."""
+        return [
+            (None if index == 0 else 0) if parent is None else parent
+            for index, parent in enumerate(self.tree.parents)
+        ]
+
+    @cached_property
+    def near(self) -> list[list[int]]:
+        """Neighbours of every clique."""
+        found: list[list[int]] = [[] for _ in self.parents]
+        for index, parent in enumerate(self.parents):
+            if parent is not None:
+                found[parent].append(index)
+                found[index].append(parent)
+        return found
+
+    @cached_property
+    def above(self) -> list[int]:
+        """Every clique and those above it, as bits."""
+        found: list[int] = []
+        for index, parent in enumerate(self.parents):
+            found.append(1 << index | (0 if parent is None else found[parent]))
+        return found
+
+    @cached_property
+    def homes(self) -> dict[str, int]:
+        """The topmost clique that holds a column."""
+        found: dict[str, int] = {}
+        for index, names in enumerate(self.tree.cliques):
+            for name in names:
+                found.setdefault(name, index)
+        return found
+
+    def meetings(self, cliques: Sequence[Clique]) -> list[int]:
+        """Where the ways between the columns' homes meet: the lowest of their common ancestors.
+
+        Parents come first, and the common ancestors of three stand one above the other.
+        """
+        homes, above = self.homes, self.above
+        found = []
+        for clique in cliques:
+            at = [above[homes[name]] for name in clique]
+            pairs = [a & b for place, a in enumerate(at) for b in at[place + 1 :]]
+            found.append(max((pair.bit_length() for pair in pairs), default=at[0].bit_length()) - 1)
+        return found
+
+    def leg(self, meeting: int, name: str) -> Leg:
+        """How a column is reached from a clique."""
+        if name in self._held[meeting]:
+            return name
+        return self._towards[meeting, self.homes[name]]
+
+    @cached_property
+    def _held(self) -> list[frozenset[str]]:
+        return [frozenset(names) for names in self.tree.cliques]
+
+    @cached_property
+    def _towards(self) -> dict[tuple[int, int], int]:
+        """The neighbour of one clique on the way to another."""
+        found: dict[tuple[int, int], int] = {}
+        for goal in range(len(self.parents)):
+            at, parent = goal, self.parents[goal]
+            while parent is not None:
+                found[parent, goal] = at
+                at, parent = parent, self.parents[parent]
+            for index, above in enumerate(self.parents):
+                if not self.above[goal] >> index & 1 and above is not None:
+                    found[index, goal] = above
+        return found
+
+    def shared(self, index: int, other: int) -> Clique:
+        """What two neighbours share."""
+        child = index if self.parents[index] == other else other
+        return self.tree.separators[child]
+
+    @cached_property
+    def _order(self) -> list[tuple[int, int]]:
+        """Neighbours (from, to), each after those that lie behind it."""
+        down = [(p, i) for i, p in enumerate(self.parents) if p is not None]
+        return [*reversed(down), *((i, p) for p, i in down)]
+
+    @cached_property
+    def behind(self) -> dict[tuple[int, int], Clique]:
+        """Columns behind a neighbour that are not in the clique, (from, to) -> columns."""
+        found: dict[tuple[int, int], Clique] = {}
+        for index, other in self._order:
+            names = [x for x in self.tree.cliques[other] if x not in self._held[index]]
+            for onward in self.near[other]:
+                if onward != index:
+                    names += found[other, onward]
+            found[index, other] = tuple(names)
+        return found
+
+    @cached_property
+    def cells(self) -> int:
+        """Of the largest table that may be made: all behind a neighbour, a clique by a column."""
+        behind = [
+            sum(self.sizes[name] for name in names) * self._cells(self.shared(*way))
+            for way, names in self.behind.items()
+        ]
+        largest = max(self._cells(names) for names in self.tree.cliques)
+        return max(*behind, largest * max(self.sizes.values()), 0)
+
+    def _cells(self, names: Clique) -> int:
+        return math.prod(self.sizes[name] for name in names)
+
+    @cached_property
+    def given(self) -> dict[tuple[int, int], Table]:
+        """P(x | S) of all columns behind a neighbour, stacked: shape (values of all x, *S)."""
+        found: dict[tuple[int, int], Table] = {}
+        for index, other in self._order:
+            shared = self.shared(index, other)
+            pieces = [
+                self._conditional(other, (name,), shared)
+                for name in self.tree.cliques[other] if name not in self._held[index]
+            ]  # fmt: skip
+            for onward in self.near[other]:
+                if onward != index and self.behind[other, onward]:
+                    pieces.append(self._chained(other, shared, onward, found[other, onward]))
+            shape = [self.sizes[name] for name in shared]
+            found[index, other] = np.concatenate([np.zeros((0, *shape)), *pieces])
+        return found
+
+    def _conditional(self, index: int, fresh: Clique, shared: Clique) -> Table:
+        """P(fresh | shared) within a clique, axes in this order."""
+        table = self._summed(index, (*fresh, *shared))
+        mass = table.sum(axis=tuple(range(len(fresh))), keepdims=True)
+        return np.divide(table, mass, out=np.zeros_like(table), where=mass > 0.0)
+
+    def _chained(self, index: int, shared: Clique, onward: int, beyond: Table) -> Table:
+        """P(x | shared) = sum over P(S' | shared) P(x | S'), S' shared with the one further on."""
+        further = self.shared(index, onward)
+        fresh = tuple(name for name in further if name not in shared)
+        way = self._conditional(index, fresh, shared)
+        axis = {name: place for place, name in enumerate((*fresh, *shared), start=1)}
+        return _einsum(
+            beyond, [0, *(axis[name] for name in further)],
+            way, list(range(1, 1 + way.ndim)),
+            [0, *(axis[name] for name in shared)],
+        )  # fmt: skip
+
+    def _summed(self, index: int, names: Clique) -> Table:
+        """A clique's table summed to some of its columns, in their order."""
+        place = {name: axis for axis, name in enumerate(self.tree.cliques[index])}
+        return _einsum(self.tables[index], list(range(len(place))), [place[name] for name in names])
+
+    def product(self, meeting: int, stacks: Sequence[Clique]) -> Table:
+        """Probabilities of stacks of columns together; one axis for each stack.
+
+        The columns of a stack are reached from the meeting place in the same way, those of
+        different stacks in different ways or within the clique.
+        """
+        legs = [self._leg_table(meeting, stack) for stack in stacks]
+        held = tuple(dict.fromkeys(name for names, _ in legs for name in names))
+        table = self._summed(meeting, held)
+        table = table / table.sum()  # a view where nothing was summed
+        axis = {name: len(stacks) + place for place, name in enumerate(held)}
+        at = [axis[name] for name in held]
+        for place, (names, values) in enumerate(legs):
+            later = {axis[name] for others, _ in legs[place + 1 :] for name in others}
+            onward = [*range(place + 1), *(a for a in at if a >= len(stacks) and a in later)]
+            table = _einsum(table, at, values, [place, *(axis[name] for name in names)], onward)
+            at = onward
+        return table
+
+    def _leg_table(self, meeting: int, stack: Clique) -> tuple[Clique, Table]:
+        """What the stack hangs on in the clique, and P(column | that), stacked."""
+        leg = self.leg(meeting, stack[0])
+        if isinstance(leg, str):
+            return (leg,), np.eye(self.sizes[leg])
+        starts = self._starts[meeting, leg]
+        values = self.given[meeting, leg]
+        rows = np.concatenate([np.arange(starts[name].start, starts[name].stop) for name in stack])
+        return self.shared(meeting, leg), values[rows]
+
+    @cached_property
+    def _starts(self) -> dict[tuple[int, int], dict[str, slice]]:
+        return {way: stacked(names, self.sizes) for way, names in self.behind.items()}
+
+
+def _einsum(*operands: Any) -> Table:  # noqa: ANN401  (arrays and axes in turn)
+    return np.einsum(*operands)
