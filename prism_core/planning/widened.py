@@ -44,19 +44,22 @@ def widened_cells(
         cells[index] = float(np.prod([sizes[name] for name in names], dtype=np.float64))
     homes, factors = _carried(tree, sizes)
     width = max((len(clique) for clique in cliques), default=0)
-    # A column more, of no size, fills up the shorter cliques.
-    members = np.full((len(cliques), width), len(place), dtype=np.intp)
+    # Shorter cliques are filled up with their first column, which is carried once.
+    members = np.empty((len(cliques), width), dtype=np.intp)
     for row, clique in enumerate(cliques):
+        members[row] = place[clique[0]]
         members[row, : len(clique)] = [place[name] for name in clique]
     found = np.full(len(cliques), np.inf)
     for start in range(0, len(cliques), _AT_ONCE):
         some = members[start : start + _AT_ONCE]
         for meeting in homes[some].T:
             wider = np.broadcast_to(cells, (len(some), len(cells)))
-            for column in some.T:
-                wider = wider * factors[column, meeting]
+            for at, column in enumerate(some.T):
+                once = (column != some[:, 0]) | (at == 0)
+                wider = wider * np.where(once[:, None], factors[column, meeting], 1.0)
             here = found[start : start + _AT_ONCE]
-            np.minimum(here, wider.sum(axis=1) - 1.0, out=here)
+            empty = wider[:, -1] == 1.0
+            np.minimum(here, wider.sum(axis=1) - empty, out=here)
     return found
 
 
@@ -65,13 +68,13 @@ def _carried(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Where each column stands topmost, and what carrying it anywhere does to every clique.
 
-    The second, of shape (columns + 1, cliques + 1, cliques + 1), is the column's size at
+    The second, of shape (columns, cliques + 1, cliques + 1), is the column's size at
     [column, to, clique] where the clique is on the way and does not hold it, else 1.
     """
     top = len(tree.cliques)  # the empty clique that roots hang on
     parents = [top if parent is None else parent for parent in tree.parents]
-    homes = np.full(len(sizes) + 1, top, dtype=np.intp)
-    factors = np.ones((len(sizes) + 1, top + 1, top + 1))
+    homes = np.full(len(sizes), top, dtype=np.intp)
+    factors = np.ones((len(sizes), top + 1, top + 1))
     for column, (name, size) in enumerate(sizes.items()):
         held = [index for index, names in enumerate(tree.cliques) if name in names]
         homes[column] = at = held[0]

@@ -119,6 +119,31 @@ def test_a_fit_goes_on_from_another(made):
     assert warm.loss - warm.gap <= cold.loss * (1.0 + 1e-9) + 1e-9
 
 
+def test_a_fit_that_is_led_astray_begins_anew():
+    # Linear queries of large noise take a start over in part only: from it no step leads on.
+    sizes = {"v0": 5, "v1": 3, "v2": 6}
+    value, late = Basis(kind="value", size=5), Basis(kind="value", size=6, missing=True)
+    moments = Basis(kind="moments", size=3)
+    steps = Basis(kind="thresholds", size=5, missing=True, starts=(0, 2))
+    asked = [
+        (("v0",), (value,), [42_246], 39_498.0),
+        (("v0", "v2"), (value, late), [[-24_189_758]], 17_560_015.5),
+        (("v0", "v1"), (value, moments), [[51_872_028, -17_113_992, 11_607_527]], 17_839_932.0),
+        (("v0",), (steps,), [-13, -63, -26], 38.594727),
+    ]
+    told = [
+        Measurement(clique=clique, values=np.array(values), sigma=sigma,
+                    query=LinearQuery(clique=clique, bases=bases))
+        for clique, bases, values, sigma in asked
+    ]  # fmt: skip
+    table = [[7, -5, 26, 4, -11, 10], [7, 17, 19, 11, 4, 0], [-5, -3, -9, 10, 14, -3]]
+    told.append(Measurement(clique=("v1", "v2"), values=np.array(table), sigma=6.841314))
+    cold = fit(sizes, 100, told)
+    warm = fit(sizes, 100, told, start=cold.potentials)
+    assert warm.loss == pytest.approx(cold.loss, rel=1e-6)
+    assert warm.steps > cold.steps  # it did go the wrong way first
+
+
 def test_the_map_of_rows_and_its_adjoint():
     rng = np.random.default_rng(3)
     sizes = {"a": 5, "b": 4, "y": 3}

@@ -30,6 +30,7 @@ from prism_core.experiments.comparators import COMPARATORS, design_comparator, f
 from prism_core.experiments.comparators.purse import Purse, exponential, gaussian
 from prism_core.experiments.comparators.state import scores, weighted_sensitivity
 from prism_core.experiments.comparators.workload import weighted_closure
+from prism_core.planning.junction_tree import forecast
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.events import ExponentialEvent, GaussianEvent
 from prism_core.privacy.ledger import Ledger
@@ -344,6 +345,30 @@ def test_what_each_method_can_find():
     labels = [e.label for e in found["mst"].events if " × " in e.label]
     assert len(labels) == 5
     assert {"c0 × c1", "c1 × c2"} <= set(labels)
+
+
+@pytest.mark.parametrize("most", [50, 120])
+def test_trees_stay_within_their_share(monkeypatch, most):
+    """Five columns that are all but the same: every triple pays, and not every tree fits."""
+    n, names = 3_000, [f"c{i}" for i in range(5)]
+    rng = np.random.default_rng(6)
+    first = rng.integers(0, 3, n)
+    codes = [np.where(rng.random(n) < 0.8, first, rng.integers(0, 3, n)) for _ in names]
+    schema = domain(3, 3, 3, 3, 3)
+    table = EncodedTable(schema=schema, codes=np.stack(codes, 1).astype(np.int32), public=True)
+    plan = design_comparator("aim", schema, n, 40.0, 1e-6)
+
+    def cells() -> int:
+        noise = np.random.default_rng(4)
+        made = run(plan, table, ledger=None, noise=SeededNoise(noise), rng=noise)
+        measured = [tuple(e.label.split(" × ")) for e in made.events if e.label.startswith("c")]
+        cliques = [clique for clique in measured if set(clique) <= set(names)]
+        assert max(len(clique) for clique in cliques) >= 2
+        return forecast({name: 3 for name in names}, cliques).cells
+
+    assert cells() > 120
+    monkeypatch.setattr("prism_core.experiments.comparators.aim.TREE_CELLS", most)
+    assert cells() <= most
 
 
 def test_plans_name_what_is_not_allowed():

@@ -27,7 +27,7 @@ Where linear queries are measured, mean and d are those of rows (see `rows`), an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,7 +112,8 @@ def solve(
             loss by.
         start: potentials of the measured cells to begin at, where they are better than zeros:
             those of a fit to fewer measurements, less the prior's. The optimum is the same from
-            wherever.
+            wherever; a fit that finds no way on while its gap leaves a doubt begins anew at zeros, and
+            the better end is taken.
         rows: what is measured of the cells, where linear queries are.
         prior: log potentials of the cells of all sets, whatever is measured of them, and as how
             many people they count: weight KL(P || prior) is added to what is minimised, and the
@@ -122,11 +123,34 @@ def solve(
     if prior is not None:
         near = _State(flat, overlap, wanted, precision, rows, prior[0])
         return _near(near, prior[1], iterations, tolerance, start, progress)
-    state = _State(flat, overlap, wanted, precision, rows)
+    found = _descended(
+        _State(flat, overlap, wanted, precision, rows), start, iterations, tolerance, progress
+    )
+    sure = found.stopped in ("gap", "iterations") or found.gap <= _CLEAR * found.loss
+    if start is None or sure:
+        return found
+    # It may have been led astray from there: a start may hold cells near 0 that do not come back,
+    # and linear queries take it over only in part.
+    anew = _descended(
+        _State(flat, overlap, wanted, precision, rows), None,
+        max(0, iterations - found.steps), tolerance, progress,
+    )  # fmt: skip
+    best = anew if anew.loss < found.loss else found
+    return replace(best, steps=found.steps + anew.steps)
+
+
+def _descended(
+    state: _State,
+    start: NDArray[np.float64] | None,
+    iterations: int,
+    tolerance: float,
+    progress: Callable[[float], None],
+) -> Solved:
+    """Minimise L(P), from potentials where they are better than none."""
     uniform = state.loss
     warm = start is not None and state.begin(start)
     floor = min(1e-3, 1e-6 * uniform)
-    rule = _Rule(tau=(_WARM if warm else 0.1) * float(precision.max()))
+    rule = _Rule(tau=(_WARM if warm else 0.1) * state.greatest)
     stopped = "iterations"
     while rule.steps < iterations:
         progress(min(0.99, rule.steps / 25.0))  # 15 to 30 are usual
@@ -288,6 +312,11 @@ class _State:
         self.potential = np.zeros(len(wanted))
         self._mean = self._infer(self.potential)
         self.loss = self._loss(self._mean)
+
+    @property
+    def greatest(self) -> float:
+        """The greatest precision."""
+        return float(self._precision.max())
 
     @property
     def whole(self) -> float:
