@@ -364,7 +364,7 @@ def test_trees_stay_within_their_share(monkeypatch, most):
         measured = [tuple(e.label.split(" × ")) for e in made.events if e.label.startswith("c")]
         cliques = [clique for clique in measured if set(clique) <= set(names)]
         assert max(len(clique) for clique in cliques) >= 2
-        return forecast({name: 3 for name in names}, cliques).cells
+        return forecast(dict.fromkeys(names, 3), cliques).cells
 
     assert cells() > 120
     monkeypatch.setattr("prism_core.experiments.comparators.aim.TREE_CELLS", most)

@@ -112,8 +112,8 @@ def solve(
             loss by.
         start: potentials of the measured cells to begin at, where they are better than zeros:
             those of a fit to fewer measurements, less the prior's. The optimum is the same from
-            wherever; a fit that finds no way on while its gap leaves a doubt begins anew at zeros, and
-            the better end is taken.
+            wherever; a fit that finds no way on while its gap leaves a doubt begins anew at
+            zeros, and the better end is taken.
         rows: what is measured of the cells, where linear queries are.
         prior: log potentials of the cells of all sets, whatever is measured of them, and as how
             many people they count: weight KL(P || prior) is added to what is minimised, and the
