@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.keep import keep
+from dashboard.parts.typed_entry import number_entry
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.config import AssetConfig
@@ -152,10 +153,9 @@ def _pld_hint(spent: Spent, whole: Balance) -> str:
 
 def _new_asset() -> None:
     state = project()
-    st.number_input(
+    number_entry(
+        state, "lifetime", "asset_lifetime",
         "Lifetime epsilon of this asset (fixed from its first charge on)",
-        min_value=0.01, value=state.lifetime, step=0.5, key="asset_lifetime",
-        on_change=keep, args=(state, "lifetime", "asset_lifetime"),
         help="What may ever be spent on these people's data. Usually the data owner decides it "
         "with the privacy committee or data protection officer, not the person at the screen.",
     )  # fmt: skip

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.keep import keep, replaced, showing
 from dashboard.parts.budget_entry import choose, entry, key_of
-from dashboard.parts.epsilon_entry import epsilon_entry
+from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from prism_core.planning.words import delta_text
 from prism_core.privacy.accountants import CHARGEABLE, available

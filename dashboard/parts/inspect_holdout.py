@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.parts import asset
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
+from dashboard.parts.typed_entry import number_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
@@ -172,10 +173,9 @@ def _row(session: Session, number: int, entry: Entry, floor: float) -> dict[str,
 def _offer(number: int) -> None:
     entries, cost = st.columns([1, 1.4], gap="large")
     with entries:
-        epsilon = st.number_input(
-            "Epsilon of the whole session", 0.0, value=1.0, step=0.1, format="%.4g",
-            key="holdout_epsilon",
-        )  # fmt: skip
+        number_entry(
+            inspection(), "session_epsilon", "holdout_epsilon", "Epsilon of the whole session"
+        )
         answers = st.number_input(
             "Answers from the rows kept aside", 1, MOST_ANSWERS, 10, key="holdout_answers",
             help="More answers: more noise in each.",
@@ -185,7 +185,7 @@ def _offer(number: int) -> None:
             help="By how much both sides may differ and still count as agreeing, as a share of "
             "the metric's range (1 for accuracy, 3 nats for the clipped log loss).",
         )  # fmt: skip
-    plan = _plan(epsilon, int(answers), tolerance)
+    plan = _plan(inspection().session_epsilon, int(answers), tolerance)
     with cost:
         _cost(plan)
     with entries:

@@ -12,6 +12,7 @@ from dashboard import runs
 from dashboard.parts import asset
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
+from dashboard.parts.typed_entry import number_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.bundle import writer
@@ -51,11 +52,10 @@ def section() -> None:
 def _offer() -> None:
     entries, cost = st.columns([1, 1.4], gap="large")
     with entries:
-        epsilon = st.number_input(
-            "Epsilon for these numbers", 0.0, value=0.2, step=0.1, format="%.4g",
-            key="private_epsilon",
-        )  # fmt: skip
-    plan = _plan(epsilon)
+        number_entry(
+            inspection(), "private_epsilon", "private_epsilon", "Epsilon for these numbers"
+        )
+    plan = _plan(inspection().private_epsilon)
     with cost:
         _cost(plan)
     with entries:

@@ -10,6 +10,7 @@ from dashboard import worker
 from dashboard.keep import keep
 from dashboard.parts import asset, learning_step, rehearse_start
 from dashboard.parts.inspect_work import inspection
+from dashboard.parts.typed_entry import number_entry
 from dashboard.rehearsing import scenario_of
 from dashboard.rivals import Ground, Rival
 from dashboard.state import project
@@ -71,12 +72,11 @@ def _entries() -> None:
         format_func=lambda name: about(name).title, key="rival_method", on_change=keep,
         args=(rivals, "method", "rival_method"),
     )  # fmt: skip
-    second.number_input(
-        "Epsilon of the comparator", value=_epsilon(), step=0.1,
-        format="%.4g", key="rival_epsilon", on_change=keep,
-        args=(rivals, "epsilon", "rival_epsilon"),
-        help="As the release's, so that both are protected alike.",
-    )  # fmt: skip
+    with second:
+        number_entry(
+            rivals, "epsilon", "rival_epsilon", "Epsilon of the comparator", value=_epsilon(),
+            help="As the release's, so that both are protected alike.",
+        )  # fmt: skip
     own = "The rows of this release, public" if project().public else "The private rows, charged"
     third.radio(
         "Rows", [False, True], int(rivals.own), key="rival_own", on_change=keep,

@@ -55,6 +55,8 @@ class Inspection:
         section: the section on screen.
         private: headline numbers bought in this session, newest last.
         compared: folders of other releases chosen for the comparison.
+        private_epsilon: of the next headline numbers, as it is typed.
+        session_epsilon: of the next session on the holdout, likewise.
     """
 
     folder: Path
@@ -64,6 +66,8 @@ class Inspection:
     section: str = ""
     private: list[PrivateEvaluation] = field(default_factory=list)
     compared: list[Path] = field(default_factory=list)
+    private_epsilon: float = 0.2
+    session_epsilon: float = 1.0
 
     def start(self, name: str, make: Callable[[Progress], Any]) -> Work:
         """Begin a piece of work, unless it was begun before."""

@@ -11,7 +11,7 @@ from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
 from dashboard.parts import asset, columns_form, learning_step
-from dashboard.parts.epsilon_entry import epsilon_entry
+from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.data import form as data_form

@@ -232,7 +232,7 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     test = page(project, "Private numbers")
     assert "Computed from the declared columns" in texts(test)
     assert test.button(key="private_run").disabled
-    test.number_input(key="private_epsilon").set_value(1.0)
+    test.text_input(key="private_epsilon").set_value("1,0")
     settled(test, project)
     test.text_input(key="private_confirm_0").set_value("ward 8")
     settled(test, project)
@@ -253,7 +253,7 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     assert ":green-badge[inside epsilon]" in texts(test)
     assert ":red-badge" not in texts(test)
     assert test.button(key="private_run").disabled  # the next one is confirmed by itself
-    test.number_input(key="private_epsilon").set_value(50.0)
+    test.text_input(key="private_epsilon").set_value("50")
     settled(test, project)
     assert "of the lifetime budget is left" in texts(test)
 
@@ -269,9 +269,11 @@ def test_private_numbers_of_public_rows_are_a_rehearsal(make):
     assert "these numbers are not private" in texts(test)
     assert ":green-badge[inside epsilon]" not in texts(test)
     assert Ledger().charges() == ()
-    test.number_input(key="private_epsilon").set_value(0.0)
-    settled(test, project)
-    assert "epsilon must be a number above 0" in texts(test)
+    for unusable in ("0", "a little", ""):
+        test.text_input(key="private_epsilon").set_value(unusable)
+        settled(test, project)
+        assert "epsilon must be a number above 0" in texts(test)
+        assert test.text_input(key="private_epsilon").value == unusable
 
 
 @pytest.mark.privacy
@@ -357,7 +359,7 @@ def test_private_numbers_of_a_numeric_target_are_r2_and_rmse(make):
     test = page(project, "Private numbers")
     assert "RMSE of a tenth, noise (95%)" in {metric.label for metric in test.metric}
     assert "would drown in its noise" in texts(test)
-    test.number_input(key="private_epsilon").set_value(1.0)
+    test.text_input(key="private_epsilon").set_value("1")
     settled(test, project)
     test.text_input(key="private_confirm_0").set_value("ward 7")
     settled(test, project)

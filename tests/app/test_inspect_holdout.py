@@ -40,7 +40,7 @@ def test_a_session_needs_the_typed_name_is_charged_once_and_answers(make):
     test = page(project, SECTION)
     assert test.button(key="holdout_open").disabled
     assert ":red-badge" not in texts(test)
-    test.number_input(key="holdout_epsilon").set_value(2.0)
+    test.text_input(key="holdout_epsilon").set_value("2,0")
     settled(test, project)
     test.text_input(key="holdout_confirm_0").set_value("ward 8")
     settled(test, project)

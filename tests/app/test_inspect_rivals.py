@@ -158,7 +158,7 @@ def test_on_private_rows_it_is_confirmed_by_typing_and_charged_first(make):
     assert candidate(kept, "kept").charge == 1
     assert kept.stat().st_mode & 0o077 == 0
     # The next one is confirmed by itself, and the lifetime budget does not cover it twice more.
-    test.number_input(key="rival_epsilon").set_value(1.4)
+    test.text_input(key="rival_epsilon").set_value("1,4")
     settled(test, project)
     assert "of the lifetime budget is left" in texts(test)
     test.text_input(key="rival_confirm_1").set_value("ward 7").run()
@@ -252,7 +252,7 @@ def test_public_rows_are_run_with_known_noise_and_nobody_is_charged(make):
     assert lines(test).loc["comparator 1", "charge"] == "rehearsal"
     assert lines(test).loc["comparator 1", "scored on"] == "real rows kept aside"
     assert Ledger().charges() == ()
-    test.number_input(key="rival_epsilon").set_value(0.0)
+    test.text_input(key="rival_epsilon").set_value("0")
     settled(test, project)
     assert "epsilon must be a number above 0" in texts(test)
     project.train = None

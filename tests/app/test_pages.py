@@ -294,7 +294,7 @@ def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
     test = page("release", project)
     assert "the ledger charges the zCDP amount" in texts(test)
     assert test.button(key="release_run").disabled
-    test.number_input(key="asset_lifetime").set_value(1.2).run()
+    test.text_input(key="asset_lifetime").set_value("1,2").run()
     assert not test.button(key="release_run").disabled
 
 
@@ -343,7 +343,10 @@ def test_a_release_needs_a_confirmation_and_an_asset(project):
         test.button(key="release_run").click().run()
         assert "Type “stays 2024” into the field above" in texts(test)
         assert project.job is None
-    test.number_input(key="asset_lifetime").set_value(0.5).run()
+    test.text_input(key="asset_lifetime").set_value("much").run()
+    assert test.button(key="release_run").disabled
+    assert "lifetime_epsilon must be a number above 0" in texts(test)
+    test.text_input(key="asset_lifetime").set_value("0,5").run()
     assert test.button(key="release_run").disabled
     assert "This release needs epsilon 1" in texts(test)
 
