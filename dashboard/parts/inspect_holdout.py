@@ -40,7 +40,10 @@ def section() -> None:
         "one of the answers is used up. Answers may be shown to others."
     )
     try:
-        found = sessions_of(default_workspace(), inspection().subject.synthetic)
+        sessions = sessions_of(default_workspace(), inspection().subject.synthetic)
+        found = sessions.known
+        if sessions.broken:
+            _broken(sessions.broken)
         if found:
             _session(_chosen(found))
         with st.expander(
@@ -50,6 +53,18 @@ def section() -> None:
             _offer(len(found))
     except PrismError as error:
         st.error(plain(str(error)), icon=":material/error:")
+
+
+def _broken(numbers: tuple[str, ...]) -> None:
+    """Sessions without a readable file; they may have been opened for other rows."""
+    one = len(numbers) == 1
+    st.warning(
+        f"The {'file' if one else 'files'} of session{'' if one else 's'} {', '.join(numbers)} of "
+        f"this workspace {'is' if one else 'are'} not as this program writes "
+        f"{'it' if one else 'them'}. Nothing more is answered from {'it' if one else 'them'}; what "
+        "was charged stands.",
+        icon=":material/warning:",
+    )
 
 
 def _chosen(found: tuple[Session, ...]) -> Session:

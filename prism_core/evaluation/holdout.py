@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism_core.errors import BudgetError, PlanError, PrivacyError
+from prism_core.errors import BudgetError, LedgerError, PlanError, PrivacyError
 from prism_core.evaluation import holdout_state as state
 from prism_core.evaluation import private_tables
 from prism_core.evaluation.holdout_plan import UNITS
@@ -192,17 +192,35 @@ def ask_holdout(
     return Answer(entry=session.entries[-1], again=False, session=session)
 
 
-def sessions_of(workspace: Path, synthetic: EncodedTable) -> tuple[Session, ...]:
-    """The sessions of a workspace that were opened for these released rows, oldest first.
+@dataclass(frozen=True, kw_only=True)
+class Sessions:
+    """What a workspace holds for released rows.
 
-    Reads no private row and spends nothing.
+    Attributes:
+        known: the sessions that were opened for them, oldest first.
+        broken: numbers of sessions whose files cannot be read, whatever rows they were for.
+    """
 
-    Raises:
-        LedgerError: when the file of one cannot be read.
+    known: tuple[Session, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
+def sessions_of(workspace: Path, synthetic: EncodedTable) -> Sessions:
+    """The sessions of a workspace that were opened for these released rows.
+
+    Reads no private row and spends nothing. A broken file hides no other session.
     """
     mark = digest(synthetic)
-    found = (state.read(place) for place in state.places(workspace))
-    return tuple(session for session in found if session.synthetic == mark)
+    known, broken = [], []
+    for place in state.places(workspace):
+        try:
+            session = state.read(place)
+        except LedgerError:
+            broken.append(place.name)
+            continue
+        if session.synthetic == mark:
+            known.append(session)
+    return Sessions(known=tuple(known), broken=tuple(broken))
 
 
 def digest(table: EncodedTable) -> str:

@@ -120,13 +120,25 @@ def test_the_class_that_is_most_frequent_is_that_of_the_synthetic_rows(make):
     assert list(asked["most frequent class"]) == [f"{synthetic:.4g}"]
 
 
-def test_a_damaged_session_is_a_sentence(make):
+def test_a_damaged_session_is_a_sentence_and_hides_no_other(make):
     project = opened(make(public=True))
     test = page(project, SECTION)
     open_session(test, project, "rehearse")
     (path,) = (default_workspace() / FOLDER).glob("1/*.json")
+    whole = path.read_text(encoding="utf-8")
     path.write_text("{", encoding="utf-8")
-    assert "not as this program writes it" in texts(page(project, SECTION))
+    test = page(project, SECTION)
+    assert "The file of session 1 of this workspace is not as this program writes it" in texts(test)
+    test.text_input(key="holdout_confirm_0").set_value("rehearse")
+    settled(test, project)
+    test.button(key="holdout_open").click()
+    settled(test, project)
+    assert "**Session 2**" in texts(test)
+    assert "session 1 of this workspace" in texts(test)
+    path.write_text(whole, encoding="utf-8")
+    test = page(project, SECTION)
+    assert "not as this program writes it" not in texts(test)
+    assert len(test.selectbox(key="holdout_session").options) == 2
 
 
 def test_columns_stand_in_the_list_as_they_are_named():
