@@ -659,6 +659,29 @@ CATALOGUE = (
         "            move = even / ridge\n",
         "property/test_near_prior.py::test_where_a_fit_begins_does_not_matter",
     ),
+    _one(
+        "a fit that its start leads astray ends there", "synthesis/engine/solver.py",
+        "    if start is None or sure:\n", "    if True:\n",
+        "property/test_linear_engine.py::test_a_fit_that_is_led_astray_begins_anew",
+    ),
+    # --- many marginals, and trees that are widened ---
+    _one(
+        "columns are said to meet higher up than they do", "synthesis/ways.py",
+        "found.append(max((", "found.append(min((",
+        "property/test_marginals.py::test_many_marginals_are_those_of_the_joint",
+    ),
+    _one(
+        "what lies further on is weighted twice", "synthesis/ways.py",
+        "way = self._conditional(index, fresh, shared)",
+        "way = self._summed(index, (*fresh, *shared))",
+        "property/test_marginals.py::test_many_marginals_are_those_of_the_joint",
+    ),
+    _one(
+        "a column is carried for nothing on its way up", "planning/widened.py",
+        "            factors[column, at, at] = size\n",
+        "            factors[column, at, at] = 1.0\n",
+        "property/test_widened.py::test_it_is_the_size_of_a_junction_tree_that_holds_the_clique",
+    ),
     # --- the report ---
     _one(
         "names in the report are markup", "bundle/report.py",
