@@ -122,6 +122,9 @@ def test_comparators_are_compared_seed_by_seed():
     (level,) = reproduce.duels([row(), row(method="aim", aucs=(0.74, 0.72, 0.73))])
     assert level.by < 0.0
     assert level.met
+    others = [row(method=name) for name in ("mst", "aim", "privbayes", "all-features")]
+    rivals = {duel.theirs.method for duel in reproduce.duels([row(aucs=(0.9,) * 3), *others])}
+    assert rivals == {"mst", "aim", "privbayes"}
 
 
 def test_the_paper_is_met_where_intervals_meet():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from prism_core.experiments.comparators.external import EXTERNAL
 from prism_core.experiments.reproduce.benchmark import PAPER_ROWS
 from prism_core.rehearsal.summary import half_width
 
@@ -161,7 +162,7 @@ class Duel:
         return self.by >= -(self.half or 0.0)
 
 
-_RIVALS = ("mst", "aim")
+_RIVALS = ("mst", "aim", *EXTERNAL)
 _CHAMPIONS: Mapping[str, str] = {
     "scm-spurious": "causal-opt", "scm-marginal": "graphical-opt", "adult": "predictive-opt",
     "allocation-wins": "graphical-auto", "bn": "graphical-opt",
