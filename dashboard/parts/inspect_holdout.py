@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.parts import asset
+from dashboard.parts import asset, confirm
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -249,14 +249,15 @@ def _confirm(plan: HoldoutPlan, number: int, *, covered: bool) -> None:
         else f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}” now, whatever "
         "is asked later. It cannot be undone."
     )
-    typed = st.text_input(
-        f"{what} To go on, type **{plain(word)}**", key=f"holdout_confirm_{number}"
-    )
+    confirmed = confirm.typed_word(
+        f"holdout_confirm_{number}", f"{what} To go on, type **{plain(word)}**",
+        confirm.subject(plan.hash), lambda typed: typed.strip() == word,
+    )  # fmt: skip
     label = "Open with known noise (rehearsal)" if state.public else "Spend and open"
     if st.button(
         label, type="primary", icon=":material/verified_user:", key="holdout_open",
-        disabled=not (covered and typed.strip() == word),
-    ):  # fmt: skip
+        disabled=not (covered and confirmed),
+    ) and confirmed:  # fmt: skip
         with st.spinner("Charging, opening …"), mistakes():
             _open(plan)
             st.rerun()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard import runs
-from dashboard.parts import asset
+from dashboard.parts import asset, confirm
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -136,14 +136,15 @@ def _confirm(plan: PrivatePlan, *, covered: bool) -> None:
         "undone, even if it fails once counting has begun."
     )
     attempt = len(inspection().private)
-    typed = st.text_input(
-        f"{what} To go on, type **{plain(word)}**", key=f"private_confirm_{attempt}"
-    )
+    confirmed = confirm.typed_word(
+        f"private_confirm_{attempt}", f"{what} To go on, type **{plain(word)}**",
+        confirm.subject(plan.hash), lambda typed: typed.strip() == word,
+    )  # fmt: skip
     label = "Count with known noise (rehearsal)" if state.public else "Spend and count"
     if st.button(
         label, type="primary", icon=":material/verified_user:", key="private_run",
-        disabled=not (covered and typed.strip() == word),
-    ):  # fmt: skip
+        disabled=not (covered and confirmed),
+    ) and confirmed:  # fmt: skip
         with st.spinner("Training on the synthetic rows, charging, counting …"), mistakes():
             _run(plan)
             st.rerun()

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import worker
 from dashboard.keep import keep
-from dashboard.parts import asset, learning_step, rehearse_start
+from dashboard.parts import asset, confirm, learning_step, rehearse_start
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
 from dashboard.rehearsing import scenario_of
@@ -30,6 +30,7 @@ from prism_core.experiments.comparators.external import (
     design_external,
     python_of,
 )
+from prism_core.planning.words import eps_text
 from prism_core.workspace import candidate, may_compare
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _own(table: Rows) -> None:
         return
     may_compare()
     st.metric(
-        "Spends, ε", f"{plan.spent.epsilon:.3g}", border=True,
+        "Spends, ε", eps_text(plan.spent.epsilon), border=True,
         help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",
     )  # fmt: skip
     st.caption(
@@ -212,16 +213,17 @@ def _own(table: Rows) -> None:
     if not word:
         st.info("Name the data asset first.", icon=":material/info:")
         return
-    typed = st.text_input(
-        f"This spends epsilon {plan.spent.epsilon:.3g} of “{plain(word)}” on a comparator, not on "
-        "a better release. It cannot be undone, even if it fails once counting has begun. To go "
-        f"on, type **{plain(word)}**",
-        key=f"rival_confirm_{state.rivals.attempt}",
-    )
+    confirmed = confirm.typed_word(
+        f"rival_confirm_{state.rivals.attempt}",
+        f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}” on a comparator, "
+        "not on a better release. It cannot be undone, even if it fails once counting has begun. "
+        f"To go on, type **{plain(word)}**",
+        confirm.subject(plan.hash), lambda typed: typed.strip() == word,
+    )  # fmt: skip
     if st.button(
         "Spend and run the comparator", type="primary", icon=":material/verified_user:",
-        key="rival_run", disabled=not (covered and typed.strip() == word),
-    ):  # fmt: skip
+        key="rival_run", disabled=not (covered and confirmed),
+    ) and confirmed:  # fmt: skip
         with mistakes():
             _start(plan, table, None)
 

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, columns_form, learning_step
+from dashboard.parts import asset, columns_form, confirm, learning_step
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -212,12 +212,14 @@ def _charged(plan: DomainPlan) -> bool:
 
 def _button(plan: DomainPlan, *, covered: bool) -> None:
     state = project()
-    agreed = st.checkbox(_promise(plan), key=f"learn_confirm_{state.learning.attempt}")
+    agreed = confirm.ticked(
+        f"learn_confirm_{state.learning.attempt}", _promise(plan), confirm.subject(plan.hash)
+    )
     label = "Learn these columns (rehearsal)" if state.public else "Learn these columns"
     if st.button(
         label, type="primary", icon=":material/school:", key="learn_run",
         disabled=not (agreed and covered),
-    ):  # fmt: skip
+    ) and agreed:  # fmt: skip
         with mistakes():
             assert isinstance(state.raw, RawTable)  # see `section`
             state.learning.attempt += 1

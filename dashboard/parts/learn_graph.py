@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, learning_step
+from dashboard.parts import asset, confirm, learning_step
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -144,12 +144,14 @@ def _cost(plan: GraphPlan) -> None:
 
 def _button(plan: GraphPlan, *, covered: bool) -> None:
     state = project()
-    agreed = st.checkbox(_promise(plan), key=f"blanket_confirm_{state.blanket.attempt}")
+    agreed = confirm.ticked(
+        f"blanket_confirm_{state.blanket.attempt}", _promise(plan), confirm.subject(plan.hash)
+    )
     label = "Learn the blanket (rehearsal)" if state.public else "Learn the blanket"
     if st.button(
         label, type="primary", icon=":material/school:", key="blanket_run",
         disabled=not (agreed and covered),
-    ):  # fmt: skip
+    ) and agreed:  # fmt: skip
         with mistakes():
             assert state.schema is not None and state.raw is not None
             table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import worker
-from dashboard.parts import asset, release_checklist, release_protocol, release_summary
+from dashboard.parts import asset, confirm, release_checklist, release_protocol, release_summary
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
@@ -59,14 +59,16 @@ def section() -> None:
 
 
 def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
-    typed = ""
+    confirmed = state.public
     if state.public:
         st.caption("These rows are public: a rehearsal with known noise. Nothing is charged.")
     else:
         st.markdown(_promise(state, plan))
-        typed = st.text_input(
-            "To confirm, type the name of the asset", key="release_confirm", width=420,
-            autocomplete="off", disabled=not state.asset.strip(),
+        confirmed = confirm.typed_word(
+            "release_confirm", "To confirm, type the name of the asset",
+            confirm.subject(plan.hash),
+            lambda typed: bool(typed.strip()) and same_asset(typed, state.asset),
+            disabled=not state.asset.strip(), width=420,
         )  # fmt: skip
     label = "Run the rehearsal" if state.public else "Run the release"
     wanted = st.button(
@@ -74,7 +76,7 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
     )
     if not wanted:
         return
-    if not state.public and not (typed.strip() and same_asset(typed, state.asset)):
+    if not confirmed:
         st.error(
             f"Type “{plain(state.asset)}” into the field above to confirm; nothing was run.",
             icon=":material/keyboard:",

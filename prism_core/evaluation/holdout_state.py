@@ -146,7 +146,11 @@ def places(workspace: Path) -> tuple[Path, ...]:
     parent = workspace / FOLDER
     if not parent.is_dir():
         return ()
-    found = [p for p in parent.iterdir() if p.name.isdigit() and (p / FILE).is_file()]
+    found = [
+        p
+        for p in parent.iterdir()
+        if p.name.isascii() and p.name.isdigit() and (p / FILE).is_file()
+    ]
     return tuple(sorted(found, key=lambda p: int(p.name)))
 
 
@@ -208,7 +212,8 @@ def read(place: Path) -> Session:
         return _session(place, document)
     except OSError:
         raise _failed("read") from None
-    except (PrismError, KeyError, TypeError, ValueError, AttributeError):
+    except (PrismError, KeyError, TypeError, ValueError, AttributeError, OverflowError,
+            RecursionError):  # fmt: skip
         raise LedgerError(
             "The file of this session is not as this program writes it. Nothing more is answered "
             "from it; what was charged stands.",

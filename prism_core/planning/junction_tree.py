@@ -83,27 +83,50 @@ def maximal_cliques(
     its nodes, which bounds every plan of this product; several columns `last` count together as
     y. Of those whose largest clique keeps to the third's, the one with the fewest cells wins.
     """
-    names = tuple(sizes)
-    place = {name: position for position, name in enumerate(names)}
-    near = [0] * len(names)
+    near, late = _neighbours(sizes, cliques), _places(sizes, last)
+    rules: tuple[Rule, ...] = ("fill", "weight", "degree")
+    found = [_eliminated(sizes, near, rule, late) for rule in rules]
+    bound = largest_cells(sizes, found[-1])  # fewer cells in all may come with a larger clique
+    kept = [cliques for cliques in found if largest_cells(sizes, cliques) <= bound]
+    return min(kept, key=lambda cs: (total_cells(sizes, cs), cs))
+
+
+def tree_fits(
+    sizes: Mapping[str, int], cliques: Sequence[Sequence[str]], most: float, *,
+    last: Sequence[str] = (),
+) -> bool:  # fmt: skip
+    """Whether the cliques of `maximal_cliques` have at most so many cells together.
+
+    Min-degree is always among those it chooses from, so where it fits the others need no look.
+    """
+    found = _eliminated(sizes, _neighbours(sizes, cliques), "degree", _places(sizes, last))
+    return total_cells(sizes, found) <= most or forecast(sizes, cliques, last=last).cells <= most
+
+
+def _neighbours(sizes: Mapping[str, int], cliques: Iterable[Sequence[str]]) -> list[int]:
+    """Of every column the others that stand in a clique with it, as bits."""
+    place = {name: position for position, name in enumerate(sizes)}
+    near = [0] * len(place)
     for clique in cliques:
         members = 0
         for name in clique:
             members |= 1 << place[name]
         for name in clique:
             near[place[name]] |= members
-    for position in range(len(names)):
-        near[position] &= ~(1 << position)
-    late = frozenset(place[name] for name in last)
-    rules: tuple[Rule, ...] = ("fill", "weight", "degree")
-    found = []
-    for rule in rules:
-        run = Elimination(list(sizes.values()), list(near), rule, late)
-        members = sorted(run.maximal())
-        found.append(tuple(tuple(names[i] for i in clique) for clique in members))
-    bound = largest_cells(sizes, found[-1])  # fewer cells in all may come with a larger clique
-    kept = [cliques for cliques in found if largest_cells(sizes, cliques) <= bound]
-    return min(kept, key=lambda cs: (total_cells(sizes, cs), cs))
+    return [mask & ~(1 << position) for position, mask in enumerate(near)]
+
+
+def _places(sizes: Mapping[str, int], last: Sequence[str]) -> frozenset[int]:
+    return frozenset(position for position, name in enumerate(sizes) if name in last)
+
+
+def _eliminated(
+    sizes: Mapping[str, int], near: Sequence[int], rule: Rule, late: frozenset[int]
+) -> tuple[Clique, ...]:
+    """Maximal cliques of one greedy triangulation."""
+    names = tuple(sizes)
+    members = sorted(Elimination(list(sizes.values()), list(near), rule, late).maximal())
+    return tuple(tuple(names[i] for i in clique) for clique in members)
 
 
 def largest_cells(sizes: Mapping[str, int], cliques: Iterable[Sequence[str]]) -> int:

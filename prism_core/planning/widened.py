@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from prism_core.planning.junction_tree import Clique, JunctionTree
 
 _AT_ONCE = 4_096  # cliques, so that the arrays stay small
+_MOST = 30_000_000  # numbers of all ways together (240 MB)
 
 
 def widened_cells(
@@ -36,8 +37,11 @@ def widened_cells(
         cliques: of any number of columns.
 
     Returns:
-        Cells, one number per clique; exact products below 2^53.
+        Cells, one number per clique; exact products below 2^53. Infinite where columns and cliques
+        are so many that the ways between them would fill the memory.
     """
+    if len(sizes) * (len(tree.cliques) + 1) ** 2 > _MOST:
+        return np.full(len(cliques), np.inf)
     place = {name: index for index, name in enumerate(sizes)}
     cells = np.ones(len(tree.cliques) + 1)
     for index, names in enumerate(tree.cliques):

@@ -21,7 +21,8 @@ import numpy as np
 
 from prism_core.errors import PlanError
 from prism_core.planning.junction_tree import forecast
-from prism_core.planning.together import target_of_pair
+from prism_core.planning.together import draws_together, target_of_pair
+from prism_core.synthesis.apart import model_apart
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import Pgm, fit_pgm
 from prism_core.synthesis.shrink import shrunk
@@ -149,10 +150,27 @@ class _Fits:
         most: int = MOST_STEPS, progress: Callable[[float], None] = lambda _: None,
     ) -> Pgm:  # fmt: skip
         plan = self.plan
+        tables = [m.clique for m in measurements if len(m.clique) > 1]
+        held = bool(tables) and self._holds(measurements)
         return fit_pgm(
             plan.sizes, self.targets, plan.n, measurements, tolerance=tolerance,
             iterations=min(most, plan.synthesis.iterations), engine="fast", progress=progress,
+            prior=model_apart(plan.sizes, self.targets, plan.n, measurements) if held else None,
+            pull=PULL, moves=tables,
         )  # fmt: skip
+
+    def _holds(self, measurements: Sequence[Measurement]) -> bool:
+        """Whether tables move the model of single columns as little as they must.
+
+        Where all that is measured is tables, and the plan's pairs may be moved at all; not for a
+        numeric target, whose scale would be drawn to the middle.
+        """
+        plan = self.plan
+        return (
+            all(m.query is None for m in measurements)
+            and not any(plan.schema[name].is_number for name in self.targets)
+            and draws_together(plan)
+        )
 
     def near(
         self, base: Pgm, others: Sequence[Measurement], relations: Sequence[Measurement],

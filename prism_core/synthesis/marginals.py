@@ -11,6 +11,7 @@ neighbour and column, along the tree; marginals that meet in the same clique are
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from prism_core.planning.junction_tree import Clique, JunctionTree
     from prism_core.synthesis.ways import Leg, Table
 
+_WASTE, _SMALL = 4, 10_000
+"""Tables of a group may have four times the cells that were asked for, or ten thousand."""
+
 _DEGREES = (1, 2, 3)  # columns of a marginal: more of them need not meet in one clique
 
 
@@ -32,8 +36,8 @@ def marginals_of(
 ) -> dict[Clique, Table]:  # fmt: skip
     """Expected counts of marginals of up to three columns; post-processing, spends nothing.
 
-    Larger marginals are left out, and all are where a table on the way would have more than
-    `uncovered.MAX_CELLS` cells: `uncovered.marginal_of` makes one at a time.
+    Larger marginals are left out, and so is what would need a table of more than
+    `uncovered.MAX_CELLS` cells on the way: `uncovered.marginal_of` makes one at a time.
 
     Args:
         tree: parents first.
@@ -46,15 +50,33 @@ def marginals_of(
     if ways.cells > MAX_CELLS:
         return {}
     found: dict[Clique, Table] = {}
-    for (meeting, _, _), members in _groups(ways, cliques).items():
-        # The first column, then a stack of all second ones, and one of all third ones.
-        stacks = [tuple(dict.fromkeys(names)) for names in zip(*members, strict=True)]
-        block = ways.product(meeting, stacks) * n
-        starts = [stacked(names, sizes) for names in stacks]
-        for clique in members:
-            cut = tuple(at[name] for at, name in zip(starts, clique, strict=True))
-            found[clique] = block[cut]
+    for (meeting, _, _), group in _groups(ways, cliques).items():
+        for members in _affordable(ways, meeting, group):
+            stacks = _stacks(members)
+            block = ways.product(meeting, stacks) * n
+            starts = [stacked(names, sizes) for names in stacks]
+            for clique in members:
+                cut = tuple(at[name] for at, name in zip(starts, clique, strict=True))
+                found[clique] = block[cut]
     return found
+
+
+def _stacks(members: Sequence[Clique]) -> list[Clique]:
+    """The first column, then a stack of all second ones, and one of all third ones."""
+    return [tuple(dict.fromkeys(names)) for names in zip(*members, strict=True)]
+
+
+def _affordable(ways: Ways, meeting: int, group: list[Clique]) -> list[list[Clique]]:
+    """The group where its tables hold little that nobody asked for, else one marginal at a time.
+
+    Those with a table of more than `MAX_CELLS` on the way are left out.
+    """
+    asked = sum(math.prod(ways.sizes[name] for name in clique) for clique in group)
+    if ways.cells_of(meeting, _stacks(group)) <= max(_WASTE * asked, _SMALL):
+        return [group]
+    return [
+        [clique] for clique in group if ways.cells_of(meeting, [(x,) for x in clique]) <= MAX_CELLS
+    ]
 
 
 def _groups(

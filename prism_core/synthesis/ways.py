@@ -136,13 +136,24 @@ class Ways:
 
     @cached_property
     def cells(self) -> int:
-        """Of the largest table that may be made: all behind a neighbour, a clique by a column."""
-        behind = [
-            sum(self.sizes[name] for name in names) * self._cells(self.shared(*way))
+        """Of all tables of `given` together."""
+        return sum(
+            self._values(names) * self._cells(self.shared(*way))
             for way, names in self.behind.items()
-        ]
-        largest = max(self._cells(names) for names in self.tree.cliques)
-        return max(*behind, largest * max(self.sizes.values()), 0)
+        )
+
+    def cells_of(self, meeting: int, stacks: Sequence[Clique]) -> int:
+        """Of the largest table that `product` makes."""
+        legs = [self._hangs_on(meeting, stack) for stack in stacks]
+        found, so_far = [], 1
+        for place, stack in enumerate(stacks):
+            so_far *= self._values(stack)
+            later = {name for names in legs[place + 1 :] for name in names}
+            found.append(so_far * self._cells(tuple(later)))
+        return max(found)
+
+    def _values(self, names: Clique) -> int:
+        return sum(self.sizes[name] for name in names)
 
     def _cells(self, names: Clique) -> int:
         return math.prod(self.sizes[name] for name in names)
@@ -208,13 +219,17 @@ class Ways:
 
     def _leg_table(self, meeting: int, stack: Clique) -> tuple[Clique, Table]:
         """What the stack hangs on in the clique, and P(column | that), stacked."""
-        leg = self.leg(meeting, stack[0])
+        leg, shared = self.leg(meeting, stack[0]), self._hangs_on(meeting, stack)
         if isinstance(leg, str):
-            return (leg,), np.eye(self.sizes[leg])
+            return shared, np.eye(self.sizes[leg])
         starts = self._starts[meeting, leg]
         values = self.given[meeting, leg]
         rows = np.concatenate([np.arange(starts[name].start, starts[name].stop) for name in stack])
-        return self.shared(meeting, leg), values[rows]
+        return shared, values[rows]
+
+    def _hangs_on(self, meeting: int, stack: Clique) -> Clique:
+        leg = self.leg(meeting, stack[0])
+        return (leg,) if isinstance(leg, str) else self.shared(meeting, leg)
 
     @cached_property
     def _starts(self) -> dict[tuple[int, int], dict[str, slice]]:

@@ -12,16 +12,20 @@ import numpy as np
 from prism_core.experiments.comparators.independent import columns
 from prism_core.experiments.comparators.plan import MEASURING, TREE_CELLS
 from prism_core.experiments.comparators.purse import exponential, gaussian
-from prism_core.planning.junction_tree import forecast, total_cells
+from prism_core.planning.junction_tree import total_cells, tree_fits
 from prism_core.planning.widened import widened_cells
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from prism_core.experiments.comparators.state import Run
     from prism_core.planning.junction_tree import Clique
     from prism_core.synthesis.pgm import Pgm
 
 _EXPECTED = math.sqrt(2.0 / math.pi)
 """Mean absolute value of Gaussian noise, in sigmas."""
+
+_MARGIN = 4.0  # below the limit, where the tree of the fit is not made to see its size
 
 
 def aim(run: Run) -> None:
@@ -53,39 +57,43 @@ def aim(run: Run) -> None:
             left *= 1.0 - 1e-12  # so that the two parts fit, to the last digit
             measuring, choosing = MEASURING * left, (1.0 - MEASURING) * left
         event = gaussian(measuring)
-        clique = _choose(run, model, choosing, event.sigma)
+        clique, before = _choose(run, model, choosing, event.sigma)
         run.measure(clique, replace(event, label=" × ".join(clique)))
         if last:
             return
-        before = model.marginal(clique)
         model = run.fit(anew=anew)
-        moved = float(np.abs(model.marginal(clique) - before).sum())
+        moved = float(np.abs(model.marginal(clique) - before).sum())  # a clique holds it now
         anew = moved <= _EXPECTED * event.sigma * plan.schema.cells(clique)
         if anew:
             measuring, choosing = 4.0 * measuring, 4.0 * choosing  # sigma / 2, epsilon * 2
 
 
-def _choose(run: Run, model: Pgm, choosing: float, sigma: float) -> Clique:
+def _choose(
+    run: Run, model: Pgm, choosing: float, sigma: float
+) -> tuple[Clique, NDArray[np.float64]]:
+    """A marginal, and what the model expects of it."""
     plan = run.plan
     expected = model.marginals(_allowed(run, model))
     candidates = [clique for clique in plan.weights if clique in expected]
     penalties = {clique: _EXPECTED * sigma * plan.schema.cells(clique) for clique in candidates}
-    return run.choose(
+    chosen = run.choose(
         candidates, expected, exponential(choosing, 1, "choice of a marginal"),
         weights=plan.weights, penalties=penalties,
     )  # fmt: skip
+    return chosen, expected[chosen]
 
 
 def _allowed(run: Run, model: Pgm) -> list[Clique]:
     """Candidates with which the junction tree stays small enough; facts of what was released.
 
-    It does where the present tree, widened, is small enough, and else where one made anew is.
+    It does where the present tree, widened, is far below the limit: the tree of the fit is another
+    one, and was up to four times as large. Else the fit's own tree is made.
     What a clique of the tree holds already is always allowed, so there is a candidate.
     """
     limit = TREE_CELLS * run.purse.spent / run.purse.total
     candidates = list(run.plan.weights)
     widened = widened_cells(model.tree, run.sizes, candidates)
-    small = widened <= max(limit, total_cells(run.sizes, model.tree.cliques))
+    small = widened <= max(limit / _MARGIN, total_cells(run.sizes, model.tree.cliques))
     measured = [m.clique for m in run.measurements]
     joined = {pair for clique in measured for pair in combinations(clique, 2)}
     known: dict[frozenset[Clique], bool] = {}  # the tree depends on the pairs that are new
@@ -93,7 +101,7 @@ def _allowed(run: Run, model: Pgm) -> list[Clique]:
     def fits(clique: Clique) -> bool:
         new = frozenset(combinations(clique, 2)) - joined
         if new not in known:
-            known[new] = forecast(run.sizes, [*measured, clique]).cells <= limit
+            known[new] = tree_fits(run.sizes, [*measured, clique], limit)
         return known[new]
 
     return [

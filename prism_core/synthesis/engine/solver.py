@@ -51,6 +51,7 @@ _LINE = 8  # tries of the line search, each 0.4 of the one before
 _CLEAR = 1e-3  # share of the loss below which the gap leaves no doubt about a stop for little gain
 _GAINED = 0.1  # of the fall of the loss so far; what the tolerance is a share of, if less
 _BENT = 2  # steps cut short by the line search, after which the proximal problem is solved whole
+_FEW = 20  # Newton steps, with which a fit from zeros may not come far enough to be worth it
 _INNER = 40  # Newton steps in one proximal problem
 _NEAR = 1e-2  # relative residual of the conjugate gradients where a prior is given
 _NEAR_STEPS = 200  # at most, where a prior is given; 5 to 10 are used
@@ -127,13 +128,14 @@ def solve(
         _State(flat, overlap, wanted, precision, rows), start, iterations, tolerance, progress
     )
     sure = found.stopped in ("gap", "iterations") or found.gap <= _CLEAR * found.loss
-    if start is None or sure:
+    left = iterations - found.steps
+    if start is None or sure or left < _FEW:
         return found
     # It may have been led astray from there: a start may hold cells near 0 that do not come back,
     # and linear queries take it over only in part.
     anew = _descended(
         _State(flat, overlap, wanted, precision, rows), None,
-        max(0, iterations - found.steps), tolerance, progress,
+        left, tolerance, progress,
     )  # fmt: skip
     best = anew if anew.loss < found.loss else found
     return replace(best, steps=found.steps + anew.steps)
