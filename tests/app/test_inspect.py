@@ -240,6 +240,19 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     assert Ledger().charges() == ()
     test.text_input(key="private_confirm_0").set_value("ward 7")
     settled(test, project)
+    for elsewhere in (False, True):  # in this tab with the click, or in another one
+        if elsewhere:
+            project.inspection.private_epsilon = 1.5
+        else:
+            test.text_input(key="private_epsilon").set_value("2,5")
+        test.button(key="private_run").click()
+        settled(test, project)
+        assert Ledger().charges() == ()
+        assert "What you confirmed has changed" in texts(test)
+        test.text_input(key=f"private_epsilon{'-1' * elsewhere}").set_value("1,0")
+        settled(test, project)
+        test.text_input(key="private_confirm_0").set_value("ward 7")
+        settled(test, project)
     test.button(key="private_run").click()
     settled(test, project)
     (charge,) = Ledger().charges()
@@ -253,7 +266,7 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     assert ":green-badge[inside epsilon]" in texts(test)
     assert ":red-badge" not in texts(test)
     assert test.button(key="private_run").disabled  # the next one is confirmed by itself
-    test.text_input(key="private_epsilon").set_value("50")
+    test.text_input(key="private_epsilon-1").set_value("50")
     settled(test, project)
     assert "of the lifetime budget is left" in texts(test)
 

@@ -139,6 +139,8 @@ def test_an_asset_must_be_named_and_cover_it(project):
     test.checkbox(key="learn_confirm_0").check().run()
     assert test.button(key="learn_run").disabled
     test.text_input(key="asset_name").set_value("stays 2024").run()
+    assert test.button(key="learn_run").disabled  # confirmed was another asset
+    test.checkbox(key="learn_confirm_0").check().run()
     assert not test.button(key="learn_run").disabled
     test.text_input(key="asset_lifetime").set_value("0.05").run()
     assert test.button(key="learn_run").disabled
