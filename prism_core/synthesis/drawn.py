@@ -6,7 +6,8 @@ first, and they move it only as far as they speak against `PULL` people of it: t
 
     sum_q ||M_q(P) n - y_q||^2 / (2 sigma_q^2) + PULL KL(P || model of everything else).
 
-A pair with the target is drawn to what the model of all but this pair expects of it (see `shrink`):
+The model of everything else is held near columns that stand alone in the same way, by `HELD`
+people. A pair with the target is drawn to what the model of all but this pair expects of it (see `shrink`):
 a relationship to the household says most of what marital status says. All of it reads noisy counts
 only: post-processing, spends nothing.
 """
@@ -40,6 +41,12 @@ PULL = 100.0
 
 AUC at epsilon 1 with 30, 100 and 300: Adult .8983, .8987, .8988 (14 splits), hepar2 .9691, .9693,
 .9654 (8 seeds). At epsilon 4 it matters less."""
+
+HELD = 20.0
+"""People as which single columns alone count against the pairs with the target.
+
+It keeps what noise has put below 0: without it a rare level may lose a class for good. AUC with and
+without is in docs/pairs.md. A hundred are better yet for 20,000 rows, and too many for 1,500."""
 
 MOST_CELLS = 3_000_000
 """Cells of all models together that tell what pairs are expected to be; of more none is asked."""
@@ -156,7 +163,7 @@ class _Fits:
             plan.sizes, self.targets, plan.n, measurements, tolerance=tolerance,
             iterations=min(most, plan.synthesis.iterations), engine="fast", progress=progress,
             prior=model_apart(plan.sizes, self.targets, plan.n, measurements) if held else None,
-            pull=PULL, moves=tables,
+            pull=HELD, moves=tables,
         )  # fmt: skip
 
     def _holds(self, measurements: Sequence[Measurement]) -> bool:

@@ -14,6 +14,7 @@ from prism_core.planning.bounds import bounds
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.planning.together import draws_together
 from prism_core.synthesis import drawn, uncovered
+from prism_core.synthesis.apart import model_apart
 from prism_core.synthesis.drawn import Sketches, fit_drawn, parted
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import fit_pgm
@@ -159,7 +160,7 @@ def test_a_pair_is_nearer_to_the_truth_where_another_says_the_same(monkeypatch):
     together = error()
     monkeypatch.setattr(drawn, "MOST_CELLS", 0)  # nothing is expected of any pair
     alone = error()
-    assert together < 0.8 * alone
+    assert together < 0.87 * alone
 
 
 def test_noise_on_features_that_have_nothing_to_do_with_each_other_is_not_followed():
@@ -173,6 +174,59 @@ def test_noise_on_features_that_have_nothing_to_do_with_each_other_is_not_follow
         for model, found in ((fit_drawn(plan, ms), near), (plain, far)):
             found.append(np.abs(np.asarray(model.marginal(("a", "c"))) - exact(("a", "c"))).sum())
     assert np.mean(near) < 0.85 * np.mean(far)
+
+
+def test_tables_are_held_near_columns_that_stand_alone(monkeypatch):
+    """With a weight beyond all measure nothing but the totals is left; with none they are free."""
+    rng = np.random.default_rng(11)
+    plan, ms = plan_for(), [noisy(clique, 5.0, rng) for clique in PAIRS]
+    apart = model_apart(plan.sizes, ("y",), N, ms)
+    found = {}
+    for held in (1e-6, 1e9):
+        monkeypatch.setattr(drawn, "HELD", held)
+        found[held] = np.asarray(fit_drawn(plan, ms).marginal(("a", "y")))
+    alone = np.outer(apart.marginal(("a",)), apart.marginal(("y",))) / N
+    assert np.abs(found[1e9] - alone).max() < 0.5
+    assert np.abs(found[1e-6] - ms[0].values).max() < 25.0
+    assert np.abs(found[1e-6] - alone).sum() > 0.2 * N
+
+
+def test_a_class_that_noise_has_taken_from_a_rare_level_can_come_back():
+    plan = plan_for()
+    table = np.array([[900, 100], [800, 200], [700, 300], [500, 300], [140, 40], [90, -80]])
+    ms = [Measurement(clique=("a", "y"), values=table, sigma=20.0)]
+    ms += [noisy(clique, 5.0, np.random.default_rng(12)) for clique in PAIRS[1:]]
+    plain = np.asarray(fit_pgm(plan.sizes, "y", N, ms, engine="fast").marginal(("a", "y")))
+    held = np.asarray(fit_drawn(plan, ms).marginal(("a", "y")))
+    assert plain[5, 1] < 1e-3
+    assert held[5, 1] > 0.1
+
+
+@pytest.mark.parametrize("kind", ["numeric target", "linear query", "few levels"])
+def test_nothing_is_held_where_the_scale_or_the_bound_would_be_lost(monkeypatch, kind):
+    number = {"kind": "numeric", "lower": 0, "upper": 4, "edges": (1, 2, 3), "decimals": 0}
+    few = {"kind": "categorical", "levels": ("p", "q")}
+    schema = Schema(
+        columns=(
+            Column(name="a", **(few if kind == "few levels" else number)),
+            Column(name="y", **(number if kind == "numeric target" else few)),
+        ),
+        one_row_per_person=True,
+    )
+    task = Task(target="y", regime="predictive", k=1, three_way="none", max_joint_cells=0)
+    plan = design(schema, task, Budget(epsilon=1.0), N)
+    ms = [
+        Measurement(clique=clique, values=np.full([plan.sizes[x] for x in clique], 9), sigma=9.0)
+        for clique in (("a",), ("a", "y"))
+    ]
+    if kind == "linear query":
+        query = linear_query(schema, ("a", "y"), ("value", "levels"))
+        wanted = Measurement(
+            clique=("a", "y"), values=np.full(query.shape, 9), sigma=9.0, query=query
+        )
+        ms[1:] = [wanted, Measurement(clique=("y",), values=np.full(2, 9), sigma=9.0)]
+    monkeypatch.setattr(drawn, "model_apart", None)  # it must not be called
+    fit_drawn(plan, ms)
 
 
 # --- limits ----------------------------------------------------------------------------------
@@ -232,16 +286,16 @@ def test_marginals_as_measured_and_the_reference_engine_are_fitted_as_before(
 def test_a_sketch_goes_on_from_the_last_and_keeps_what_it_is_near_to(monkeypatch):
     plan = plan_for()
     ms = measured(np.random.default_rng(7), pairs=10.0, ties=15.0)
-    fits: list[tuple[bool, bool]] = []
+    fits: list[tuple[float, bool]] = []
 
-    def counted(*args, prior=None, start=None, **more):
-        fits.append((prior is not None, start is not None))
-        return fit_pgm(*args, prior=prior, start=start, **more)
+    def counted(*args, pull=0.0, start=None, **more):
+        fits.append((pull, start is not None))
+        return fit_pgm(*args, pull=pull, start=start, **more)
 
     monkeypatch.setattr(drawn, "fit_pgm", counted)
     sketches = Sketches(plan)
     models = [sketches.of(ms[: len(PAIRS) + count]) for count in range(3)]
-    assert fits == [(False, False), (True, False), (True, True)]
+    assert fits == [(drawn.HELD, False), (drawn.PULL, False), (drawn.PULL, True)]
     fresh = Sketches(plan).of(ms)
     for clique in (("a", "b"), ("a", "z"), ("b", "z")):
         apart = np.abs(np.asarray(models[2].marginal(clique)) - fresh.marginal(clique))
