@@ -7,9 +7,9 @@ first, and they move it only as far as they speak against `PULL` people of it: t
     sum_q ||M_q(P) n - y_q||^2 / (2 sigma_q^2) + PULL KL(P || model of everything else).
 
 The model of everything else is held near columns that stand alone in the same way, by `HELD`
-people. A pair with the target is drawn to what the model of all but this pair expects of it (see `shrink`):
-a relationship to the household says most of what marital status says. All of it reads noisy counts
-only: post-processing, spends nothing.
+people. A pair with the target is drawn to what the model of all but this pair expects of it (see
+`shrink`): a relationship to the household says most of what marital status says. All of it reads
+noisy counts only: post-processing, spends nothing.
 """
 
 from __future__ import annotations
