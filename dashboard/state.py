@@ -279,6 +279,7 @@ class Project(Entries):
     report: ReportEntries = field(default_factory=ReportEntries)
     said: dict[str, str] = field(default_factory=dict)  # about the release, as typed; by entry
     finished: Job[Plan] | None = None  # put away for another run that has not begun
+    put_away: tuple[Inspection | None, ReportEntries] | None = None  # its inspection and report
     earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
 
     @property
@@ -519,6 +520,7 @@ class Project(Entries):
     def forget_results(self) -> None:
         """Drop what belongs to an earlier run; until another one starts it can be shown again."""
         self.finished = self.job if self.folder is not None else None
+        self.put_away = (self.inspection, self.report) if self.finished is not None else None
         self.job = None
         if self.folder is not None and self.folder not in self.earlier:
             self.earlier.append(self.folder)
@@ -527,9 +529,12 @@ class Project(Entries):
         self.report = ReportEntries()
 
     def show_finished(self) -> None:
-        """Show the finished run again that was put away; its rows kept aside are still there."""
+        """Show the finished run that was put away, with what was found out about it."""
         assert self.finished is not None
         self.job, self.folder, self.finished = self.finished, self.finished.result, None
+        if self.put_away is not None:  # numbers that were paid for are among it
+            self.inspection, self.report = self.put_away
+            self.put_away = None
 
 
 @st.cache_resource

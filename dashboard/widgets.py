@@ -125,6 +125,12 @@ def guard(title: str) -> None:
     step, missing = gap
     st.info(f"Not yet: **{step.title}** is not finished. {plain(missing)}", icon=":material/info:")
     st.page_link(step.page, label=f"Go to {step.title}", icon=step.icon)
+    if project().finished is not None and title in ("Inspect", "Report"):
+        st.markdown("Your finished release is kept. Show it again, at no cost:")
+        st.button(
+            "Show the finished release again", key="release_back", icon=":material/undo:",
+            on_click=project().show_finished,
+        )  # fmt: skip
     st.stop()
 
 

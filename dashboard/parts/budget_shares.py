@@ -102,7 +102,8 @@ def numbers(entries: Entries) -> None:
         key = entry(name, value)
         st.number_input(
             f"{LABELS[pool]}, % of the budget", min_value=0.0, max_value=100.0, value=value,
-            step=1.0, format="%.4g", key=key, help=f"What is {_ABOUT[pool]}",
+            step=1.0, format="%.4g", key=key,
+            help=f"What is {_ABOUT[pool]} Decimals take a point: 2.5.",
             on_change=_typed, args=(entries, pool, key),
         )  # fmt: skip
     rest = 1.0 - sum(getattr(budget, pool) for pool in entries.pools if pool != "task")

@@ -235,6 +235,8 @@ def _form() -> None:
         "privacy budget."
     )
     _proposed(edited)
+    _single_level(edited)
+    _booleans(edited)
     _unkinded(edited)
     groups_panel.section(edited)
     if state.checked:
@@ -407,12 +409,42 @@ def _new_decimals(rows: list[dict[str, Any]]) -> dict[str, int]:
 def _proposed(rows: list[dict[str, Any]]) -> None:
     """Which decimals nobody typed, for as long as they stand there."""
     kept = project().decimals_proposed
-    found = [f"{r['name']} {r['decimals']}" for r in rows if kept.get(r["name"]) == r["decimals"]]
+    found = [
+        f"{r['name']} {r['decimals']}" for r in rows
+        if r["decimals"] is not None and kept.get(r["name"]) == r["decimals"]
+    ]  # fmt: skip
     if found:
         st.caption(
             ":orange[:material/decimal_increase: Decimals proposed from the bounds: "
             f"{plain(', '.join(found))}.] They say how the values that are made are written "
             "(0: whole numbers). Where it is otherwise, change them in the grid and apply again."
+        )
+
+
+def _single_level(rows: list[dict[str, Any]]) -> None:
+    """Levels with commas between are one level: they would turn every cell into an outside one."""
+    found = [
+        str(row["name"])
+        for row in rows
+        if "," in (levels := str(row.get("levels") or "")) and form.LEVEL_SEPARATOR not in levels
+    ]
+    if found:
+        st.warning(
+            f"One level only: {plain(', '.join(found))}. Levels are separated by "
+            f"{form.LEVEL_SEPARATOR}, as in north{form.LEVEL_SEPARATOR}south; a comma belongs to "
+            "the level.",
+            icon=":material/splitscreen:",
+        )
+
+
+def _booleans(rows: list[dict[str, Any]]) -> None:
+    """What comes out of a column that may hold yes and no, or 1 and 0."""
+    found = [str(row["name"]) for row in rows if row.get("kind") == "boolean"]
+    if found:
+        st.caption(
+            f"Boolean columns come out as true and false, whatever the file writes: "
+            f"{plain(', '.join(found))}. To keep its own words, declare the column categorical "
+            f"with the levels no{form.LEVEL_SEPARATOR}yes, say."
         )
 
 

@@ -188,6 +188,7 @@ def _runs(entries: Rehearsing) -> None:
     st.text_input(
         "Values of epsilon", key=_showing("rehearse_epsilons", entries.epsilons),
         on_change=keep, args=(entries, "epsilons", "rehearse_epsilons"),
+        help="With commas between; with decimal commas, semicolons between: 0,5; 1.",
     )  # fmt: skip
     st.number_input(
         "Runs of each", 1, MOST_SEEDS, key=_showing("rehearse_seeds", entries.seeds),

@@ -139,7 +139,7 @@ def _launch(state: Project, plan: Plan) -> None:
         key=state.key, name=state.name, approval=release_protocol.given(plan),
     )  # fmt: skip
     state.forget_results()
-    state.finished = None  # its rows kept aside are replaced
+    state.finished = state.put_away = None  # its rows kept aside are replaced
     state.notice = notice
     state.train, state.holdout = train, holdout
     state.job = job

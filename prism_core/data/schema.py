@@ -19,7 +19,7 @@ Provenance: TypeAlias = Literal["declared", "public twin", "dp", "private rows"]
 PROVENANCES: tuple[Provenance, ...] = get_args(Provenance)
 
 PROVENANCE_TEXT: dict[Provenance, str] = {
-    "declared": "typed or uploaded by the curator; no row was read",
+    "declared": "typed or uploaded by the curator; this program took nothing of it from the rows",
     "public twin": "drafted from a public file with the same layout",
     "dp": "learned from the rows with part of the privacy budget",
     "private rows": "drafted from the private rows themselves: this step is not private, and "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,18 +37,23 @@ _VERSION = 1  # of what a run does; kept points of another version are not used
 
 
 def epsilons_of(text: str) -> tuple[float, ...]:
-    """Increasing values of epsilon from a text like "0.2, 0.5, 1".
+    """Increasing values of epsilon from a text like "0.2, 0.5, 1", or "0,2; 0,5; 1".
 
     Raises:
-        BudgetError: when a part is no number.
+        BudgetError: when a part is no number above 0; 0,5 would be read as 0 and 5.
     """
+    parts = text.replace(",", ".").split(";") if ";" in text else text.split(",")
     try:
-        return tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
+        found = tuple(sorted({float(part) for part in parts if part.strip()}))
     except ValueError:
+        found = (math.nan,)
+    if not all(value > 0.0 for value in found):
         raise BudgetError(
-            "The values of epsilon must be numbers with commas between, such as 0.2, 0.5, 1.",
+            "The values of epsilon must be numbers above 0 with commas between, such as 0.2, 0.5, "
+            "1. With decimal commas, write semicolons between: 0,2; 0,5; 1.",
             field="epsilon",
-        ) from None
+        )
+    return found
 
 
 def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:

@@ -101,3 +101,12 @@ def test_declared_levels_are_the_codes_where_none_are_pasted(project):
     # Now that the levels are groups there is no code left, and the button says so.
     assert test.button(key="use_groups").disabled
     assert "type them under" in test.button(key="use_groups").help
+
+
+def test_levels_with_commas_between_are_one_level_and_booleans_come_out_as_such(project):
+    assert "One level only" not in said(page(project))
+    project.form[0] |= {"levels": "heart, lung, other"}
+    project.form_edited = None
+    test = page(project)
+    assert "One level only: icd" in "".join(box.value for box in test.warning)
+    assert "come out as true and false, whatever the file writes: y" in said(test)

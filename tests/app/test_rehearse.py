@@ -231,7 +231,7 @@ def test_another_upload_takes_the_place_of_the_first(project, spurious, monkeypa
 
 @pytest.mark.parametrize(
     ("attribute", "value", "words"),
-    [("epsilons", "one", "numbers with commas"), ("epsilons", "0", "epsilon must be"),
+    [("epsilons", "one", "numbers above 0 with commas"), ("epsilons", "0", "epsilon must be"),
      ("epsilons", "", "1 to 12 values")],
 )  # fmt: skip
 def test_a_mistake_is_a_sentence(project, here, attribute, value, words):

@@ -302,8 +302,17 @@ def test_a_finished_release_that_was_put_away_is_shown_again(project, tmp_path):
     assert (project.job, project.folder) == (None, None)
     test = page(project)
     assert "prepares **another** one" in texts(test)
-    project.show_finished()
+    for name in ("inspect", "report"):
+        test = AppTest.from_file(str(APP), default_timeout=60)
+        test.session_state["project"] = project
+        test.switch_page(f"pages/{name}.py").run()
+        assert "Your finished release is kept" in texts(test)
+    found, told = object(), project.report
+    project.put_away = (found, told)
+    test.button(key="release_back").click().run()
     assert (project.job, project.folder, project.finished) == (job, job.result, None)
+    assert project.inspection is found  # numbers that were paid for are among it
+    assert project.report is told
 
 
 def test_enter_in_the_names_records_no_approval(project):

@@ -84,15 +84,24 @@ def test_a_rehearsal_travels_as_plain_values():
 
 
 @pytest.mark.parametrize(
-    ("text", "values"), [("1", (1.0,)), ("2, .5,2", (0.5, 2.0)), ("", ()), (" , ", ())]
+    ("text", "values"),
+    [
+        ("1", (1.0,)),
+        ("2, .5,2", (0.5, 2.0)),
+        ("", ()),
+        (" , ", ()),
+        ("0,5; 1", (0.5, 1.0)),
+        ("2;", (2.0,)),
+    ],
 )
 def test_epsilons_are_read_from_text(text, values):
     assert epsilons_of(text) == values
 
 
 def test_epsilons_that_are_no_numbers_are_a_sentence():
-    with pytest.raises(BudgetError, match="numbers with commas"):
-        epsilons_of("one, two")
+    for text in ("one, two", "0,5", "-1", "nan", "0,5,1", "1; two"):
+        with pytest.raises(BudgetError, match="numbers above 0 with commas"):
+            epsilons_of(text)
 
 
 def test_a_design_is_fitted_to_the_columns_of_the_rows():
