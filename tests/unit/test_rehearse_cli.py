@@ -131,7 +131,7 @@ def test_edges_have_strengths_of_their_own(make_run, capsys):
         (["--edge", "age=strong"], "CAUSE,EFFECT=STRENGTH"),
         (["--edge", "age,readmitted=huge"], "CAUSE,EFFECT=STRENGTH"),
         (["--edge", "ward,age=weak"], "no edge of the graph"),
-        (["--epsilon", "one"], "numbers with commas"),
+        (["--epsilon", "one"], "numbers above 0 with commas"),
         (["--epsilon", "0"], "epsilon must be"),
         (["--seeds", "0"], "seeds must be"),
         (["--jobs", "0"], "jobs must be"),
