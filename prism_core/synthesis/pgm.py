@@ -86,7 +86,10 @@ class Pgm:
         return marginal_of(self.tree, self.tables, self.sizes, self.n, clique)
 
     def marginals(self, cliques: Iterable[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """Expected counts of many marginals; those `marginal` refuses are absent."""
+        """Expected counts of many marginals; those are absent that need too large a table.
+
+        More are there than `marginal` gives one by one.
+        """
         wanted = tuple(dict.fromkeys(cliques))
         found = marginals_of(self.tree, self.tables, self.sizes, self.n, wanted)
         for clique in wanted:

@@ -134,9 +134,8 @@ def solve(
     # It may have been led astray from there: a start may hold cells near 0 that do not come back,
     # and linear queries take it over only in part.
     anew = _descended(
-        _State(flat, overlap, wanted, precision, rows), None,
-        left, tolerance, progress,
-    )  # fmt: skip
+        _State(flat, overlap, wanted, precision, rows), None, left, tolerance, progress
+    )
     best = anew if anew.loss < found.loss else found
     return replace(best, steps=found.steps + anew.steps)
 
