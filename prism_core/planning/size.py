@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError
 from prism_core.planning.adaptive import GROWTH_CELLS
 from prism_core.planning.junction_tree import Forecast, forecast
+from prism_core.planning.numeric import PRODUCT_CELLS, second_moments
 from prism_core.planning.pairs import Pairs
 from prism_core.planning.targets import free_features
 from prism_core.planning.wide import blame
@@ -41,6 +43,8 @@ def size_of(
     """
     sizes = {column.name: column.size for column in frame.schema.columns}
     known = forecast(sizes, cliques, last=frame.task.target_names)
+    if not final:
+        known = _of_any_s(frame, known)
     if grows:
         # A clique that grows takes in known ones; it is at most twice the growth, as each of at
         # least two levels more doubles what it takes in.
@@ -72,6 +76,35 @@ def size_of(
         )
     _check_size(frame, size)
     return size
+
+
+def _of_any_s(frame: Frame, known: Forecast) -> Forecast:
+    """The most that pairs with targets and products of any S come to, not of the largest alone.
+
+    Columns of one level, which melt into other cliques, and the order of the columns can make the
+    tree of the largest S smaller than that of another. Min-degree, one of the triangulations to
+    choose from, takes the features first: each makes a clique with its targets, and these make
+    some among themselves, of at most the cells of all targets together. With c cells per target
+    and products c(A) over sets A of them, c(A | B) + c(A & B) >= c(A) + c(B), so the features'
+    cliques are most where the k largest serve every target. Products make cliques within
+    the features multiplied and the targets, and are kept as long as they add `PRODUCT_CELLS`.
+    """
+    schema, task = frame.schema, frame.task
+    served = schema.cells(task.target_names)
+    features = sorted(map(schema.size, free_features(schema, task)), reverse=True)
+    cells = served * sum(features[: task.count]) + sum(features[task.count :])
+    cells += served if task.further else 0
+    largest = served * features[0]
+    multiplied = sorted(map(schema.size, second_moments(schema, task)), reverse=True)
+    at_once = multiplied[: task.count * len(task.target_names)]
+    if len(at_once) > 1:
+        within = served * math.prod(at_once)
+        cells += min(PRODUCT_CELLS, within)
+        largest = max(largest, min(cells, within))
+    return Forecast(
+        largest_clique=max(known.largest_clique, largest), cells=max(known.cells, cells),
+        exact=False,
+    )  # fmt: skip
 
 
 def _worst(frame: Frame, pairs: Sequence[Clique], count: int) -> list[int]:
