@@ -88,6 +88,11 @@ class BudgetEntries:
                     "delta must be a number such as 1e-9, or empty for 1/n².", field="delta"
                 ) from None
         given = {name: getattr(self, name) for name in pools if name != "task"}
+        if not all(0.0 <= share <= 1.0 for share in given.values()):
+            raise BudgetError(
+                "Every share of the budget must be a percentage from 0 to 100, such as 2.5 or 2,5.",
+                field="shares",
+            )
         if not sum(given.values()) < 1.0:
             raise BudgetError(
                 "The pools together take the whole budget and leave nothing for the task. Lower "

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dashboard.keep import keep
 from dashboard.once import once
+from dashboard.parts.typed_entry import number_entry, optional_entry
 from dashboard.state import project
 from dashboard.widgets import chart, mistakes, plain
 from prism_core.figures import bounds_figure, erm_figure
@@ -47,20 +47,20 @@ def section(plan: Plan) -> None:
 def _entries() -> None:
     state = project()
     left, right, _ = st.columns([1, 1, 1.4])
-    left.number_input(
-        "Chance that a bound fails, β", value=state.beta, min_value=1e-9, max_value=0.5, step=0.01,
-        format="%.4g", key="bounds_beta", on_change=keep, args=(state, "beta", "bounds_beta"),
-        help="Smaller is surer and gives larger bounds. They grow slowly: with the root of a "
-        "logarithm.",
-    )  # fmt: skip
-    right.number_input(
-        "Smallest share p_min (optional)", value=state.p_min, min_value=0.0,
-        max_value=0.5, step=0.01, format="%.4g", placeholder="not declared", key="bounds_p_min",
-        on_change=keep, args=(state, "p_min", "bounds_p_min"),
-        help="The smallest share that any level of S or the target has among people at large. "
-        "Declare it from public knowledge, never from the private rows. Needed only where the "
-        "joint of S and the target is not measured.",
-    )  # fmt: skip
+    with left:
+        number_entry(
+            state, "beta", "bounds_beta", "Chance that a bound fails, β",
+            help="Smaller is surer and gives larger bounds. They grow slowly: with the root of a "
+            "logarithm.",
+        )  # fmt: skip
+    with right:
+        optional_entry(
+            state, "p_min", "bounds_p_min", "Smallest share p_min (optional)",
+            placeholder="not declared",
+            help="The smallest share that any level of S or the target has among people at large. "
+            "Declare it from public knowledge, never from the private rows. Needed only where the "
+            "joint of S and the target is not measured.",
+        )  # fmt: skip
 
 
 def _values(found: PlanBounds) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dashboard.components.share_bar import WHOLE, Part, share_bar
-from dashboard.keep import from_percent, replaced
-from dashboard.parts.budget_entry import entry, key_of
+from dashboard.parts.budget_entry import key_of
+from dashboard.parts.typed_entry import percent_entry
 from prism_core.figures import pool_style
 from prism_core.planning.summary import idle_pools
 from prism_core.planning.words import share_text
@@ -97,22 +98,17 @@ def numbers(entries: Entries) -> None:
     for pool in entries.pools:
         if pool == "task":
             continue
-        name = f"{pool}_share"
-        value = min(100.0, max(0.0, round(getattr(budget, pool) * 100.0, 9)))
-        key = entry(name, value)
-        st.number_input(
-            f"{LABELS[pool]}, % of the budget", min_value=0.0, max_value=100.0, value=value,
-            step=1.0, format="%.4g", key=key,
-            help=f"What is {_ABOUT[pool]} Decimals take a point: 2.5.",
-            on_change=_typed, args=(entries, pool, key),
+        percent_entry(
+            getattr(budget, pool), partial(_take, entries, pool), key_of(f"{pool}_share"),
+            f"{LABELS[pool]}, % of the budget", help=f"What is {_ABOUT[pool]}",
         )  # fmt: skip
     rest = 1.0 - sum(getattr(budget, pool) for pool in entries.pools if pool != "task")
-    st.caption(
-        f"The task gets the rest: **{share_text(rest)}**, and the share of a pool that the plan "
-        "turns out not to use."
-    )
+    if _parts(entries):  # otherwise a sentence says what to mend
+        st.caption(
+            f"The task gets the rest: **{share_text(rest)}**, and the share of a pool that the "
+            "plan turns out not to use."
+        )
 
 
-def _typed(entries: Entries, pool: str, key: str) -> None:
-    if not replaced(key):
-        entries.budget.share_out(**{pool: from_percent(st.session_state[key])})
+def _take(entries: Entries, pool: str, share: float) -> None:
+    entries.budget.share_out(**{pool: share})

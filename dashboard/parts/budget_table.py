@@ -133,7 +133,12 @@ _COLUMNS: dict[str, Any] = {
     "locked": st.column_config.CheckboxColumn(
         "lock", width=62, help="Hold this share; the others of the pool share the rest"
     ),
-    "share": _number("share, %", 78, "%.2f", "Of the whole budget. Typing a share locks it."),
+    "share": _number(
+        "share, %",
+        78,
+        "%.2f",
+        "Of the whole budget. Typing a share locks it; here decimals take a point: 2.5.",
+    ),
     "sigma": _number("noise σ", 60, "%g", "Standard deviation of the noise in a cell, in rows"),
     "l1": _number("error, rows", 72, "%g", "Expected l1 error of the noisy marginal, in rows"),
     "error": _number("error, %", 60, "%g%%", "The same, relative to the number of rows"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.keep import from_percent, keep
-from dashboard.parts.budget_entry import entry, key_of
+from dashboard.parts.budget_entry import key_of
+from dashboard.parts.typed_entry import percent_entry
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.errors import PrismError
@@ -47,12 +48,9 @@ def section(entries: Entries) -> None:
     st.subheader("From a wish to a budget", anchor=False)
     scenarios = project().scenarios
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        percent = round(scenarios.wish * 100.0, 9)
-        key = entry("wish", percent)
-        st.number_input(
-            "Wished error of the task marginals, at most % of n", value=percent, step=0.5,
-            format="%.4g", key=key, width=300,
-            on_change=keep, args=(scenarios, "wish", key, from_percent),
+        percent_entry(
+            scenarios.wish, partial(setattr, scenarios, "wish"), key_of("wish"),
+            "Wished error of the task marginals, at most % of n", width=300,
             help="Mean expected l1 error of the marginals with the target, over n: an "
             "expectation, not a guarantee.",
         )  # fmt: skip

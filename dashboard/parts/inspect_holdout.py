@@ -16,7 +16,7 @@ from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
 from prism_core.evaluation import LEARNER_LABELS, LEARNERS
 from prism_core.evaluation.holdout import ask_holdout, entry_dict, open_holdout, sessions_of, status
-from prism_core.evaluation.holdout_plan import MOST_ANSWERS, TOLERANCE, design_holdout
+from prism_core.evaluation.holdout_plan import MOST_ANSWERS, design_holdout
 from prism_core.evaluation.holdout_question import METRICS, most_frequent, question
 from prism_core.evaluation.holdout_state import HOLDOUT
 from prism_core.planning.words import delta_text, eps_text
@@ -195,12 +195,12 @@ def _offer(number: int) -> None:
             "Answers from the rows kept aside", 1, MOST_ANSWERS, 10, key="holdout_answers",
             help="More answers: more noise in each.",
         )  # fmt: skip
-        tolerance = st.number_input(
-            "Tolerance", 0.0, 0.5, TOLERANCE, 0.01, format="%.3f", key="holdout_tolerance",
+        number_entry(
+            inspection(), "session_tolerance", "holdout_tolerance", "Tolerance",
             help="By how much both sides may differ and still count as agreeing, as a share of "
             "the metric's range (1 for accuracy, 3 nats for the clipped log loss).",
         )  # fmt: skip
-    plan = _plan(inspection().session_epsilon, int(answers), tolerance)
+    plan = _plan(inspection().session_epsilon, int(answers), inspection().session_tolerance)
     with cost:
         _cost(plan)
     with entries:

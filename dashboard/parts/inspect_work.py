@@ -15,6 +15,7 @@ import streamlit as st
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.errors import CancelledError, PrismError
+from prism_core.evaluation.holdout_plan import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ class Inspection:
         compared: folders of other releases chosen for the comparison.
         private_epsilon: of the next headline numbers, as it is typed.
         session_epsilon: of the next session on the holdout, likewise.
+        session_tolerance: of that session, likewise.
     """
 
     folder: Path
@@ -68,6 +70,7 @@ class Inspection:
     compared: list[Path] = field(default_factory=list)
     private_epsilon: float = 0.2
     session_epsilon: float = 1.0
+    session_tolerance: float = TOLERANCE
 
     def start(self, name: str, make: Callable[[Progress], Any]) -> Work:
         """Begin a piece of work, unless it was begun before."""

@@ -214,8 +214,8 @@ def _check(schema: Schema, target: str, n: int, tolerance: float) -> None:
         )
     if isinstance(tolerance, bool) or not 0.0 < tolerance < 1.0:
         raise BudgetError(
-            f"tolerance ({tolerance}) must lie strictly between 0 and 1: a share of the metric's "
-            "range, for example 0.04.",
+            "tolerance must lie strictly between 0 and 1: a share of the metric's range, for "
+            "example 0.04.",
             field="tolerance",
         )
 

@@ -81,14 +81,25 @@ def test_bounds_are_those_of_the_plan(project):
 
 def test_entries_are_kept_and_reach_the_bounds(project):
     test = mounted(bounds_page, project)
-    test.number_input(key="bounds_beta").set_value(0.2).run()
-    test.number_input(key="bounds_p_min").set_value(0.25).run()
+    test.text_input(key="bounds_beta").set_value("0,2").run()
+    test.text_input(key="bounds_p_min").set_value("0.25").run()
     assert not test.exception
     assert (project.beta, project.p_min) == (0.2, 0.25)
     made = bounds(project.plan(), beta=0.2, p_min=0.25)
     assert metrics(test)["Model against population, Δ_S"] == made.delta_s.text != "no guarantee"
     again = mounted(bounds_page, project)
-    assert again.number_input(key="bounds_p_min").value == 0.25
+    assert again.text_input(key="bounds_p_min").value == "0.25"
+    again.text_input(key="bounds_p_min").set_value("").run()
+    assert project.p_min is None
+    assert not again.exception
+
+
+@pytest.mark.parametrize("entry", ["bounds_beta", "bounds_p_min"])
+def test_what_is_no_number_is_a_sentence(project, entry):
+    test = mounted(bounds_page, project)
+    test.text_input(key=entry).set_value("few").run()
+    assert not test.exception
+    assert test.error
 
 
 def test_an_unusable_entry_is_a_sentence(project):

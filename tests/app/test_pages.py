@@ -311,19 +311,19 @@ def test_three_way_marginals_change_the_plan(project, regime):
     )  # fmt: skip
     test = page("budget", project)
     assert project.plan().three_way is None
-    assert "choice_share" not in [entry.key for entry in test.number_input]
+    assert "choice_share" not in [entry.key for entry in test.text_input]
     for rule in ("cmi", "model_error"):
         test.selectbox(key="three_way").select(rule).run()
         assert project.plan().three_way.rule == rule
     assert any("3-way marginals" in label for label in marginals(test)["marginal"])
     before = project.plan().three_way.choice_share
-    test.number_input(key="choice_share").set_value(15.0).run()
+    test.text_input(key="choice_share").set_value("15").run()
     assert project.budget.choice == 0.15
     assert project.plan().three_way.choice_share == pytest.approx(3 * before)
     test.switch_page("pages/structure.py").run()
     test.switch_page("pages/budget.py").run()
     assert test.selectbox(key="three_way").value == "model_error"
-    assert test.number_input(key="choice_share").value == 15.0
+    assert test.text_input(key="choice_share").value == "15"
 
 
 def test_three_way_marginals_need_the_graphical_model(project):

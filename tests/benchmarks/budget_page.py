@@ -95,7 +95,7 @@ CHANGES = {
     "epsilon, text": lambda t, i: t.text_input(key="epsilon").set_value(f"{0.3 + i / 10:g}"),
     "delta": lambda t, i: t.text_input(key="delta").set_value(f"{i + 1}e-9"),
     "share, dragged": drag,
-    "share, number": lambda t, i: t.number_input(key="background_share").set_value(15.0 + i),
+    "share, number": lambda t, i: t.text_input(key="background_share").set_value(f"{15 + i}"),
     "allocation": lambda t, i: t.selectbox(key="allocation").set_value(
         ("uniform", "closed_form")[i % 2]
     ),
