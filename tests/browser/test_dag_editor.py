@@ -304,6 +304,17 @@ def test_an_edge_is_drawn_refused_turned_and_undone_by_keys(open_case) -> None:
 
 
 @browser_test
+def test_who_is_drawing_still_reads_how_when_python_has_changed_the_graph(open_case) -> None:
+    editor = open_case()
+    editor.press("Draw edge")
+    editor.draw("D", "C")
+    editor.python_has(*START, ["D", "C"])
+    editor.page.get_by_role("button", name="Reset in Python").click()
+    editor.browser_has(*START)
+    editor.says("Drag from a cause to its effect.")
+
+
+@browser_test
 def test_a_change_can_be_undone_before_python_has_answered(open_case) -> None:
     editor = open_case()
     press = focus(editor)

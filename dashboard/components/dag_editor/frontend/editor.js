@@ -141,7 +141,7 @@ export class Editor {
       stage.placeNewcomers([...stage.shown].filter((id) => !given.has(id)));
     }
     if (this.autoPlaced || !stage.viewTouched) stage.fit();
-    this.say(this.asked ?? HINT);
+    this.say(this.asked ?? this.hint());
     this.asked = null;
   }
 
@@ -322,7 +322,7 @@ export class Editor {
     if (this.from !== null) {
       this.from = null;
       this.network.redraw();
-      this.say(HINT);
+      this.say(this.hint());
     } else if (this.drawer.from !== null) this.drawer.cancel();
     else if (this.drawer.active) this.setDrawing(false);
   }
@@ -386,6 +386,11 @@ export class Editor {
     this.send({ rev: this.rev, edges: this.edges, positions });
   }
 
+  /** What can be done now: drawing goes on after an undo, wherever that was asked for. */
+  hint() {
+    return this.drawer.active ? DRAW_HINT : HINT;
+  }
+
   say(words, refused = false) {
     this.view.message.textContent = words;
     this.view.message.classList.toggle("refused", refused);
@@ -396,7 +401,7 @@ export class Editor {
     this.network.unselectAll();
     this.view.canvas.classList.toggle("drawing", active);
     this.refreshTools();
-    this.say(active ? DRAW_HINT : HINT);
+    this.say(this.hint());
   }
 
   selectedByMouse() {
