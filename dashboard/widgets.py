@@ -118,11 +118,21 @@ def spent_besides() -> None:
 
 
 def guard(title: str) -> None:
-    """Stop the page with a link to the first step that is not done."""
+    """Stop the page with a link to the first step that is not done.
+
+    A finished release stands by itself: what is entered anew beside it does not hide it.
+    """
     gap = first_gap(project(), title)
     if gap is None:
         return
     step, missing = gap
+    if project().folder is not None and title in ("Inspect", "Report"):
+        st.info(
+            "This is the finished release, as it ran. What you have changed since is not in it: "
+            f"on **{step.title}** something is missing for another one. {plain(missing)}",
+            icon=":material/history:",
+        )
+        return
     st.info(f"Not yet: **{step.title}** is not finished. {plain(missing)}", icon=":material/info:")
     st.page_link(step.page, label=f"Go to {step.title}", icon=step.icon)
     if project().finished is not None and title in ("Inspect", "Report"):

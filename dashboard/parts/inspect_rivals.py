@@ -14,6 +14,7 @@ from dashboard.parts.typed_entry import number_entry
 from dashboard.rehearsing import scenario_of
 from dashboard.rivals import Ground, Rival
 from dashboard.state import project
+from dashboard.steps import first_gap
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
 from prism_core.experiments.comparators import (
@@ -131,6 +132,14 @@ def _offer() -> None:
             )
             return
         _own(state.train)
+        return
+    gap = first_gap(state, "Rehearse")
+    if gap is not None:  # entered anew since the release, which stands by itself
+        st.info(
+            f"On stand-in rows the plan of this project runs too: **{gap[0].title}** is not "
+            f"finished. {plain(gap[1])}",
+            icon=":material/info:",
+        )
         return
     rows = rehearse_start.stand_in()
     plan = _plan(rows.train)

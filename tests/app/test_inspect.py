@@ -102,6 +102,23 @@ def frames(test: AppTest) -> str:
     return "\n".join(frame.value.to_csv() for frame in test.dataframe)
 
 
+@pytest.mark.parametrize("entered", [{"target": None}, {"target": "smoker"}, {"schema": None}])
+def test_a_finished_release_stays_to_be_looked_at_when_something_else_is_entered(make, entered):
+    """Another target without parents, or none: Structure is not finished, the release is."""
+    project = opened(make())
+    before = {name: getattr(project, name) for name in entered}
+    vars(project).update(entered)
+    for section in SECTIONS:
+        test = page(project, section)
+        assert "This is the finished release, as it ran" in texts(test)
+        assert "Not yet" not in texts(test)
+    test.switch_page("pages/report.py").run()
+    assert not test.exception
+    assert "This is the finished release, as it ran" in texts(test)
+    vars(project).update(before)
+    assert "as it ran" not in texts(page(project, "Compare"))
+
+
 def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     project = make()
     test = page(project)
