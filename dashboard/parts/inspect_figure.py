@@ -70,7 +70,7 @@ def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) 
     floats = frame.select_dtypes("float").columns
     marked[floats] = marked[floats] + 0.0  # -0.0 is 0.0
     st.dataframe(
-        marked, hide_index=True, width="stretch", key=f"{key}_table",
+        marked, hide_index=True, width="stretch", key=f"{key}_table", placeholder="–",
         column_config={name: st.column_config.NumberColumn(format="%.4g") for name in floats},
     )  # fmt: skip
     st.download_button(

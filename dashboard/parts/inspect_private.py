@@ -96,7 +96,8 @@ def _class_cost(plan: PrivatePlan, second: Any, third: Any) -> None:  # noqa: AN
     if plan.classes and 1.96 * plan.expected_auc_error() > _ROUGH:
         st.warning(
             f"At this epsilon the AUC would come with an error of {text}: that says next to "
-            "nothing. Raise epsilon, or keep more rows aside.",
+            "nothing, and where the noise hides a whole class there is no AUC at all, though it "
+            "is paid for. Raise epsilon, or keep more rows aside.",
             icon=":material/blur_on:",
         )
     second.metric("AUC, noise (95%)", text, border=True,

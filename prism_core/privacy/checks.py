@@ -22,7 +22,7 @@ def epsilon_value(value: object, name: str = "epsilon") -> float:
     number = _number(value)
     if not 0.0 < number < math.inf:
         raise BudgetError(
-            f"{name} must be a number above 0, for example 1.0. Smaller is more private.",
+            f"{name.replace('_', ' ')} must be a number above 0, for example 1.0. Smaller is more private.",
             field=name,
         )
     return number
@@ -33,7 +33,9 @@ def delta_value(value: object, name: str = "delta") -> float:
     number = _number(value)
     if not 0.0 < number < 1.0:
         raise BudgetError(
-            f"{name} must lie strictly between 0 and 1, for example 1/n² for n rows.", field=name
+            f"{name.replace('_', ' ')} must lie strictly between 0 and 1, for example 1/n² for n "
+            "rows.",
+            field=name,
         )
     return number
 

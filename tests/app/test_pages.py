@@ -345,7 +345,7 @@ def test_a_release_needs_a_confirmation_and_an_asset(project):
         assert project.job is None
     test.text_input(key="asset_lifetime").set_value("much").run()
     assert test.button(key="release_run").disabled
-    assert "lifetime_epsilon must be a number above 0" in texts(test)
+    assert "lifetime epsilon must be a number above 0" in texts(test)
     test.text_input(key="asset_lifetime").set_value("0,5").run()
     assert test.button(key="release_run").disabled
     assert "This release needs epsilon 1" in texts(test)

@@ -235,5 +235,5 @@ def test_a_prospect_is_the_balance_of_an_asset_just_registered(tmp_path):
     ledger = Ledger(tmp_path)
     ledger.register("ward", epsilon=1.5, delta=1e-6)
     assert Ledger.prospect("ward", epsilon=1.5, delta=1e-6) == ledger.balance("ward")
-    with pytest.raises(BudgetError, match="lifetime_epsilon"):
+    with pytest.raises(BudgetError, match="lifetime epsilon"):
         Ledger.prospect("ward", epsilon=math.nan, delta=1e-6)
