@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """
 Runs the real pipeline on public rows that stand in for the private table, with known noise, and
-shows the AUC against epsilon. The private table is not opened; only where neither --rows nor the
-schema says how many people it holds, its rows are counted, as `prism plan` does.
+shows the AUC (of a numeric target R^2) against epsilon. The private table is not opened; only
+where neither --rows nor the schema says how many people it holds, its rows are counted, as `prism
+plan` does.
 """
 
 
@@ -225,10 +226,13 @@ def _auto(
 
 
 def _choice(choice: Choice) -> list[str]:
+    from prism_core.planning.metric import METRIC_TEXT
+
+    unit = METRIC_TEXT[choice.metric]
     return [
         choice.why,
         *(
-            f"  {one.name:24} AUC {_interval(one.mean, one.half)}  behind by "
+            f"  {one.name:24} {unit} {_interval(one.mean, one.half)}  behind by "
             f"{_interval(one.behind, one.behind_half)}{'  level' if one.level else ''}"
             for one in choice.tried
         ),
@@ -243,7 +247,8 @@ def _head(rows: StandIn) -> list[str]:
 
 
 def _table(found: Sequence[Estimate]) -> list[str]:
-    head = f"{'shift':9} {'design':28} {'epsilon':>7}  {'AUC':17} {'without noise':>13} {'runs':>4}"
+    unit = found[0].unit if found else ""
+    head = f"{'shift':9} {'design':28} {'epsilon':>7}  {unit:17} {'without noise':>13} {'runs':>4}"
     return [
         head,
         *(

@@ -12,6 +12,7 @@ from dashboard.rehearsing import adopt
 from dashboard.state import project
 from dashboard.widgets import chart, mistakes, plain
 from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
+from prism_core.planning.metric import GUESS_TEXT, METRIC_TEXT
 from prism_core.rehearsal import estimates, pace, verdict
 from prism_core.rehearsal.auto import decide
 
@@ -127,9 +128,11 @@ def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift], *, done
             # moved to its final place has been seen to stay empty.
             key = f"rehearse_chart_{shift}" if done else f"rehearse_growing_{shift}"
             chart(figure, key=key, alt=rehearsal_text(own))
+    metric = points[0].metric
     st.caption(
-        "Mean AUC with 95% intervals over the runs. Dashed: the same learner without noise, from "
-        "what the design protects (grey where it is the same for all), and chance."
+        f"Mean {METRIC_TEXT[metric]} with 95% intervals over the runs. Dashed: the same learner "
+        "without noise, from what the design protects (grey where it is the same for all). "
+        f"Dotted: {GUESS_TEXT[metric]}."
     )
     with st.expander("The figures in words and numbers", icon=":material/table_rows:"):
         for shift in shifts:
@@ -142,7 +145,7 @@ def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift], *, done
                     "world": [_TITLES[one.shift] for one in rows],
                     "design": [one.variant for one in rows],
                     "epsilon": [one.epsilon for one in rows],
-                    "AUC": [one.mean for one in rows],
+                    METRIC_TEXT[metric]: [one.mean for one in rows],
                     "± (95%)": [one.half for one in rows],
                     "without noise": [one.ceiling for one in rows],
                     "runs": [one.runs for one in rows],
@@ -154,7 +157,13 @@ def _figures(asked: Asked, points: list[Point], shifts: Sequence[Shift], *, done
 
 _NUMBERS = {
     name: st.column_config.NumberColumn(format="%.4f")
-    for name in ("AUC", "± (95%)", "without noise", "behind the best", "± (95%), difference")
+    for name in (
+        *METRIC_TEXT.values(),
+        "± (95%)",
+        "without noise",
+        "behind the best",
+        "± (95%), difference",
+    )
 }
 
 
@@ -164,7 +173,7 @@ def _choice(choice: Choice) -> None:
         pd.DataFrame(
             {
                 "way of sharing out": [one.name for one in choice.tried],
-                "AUC": [one.mean for one in choice.tried],
+                METRIC_TEXT[choice.metric]: [one.mean for one in choice.tried],
                 "± (95%)": [one.half for one in choice.tried],
                 "behind the best": [one.behind for one in choice.tried],
                 "± (95%), difference": [one.behind_half for one in choice.tried],

@@ -257,6 +257,7 @@ class Protocol:
     def _rehearsed(self) -> tuple[Section, ...]:
         if not self.rehearsal:
             return ()
+        unit = self.rehearsal[0].unit
         rows = tuple(
             (
                 SHIFT_TEXT[one.shift], plain(one.variant), f"{one.epsilon:g}",
@@ -274,7 +275,7 @@ class Protocol:
                     "of a file stated to be public. The figures say how designs compare there, "
                     "not how good the release will be.",
                 ),
-                header=("world", "design", "epsilon", "AUC (95%)", "without noise", "runs"),
+                header=("world", "design", "epsilon", f"{unit} (95%)", "without noise", "runs"),
                 rows=rows,
             ),
         )

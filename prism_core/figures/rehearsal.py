@@ -1,4 +1,4 @@
-"""AUC against epsilon for the designs of a rehearsal, with intervals, ceilings and chance."""
+"""Scores against epsilon for the designs of a rehearsal, with intervals, ceilings and chance."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 from typing import TYPE_CHECKING, Protocol
 
 from prism_core.figures import theme
+from prism_core.planning.metric import GUESS, GUESS_TEXT, METRIC_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import plotly.graph_objects as go
 
-CHANCE = 0.5
+    from prism_core.planning.metric import Metric
 
 _DODGE = 0.025  # on the axis of epsilon, so that bars of different designs do not hide each other
 
@@ -32,7 +33,7 @@ class CurvePoint(Protocol):
 
     @property
     def mean(self) -> float:
-        """Mean AUC."""
+        """Mean score."""
         ...
 
     @property
@@ -42,7 +43,12 @@ class CurvePoint(Protocol):
 
     @property
     def ceiling(self) -> float:
-        """AUC without noise."""
+        """The score without noise."""
+        ...
+
+    @property
+    def metric(self) -> Metric:
+        """What is scored."""
         ...
 
     @property
@@ -57,13 +63,14 @@ def rehearsal_figure(
 ) -> go.Figure:  # fmt: skip
     """Curves of one shift. A design has the same colour and symbol in every figure.
 
-    Dashed lines are ceilings, in the colour of their design or grey for all; dotted is chance.
+    Dashed lines are ceilings, in the colour of their design or grey for all; dotted is what
+    knowing nothing scores.
 
     Args:
         found: the points, by design and increasing epsilon.
         epsilons: all values on the axis, also those without a point yet.
         names: all designs in the order of their styles.
-        low: lower end of the axis of AUC, to share it between figures.
+        low: lower end of the axis of scores, to share it between figures.
     """
     wanted = sorted({*epsilons, *(point.epsilon for point in found)})
     if not wanted:
@@ -74,18 +81,20 @@ def rehearsal_figure(
         ticktext=[f"{epsilon:g}" for epsilon in wanted], range=_log_range(wanted),
     )  # fmt: skip
     floor = lowest(found) if low is None else low
+    metric = found[0].metric if found else "auc"
+    guess = GUESS[metric]
     figure.update_yaxes(
-        title={"text": "AUC on rows kept aside"},
+        title={"text": f"{METRIC_TEXT[metric]} on rows kept aside"},
         range=[floor, 1.01],
         tickformat=".2f",
         showgrid=True,
     )
     figure.add_annotation(
-        text="chance", x=1.0, xref="paper", xanchor="right", y=CHANCE, yanchor="top",
+        text=GUESS_TEXT[metric], x=1.0, xref="paper", xanchor="right", y=guess, yanchor="top",
         showarrow=False, font={"size": 11},
     )  # fmt: skip
     order = list(dict.fromkeys([*names, *(point.variant for point in found)]))
-    _across(figure, wanted, CHANCE, "chance", theme.GREY, "dot", list(order))
+    _across(figure, wanted, guess, GUESS_TEXT[metric], theme.GREY, "dot", list(order))
     _ceilings(figure, found, order, wanted)
     for place, name in enumerate(order):
         _curve(figure, [p for p in found if p.variant == name], name, place, len(order))
@@ -93,9 +102,13 @@ def rehearsal_figure(
 
 
 def lowest(found: Sequence[CurvePoint]) -> float:
-    """A lower end of the axis that leaves room under chance and every interval."""
-    ends = [CHANCE, *(point.mean - (point.half or 0.0) for point in found)]
-    return max(0.0, min(ends) - 0.03)
+    """A lower end of the axis that leaves room under chance and every interval.
+
+    R² has no lower end: far below the mean's 0 it says no more than that nothing was learned.
+    """
+    guess = GUESS[found[0].metric] if found else 0.5
+    ends = [guess, *(point.mean - (point.half or 0.0) for point in found)]
+    return max(guess - 0.5, min(ends) - 0.03)
 
 
 def rehearsal_text(found: Sequence[CurvePoint]) -> str:
@@ -110,7 +123,8 @@ def rehearsal_text(found: Sequence[CurvePoint]) -> str:
             + f" at epsilon {point.epsilon:g}"
             for point in some
         )  # fmt: skip
-        lines.append(f"{name}: AUC {values}; without noise {some[-1].ceiling:.3f}.")
+        unit, ceiling = METRIC_TEXT[some[-1].metric], some[-1].ceiling
+        lines.append(f"{name}: {unit} {values}; without noise {ceiling:.3f}.")
     return " ".join(lines)
 
 
@@ -141,7 +155,7 @@ def _facts(point: CurvePoint) -> str:
     return "<br>".join(
         (
             f"<b>{theme.safe(point.variant)}</b>",
-            f"epsilon {point.epsilon:g}: AUC {point.mean:.4f}{interval}",
+            f"epsilon {point.epsilon:g}: {METRIC_TEXT[point.metric]} {point.mean:.4f}{interval}",
             f"without noise: {point.ceiling:.4f}",
             f"{point.runs} run{'' if point.runs == 1 else 's'}",
         )

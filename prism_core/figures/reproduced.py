@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from prism_core.figures import theme
 from prism_core.figures.rehearsal import lowest, rehearsal_figure, rehearsal_text
@@ -82,6 +82,7 @@ class _Point:
     half: float | None
     ceiling: float
     runs: int
+    metric: Literal["auc"] = "auc"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,8 @@ def epsilon_value(value: object, name: str = "epsilon") -> float:
     number = _number(value)
     if not 0.0 < number < math.inf:
         raise BudgetError(
-            f"{name.replace('_', ' ')} must be a number above 0, for example 1.0. Smaller is more private.",
+            f"{name.replace('_', ' ')} must be a number above 0, for example 1.0. Smaller is more "
+            "private.",
             field=name,
         )
     return number

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.errors import PrismError
+from prism_core.planning.metric import METRIC_TEXT
 from prism_core.rehearsal.design import Rehearsal, plan_on
 from prism_core.rehearsal.run import run
 from prism_core.rehearsal.summary import half_width
@@ -21,6 +22,7 @@ from prism_core.rehearsal.summary import half_width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prism_core.planning.metric import Metric
     from prism_core.planning.scenario import Scenario
     from prism_core.planning.stand_in import Shift
     from prism_core.planning.task import AllocationRule
@@ -46,7 +48,7 @@ class Tried:
 
     Attributes:
         name: of the candidate.
-        mean: AUC over the runs.
+        mean: score over the runs.
         half: half the width of its 95% interval; None with a single run.
         behind: mean difference to the best, seed by seed; 0 for the best.
         behind_half: half the width of the 95% interval of that difference.
@@ -73,18 +75,21 @@ class Choice:
         chosen: name of the candidate.
         tried: all candidates, the simplest first.
         why: a sentence.
+        metric: what was scored.
     """
 
     scenario: Scenario
     chosen: str
     tried: tuple[Tried, ...]
     why: str
+    metric: Metric
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         budget = self.scenario.budget
         return {
-            "chosen": self.chosen, "why": self.why, "allocation": budget.allocation,
+            "chosen": self.chosen, "why": self.why, "metric": self.metric,
+            "allocation": budget.allocation,
             "tilt": budget.tilt, "three_way": self.scenario.task.three_way,
             "tried": [vars(one) | {"level": one.level} for one in self.tried],
         }  # fmt: skip
@@ -163,11 +168,13 @@ def decide(
     the width of that difference's 95% t-interval. Of those the first in the order of the trial is
     taken: what is easier to explain, unless it costs something that the runs can see.
     """
-    areas: dict[str, dict[int, float]] = {v.name: {} for v in rehearsal.variants}
+    scores: dict[str, dict[int, float]] = {v.name: {} for v in rehearsal.variants}
+    metric: Metric = "auc"
     for point in points:
         if point.shift == shift:
-            areas[point.variant][point.seed] = point.auc
-    tried = _tried({name: [by[seed] for seed in sorted(by)] for name, by in areas.items()})
+            scores[point.variant][point.seed] = point.score
+            metric = point.metric
+    tried = _tried({name: [by[seed] for seed in sorted(by)] for name, by in scores.items()})
     chosen = next(one for one in tried if one.level)
     budget, rule = rehearsal.variant(chosen.name).budget, rehearsal.variant(chosen.name).task
     made = replace(
@@ -175,16 +182,16 @@ def decide(
         budget=replace(scenario.budget, allocation=budget.allocation, tilt=budget.tilt),
         task=replace(scenario.task, three_way=rule.three_way),
     )
-    why = _why(chosen, tried, rehearsal)
-    return Choice(scenario=made, chosen=chosen.name, tried=tried, why=why)
+    why = _why(chosen, tried, rehearsal, METRIC_TEXT[metric])
+    return Choice(scenario=made, chosen=chosen.name, tried=tried, why=why, metric=metric)
 
 
-def _tried(areas: dict[str, list[float]]) -> tuple[Tried, ...]:
-    means = {name: float(np.mean(values)) for name, values in areas.items()}
+def _tried(scores: dict[str, list[float]]) -> tuple[Tried, ...]:
+    means = {name: float(np.mean(values)) for name, values in scores.items()}
     best = max(means, key=means.__getitem__)
     found = []
-    for name, values in areas.items():
-        gaps = [a - b for a, b in zip(areas[best], values, strict=True)]
+    for name, values in scores.items():
+        gaps = [a - b for a, b in zip(scores[best], values, strict=True)]
         found.append(
             Tried(
                 name=name, mean=means[name], half=half_width(values),
@@ -194,15 +201,15 @@ def _tried(areas: dict[str, list[float]]) -> tuple[Tried, ...]:
     return tuple(found)
 
 
-def _why(chosen: Tried, tried: Sequence[Tried], rehearsal: Rehearsal) -> str:
+def _why(chosen: Tried, tried: Sequence[Tried], rehearsal: Rehearsal, unit: str) -> str:
     best = max(tried, key=lambda one: one.mean)
     worst = min(tried, key=lambda one: one.mean)
     where = f"On stand-in rows at epsilon {rehearsal.epsilons[0]:g}, over {rehearsal.seeds} runs,"
     if chosen.name == best.name:
-        said = f"“{chosen.name}” predicts best (AUC {chosen.mean:.3f})"
+        said = f"“{chosen.name}” predicts best ({unit} {chosen.mean:.3f})"
     else:
         said = (
-            f"“{chosen.name}” (AUC {chosen.mean:.3f}) cannot be told from the best, “{best.name}” "
-            f"({best.mean:.3f}), and is simpler"
+            f"“{chosen.name}” ({unit} {chosen.mean:.3f}) cannot be told from the best, "
+            f"“{best.name}” ({best.mean:.3f}), and is simpler"
         )
     return f"{where} {said}; the worst, “{worst.name}”, has {worst.mean:.3f}."

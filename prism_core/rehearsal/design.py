@@ -33,7 +33,7 @@ is rehearsed with these; the noise, which is what is compared, does not depend o
 Run: TypeAlias = tuple[str, float, int]
 """Name of the design, epsilon, seed."""
 
-_VERSION = 1  # of what a run does; kept points of another version are not used
+_VERSION = 2  # of what a run does; kept points of another version are not used
 
 
 def epsilons_of(text: str) -> tuple[float, ...]:
@@ -101,7 +101,7 @@ class Rehearsal:
         variants: the designs; their own epsilon is replaced by those below.
         epsilons: increasing.
         seeds: runs of every design and epsilon.
-        learner: trained on the synthetic rows.
+        learner: trained on the synthetic rows; for a numeric target see `stage`.
 
     Raises:
         ConfigError, BudgetError, EvaluationError: naming the field.

@@ -8,12 +8,14 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from prism_core.planning.metric import METRIC_TEXT, possible
 from prism_core.planning.stand_in import SHIFTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from prism_core.planning.metric import Metric
     from prism_core.planning.stand_in import Shift
 
 FOLDER = "rehearsals"
@@ -32,7 +34,8 @@ class Point:
         epsilon: of the run.
         seed: number of the run.
         shift: of the rows that were scored.
-        auc: of a learner trained on the synthetic rows.
+        metric: what is scored.
+        score: of a learner trained on the synthetic rows.
         ceiling: of the same learner trained on the stand-in rows themselves, without noise, from
             the features that the design protects (all of them where they are chosen at run time).
         seconds: the run took, without the ceiling.
@@ -42,13 +45,16 @@ class Point:
     epsilon: float
     seed: int
     shift: Shift
-    auc: float
+    metric: Metric
+    score: float
     ceiling: float
     seconds: float
 
     def __post_init__(self) -> None:
-        if self.shift not in SHIFTS or not (0.0 <= self.auc <= 1.0 and 0.0 <= self.ceiling <= 1.0):
-            raise ValueError("a point needs a known shift and areas between 0 and 1")
+        if self.shift not in SHIFTS or self.metric not in METRIC_TEXT:
+            raise ValueError("a point needs a known shift and metric")
+        if not all(possible(self.metric, score) for score in (self.score, self.ceiling)):
+            raise ValueError("a point needs scores that its metric can have")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

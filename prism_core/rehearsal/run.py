@@ -100,10 +100,10 @@ def run(
         name, epsilon, seed = task
         points = [
             Point(
-                variant=name, epsilon=epsilon, seed=seed, shift=shift, auc=area,
-                ceiling=made.ceilings[shift], seconds=made.seconds,
+                variant=name, epsilon=epsilon, seed=seed, shift=shift, metric=made.metric,
+                score=score, ceiling=made.ceilings[shift], seconds=made.seconds,
             )
-            for shift, area in made.areas.items()
+            for shift, score in made.scores.items()
         ]  # fmt: skip
         if kept is not None:
             kept.add(asked.keys[name], points)

@@ -11,17 +11,22 @@ import numpy as np
 
 from prism_core.data.batch import Over
 from prism_core.data.encoding import EncodedTable
+from prism_core.evaluation.bin_values import representatives
 from prism_core.evaluation.learners import fit, labelled
-from prism_core.evaluation.scoring import macro_auc
+from prism_core.evaluation.regressors import REGRESSORS, fit_numeric
+from prism_core.evaluation.scoring import macro_auc, r_squared
+from prism_core.evaluation.target import by_squared_loss
 from prism_core.pipeline import release
+from prism_core.planning.metric import GUESS
 from prism_core.privacy.noise import SeededNoise
 from prism_core.rehearsal.design import plan_on
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from prism_core.planning.metric import Metric
     from prism_core.planning.plan import Plan
     from prism_core.planning.stand_in import Shift
     from prism_core.rehearsal.design import Rehearsal, Run
@@ -33,12 +38,14 @@ class Made:
     """What one run reached.
 
     Attributes:
-        areas: AUC by shift.
+        metric: what is scored.
+        scores: by shift.
         ceilings: the same without noise.
         seconds: the run took, without the ceilings.
     """
 
-    areas: Mapping[Shift, float]
+    metric: Metric
+    scores: Mapping[Shift, float]
     ceilings: Mapping[Shift, float]
     seconds: float
 
@@ -74,6 +81,8 @@ class Stage:
         self.rows = Counted(self.stand_in.train)
         self._ceiling = cache(self._reached)
         self._plans: dict[tuple[str, float], Plan] = {}
+        target = self.stand_in.schema[self.stand_in.target]
+        self.metric: Metric = "r2" if by_squared_loss(target) else "auc"
 
     def _plan(self, name: str, epsilon: float) -> Plan:
         if (name, epsilon) not in self._plans:
@@ -93,22 +102,37 @@ class Stage:
         noise, sampling = (np.random.default_rng([seed, part]) for part in (0, 1))
         made = release(plan, self.rows, ledger=None, noise=SeededNoise(noise), rng=sampling)
         rows = EncodedTable(schema=plan.schema, codes=made.codes, public=True)
-        areas, seconds = self._scores(rows, None), time.monotonic() - started
+        scores, seconds = self._scores(rows, None), time.monotonic() - started
         # Without noise, from what the design protects: from all where it is chosen at run time.
         ceilings = self._ceiling(plan.s if plan.s_is_final else None)
-        return Made(areas=areas, ceilings=ceilings, seconds=seconds)
+        return Made(metric=self.metric, scores=scores, ceilings=ceilings, seconds=seconds)
 
     def _scores(self, rows: EncodedTable, features: tuple[str, ...] | None) -> dict[Shift, float]:
         target = self.stand_in.target
         known = labelled(rows, target)
-        # Rows of one class teach to rank everybody alike, which is an AUC of one half.
+        # Rows that are all alike teach to rank everybody alike, or to say one number.
         if len(np.unique(known.column(target))) < 2:
-            return dict.fromkeys(self.stand_in.shifts, 0.5)
-        fitted = fit(self.rehearsal.learner, known, target=target, features=features)
+            return dict.fromkeys(self.stand_in.shifts, GUESS[self.metric])
+        score = self._learned(known, features)
         found: dict[Shift, float] = {}
         for shift, holdout in self.stand_in.holdouts.items():
-            test = labelled(holdout, target)
-            area = macro_auc(test.column(target), fitted.probabilities(test))
-            assert area is not None, "a stand-in shows two classes at least"
-            found[shift] = area
+            reached = score(labelled(holdout, target))
+            assert reached is not None, "a stand-in shows two classes at least"
+            found[shift] = reached
         return found
+
+    def _learned(
+        self, known: EncodedTable, features: tuple[str, ...] | None
+    ) -> Callable[[EncodedTable], float | None]:
+        """A learner fitted to rows, as the score it reaches on others.
+
+        A numeric target is learned by the regression of the learner's name, else by ridge.
+        """
+        target, learner = self.stand_in.target, self.rehearsal.learner
+        if self.metric == "auc":
+            fitted = fit(learner, known, target=target, features=features)
+            return lambda test: macro_auc(test.column(target), fitted.probabilities(test))
+        named = learner if learner in REGRESSORS else REGRESSORS[0]
+        regressor = fit_numeric(named, known, target=target, features=features)
+        values = representatives(known.schema[target])
+        return lambda test: r_squared(values[test.column(target)], regressor.predictions(test))

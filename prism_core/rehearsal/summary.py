@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
+from prism_core.planning.metric import METRIC_TEXT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prism_core.planning.metric import Metric
     from prism_core.planning.stand_in import Shift
     from prism_core.rehearsal.points import Point
 
 CONFIDENCE = 0.95
 
 LEAST = 0.001
-"""Differences of AUC below this are not called a lead, however well they are known."""
+"""Differences of a score below this are not called a lead, however well they are known."""
 
 SHIFT_TEXT: dict[Shift, str] = {
     "none": "While the world stays as it is",
@@ -31,14 +34,15 @@ SHIFT_TEXT: dict[Shift, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """Mean AUC of a design at one epsilon under one shift.
+    """Mean score of a design at one epsilon under one shift.
 
     Attributes:
         variant, epsilon, shift: which.
         mean: over the runs.
         half: half the width of the 95% t-interval; None with a single run.
-        ceiling: AUC of the same learner without noise, from what the design protects.
+        ceiling: score of the same learner without noise, from what the design protects.
         runs: how many.
+        metric: what is scored.
     """
 
     variant: str
@@ -48,6 +52,12 @@ class Estimate:
     half: float | None
     ceiling: float
     runs: int
+    metric: Metric = "auc"
+
+    @property
+    def unit(self) -> str:
+        """The metric as people write it."""
+        return METRIC_TEXT[self.metric]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -63,9 +73,10 @@ def estimates_from(documents: Iterable[dict[str, Any]]) -> tuple[Estimate, ...]:
     found = tuple(Estimate(**document) for document in documents)
     for one in found:
         numbers = (one.epsilon, one.mean, one.ceiling, 0.0 if one.half is None else one.half)
-        known = one.shift in SHIFT_TEXT and isinstance(one.variant, str)
+        named = one.shift in SHIFT_TEXT and one.metric in METRIC_TEXT
+        known = named and isinstance(one.variant, str)
         if not known or not all(math.isfinite(number) for number in numbers):
-            raise ValueError("an estimate needs a known shift, a name and finite numbers")
+            raise ValueError("an estimate needs a known shift, metric and name, and finite numbers")
     return found
 
 
@@ -87,11 +98,12 @@ def estimates(points: Iterable[Point]) -> tuple[Estimate, ...]:
     for (variant, shift), by_epsilon in groups.items():
         for epsilon in sorted(by_epsilon):
             some = by_epsilon[epsilon]
-            areas = [point.auc for point in sorted(some, key=lambda point: point.seed)]
+            scores = [point.score for point in sorted(some, key=lambda point: point.seed)]
             found.append(
                 Estimate(
-                    variant=variant, epsilon=epsilon, shift=shift, mean=float(np.mean(areas)),
-                    half=half_width(areas), ceiling=some[0].ceiling, runs=len(areas),
+                    variant=variant, epsilon=epsilon, shift=shift, mean=float(np.mean(scores)),
+                    half=half_width(scores), ceiling=some[0].ceiling, runs=len(scores),
+                    metric=some[0].metric,
                 )
             )  # fmt: skip
     return tuple(found)
@@ -104,7 +116,7 @@ class Lead:
     Attributes:
         epsilon: where.
         best, second: the two designs.
-        by: mean difference of their AUC over the seeds they share.
+        by: mean difference of their scores over the seeds they share.
         half: half the width of its 95% t-interval; None with a single seed.
     """
 
@@ -126,7 +138,7 @@ def leads(points: Iterable[Point], shift: Shift) -> tuple[Lead, ...]:
     for point in points:
         if point.shift == shift:
             table.setdefault(point.epsilon, {}).setdefault(point.variant, {})[point.seed] = (
-                point.auc
+                point.score
             )
     found: list[Lead] = []
     for epsilon, by_variant in sorted(table.items()):
@@ -134,8 +146,8 @@ def leads(points: Iterable[Point], shift: Shift) -> tuple[Lead, ...]:
         if len(by_variant) < 2 or not seeds:
             continue
         means = {
-            name: float(np.mean([areas[seed] for seed in seeds]))
-            for name, areas in by_variant.items()
+            name: float(np.mean([scores[seed] for seed in seeds]))
+            for name, scores in by_variant.items()
         }
         best, second = sorted(means, key=lambda name: -means[name])[:2]
         gaps = [by_variant[best][seed] - by_variant[second][seed] for seed in sorted(seeds)]
@@ -153,7 +165,7 @@ def verdict(points: Sequence[Point], shift: Shift) -> str:
     found = leads(points, shift)
     if not found:
         return ""
-    parts: list[str] = []
+    parts, unit = [], METRIC_TEXT[points[0].metric]
     for best, run in itertools.groupby(found, lambda lead: lead.best if lead.clear else ""):
         some = list(run)
         where = _span([lead.epsilon for lead in some])
@@ -162,7 +174,7 @@ def verdict(points: Sequence[Point], shift: Shift) -> str:
             continue
         low, high = min(lead.by for lead in some), max(lead.by for lead in some)
         amount = f"{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:.3f} to {high:.3f}"
-        parts.append(f"at {where} “{best}” is ahead of the next by {amount} AUC")
+        parts.append(f"at {where} “{best}” is ahead of the next by {amount} {unit}")
     return f"{SHIFT_TEXT[shift]}, {'; '.join(parts)}."
 
 

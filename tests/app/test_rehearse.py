@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import worker
 from dashboard.parts import rehearse_controls, rehearse_start
 from dashboard.state import Graph, Project
+from prism_core.data.column import Column
 from prism_core.errors import TableError
 from prism_core.planning.task import Synthesis
 from prism_core.privacy.ledger.book import default_workspace
@@ -113,6 +115,22 @@ def test_a_rehearsal_of_regimes_says_which_is_best_and_a_second_is_there_at_once
     assert len(here) == 1  # every point was kept
     test.toggle(key="rehearse_shifted").set_value(False).run()
     assert len(test.get("plotly_chart")) == 1
+
+
+def test_a_numeric_target_is_rehearsed_by_r_squared(project, here, monkeypatch):
+    days = Column(name="Y", kind="numeric", lower=0.0, upper=30.0, edges=(2.0, 7.0), decimals=0)
+    columns = tuple(days if column.name == "Y" else column for column in project.schema.columns)
+    project.schema = replace(project.schema, columns=columns)
+    test = click(page(project), "rehearse_run")
+    said = texts(test)
+    assert "Mean R² with 95% intervals" in said
+    assert "always the mean" in said
+    assert "Mean AUC" not in said
+    assert "R²" in table(test, "runs")
+    monkeypatch.setattr(rehearse_start, "SEEDS", 2)
+    test = click(page(project), "rehearse_auto")
+    assert "R²" in table(test, "way of sharing out")
+    assert "(R² 0." in texts(test)
 
 
 def test_what_is_adopted_becomes_the_plan(project, here):

@@ -129,6 +129,9 @@ def test_every_format_says_what_is_planned_spent_released_and_not(plan):
         plan=plan, asset="ward 7", purpose="a benchmark", balance=ledger, rehearsal=(point,),
         holdout=60,
     )  # fmt: skip
+    numeric = replace(made, rehearsal=(replace(point, metric="r2"),))
+    assert "AUC (95%)" in made.to_markdown()
+    assert "R² (95%)" in numeric.to_markdown()
     for text in (made.to_markdown(), made.to_html()):
         for part in (
             plan.hash, "ward 7", "a benchmark", "Not decided yet", "0.710 ± 0.010",

@@ -18,7 +18,7 @@ from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.prior import Prior
-from prism_core.rehearsal import Asked, Kept, Point, Rehearsal, from_graph, run
+from prism_core.rehearsal import Asked, Kept, Point, Rehearsal, from_graph, run, verdict
 from prism_core.rehearsal.alternatives import by_allocation, by_regime
 from prism_core.rehearsal.design import MOST_SEEDS, epsilons_of, plan_on
 from prism_core.rehearsal.stage import Counted, Stage
@@ -39,7 +39,7 @@ def small(seeds: int = 2, **more) -> Rehearsal:
 
 
 def plain(points) -> list[tuple]:
-    return sorted((p.variant, p.epsilon, p.seed, p.shift, p.auc, p.ceiling) for p in points)
+    return sorted((p.variant, p.epsilon, p.seed, p.shift, p.score, p.ceiling) for p in points)
 
 
 # --- what is asked for -------------------------------------------------------------------------
@@ -159,8 +159,44 @@ def test_points_are_those_of_the_real_pipeline():
     for shift, holdout in ROWS.holdouts.items():
         y = holdout.column("Y")
         point = points[variant.name, 4.0, shift]
-        assert point.auc == macro_auc(y, fitted.probabilities(holdout))
+        assert point.score == macro_auc(y, fitted.probabilities(holdout))
         assert point.ceiling == macro_auc(y, real.probabilities(holdout))
+
+
+def test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted():
+    """By hand: a ridge regression on what one run makes, and its R² on the rows kept aside."""
+    from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.bin_values import representatives
+    from prism_core.evaluation.regressors import fit_numeric
+    from prism_core.evaluation.scoring import r_squared
+    from prism_core.pipeline import release
+    from prism_core.privacy.noise import SeededNoise
+
+    days = Column(
+        name="Y", kind="numeric", lower=0.0, upper=40.0, edges=(2.0, 5.0, 10.0, 20.0), decimals=0
+    )
+    schema = replace(
+        SCHEMA, columns=tuple(days if c.name == "Y" else c for c in SCHEMA.columns)
+    )  # fmt: skip
+    rows = from_graph(schema, "Y", 2_000, DAG, holdout=500, strength="strong")
+    made = Rehearsal(variants=by_regime(PLAN, DAG, "Y")[:2], epsilons=(4.0,), seeds=1)
+    points = {(p.variant, p.shift): p for p in run(made, rows, jobs=1)}
+    plan = plan_on(made.variants[1], rows, 4.0)
+    noise, sampling = (np.random.default_rng([0, part]) for part in (0, 1))
+    released = release(plan, rows.train, ledger=None, noise=SeededNoise(noise), rng=sampling)
+    codes = EncodedTable(schema=schema, codes=released.codes, public=True)
+    fitted = fit_numeric("ridge", codes, target="Y")
+    real = fit_numeric("ridge", rows.train, target="Y", features=plan.s)
+    for shift, holdout in rows.holdouts.items():
+        y = representatives(days)[holdout.column("Y")]
+        point = points[made.variants[1].name, shift]
+        assert point.metric == "r2"
+        assert point.score == r_squared(y, fitted.predictions(holdout))
+        assert point.ceiling == r_squared(y, real.predictions(holdout))
+    assert 0.1 < points["graphical", "none"].score < points["graphical", "none"].ceiling + 0.05
+    assert "R²" in verdict([*points.values()], "none") or "no design" in verdict(
+        [*points.values()], "none"
+    )
 
 
 def test_every_run_gives_a_point_for_every_shift():
@@ -174,7 +210,7 @@ def test_the_paper_in_small_children_cut_causal_stands_graphical_falls():
     """20 rows of noise would blur it: n = 400, strong edges, epsilon 4, three seeds."""
     points = [p for p in run(small(seeds=3), ROWS, jobs=1) if p.epsilon == 4.0]
     mean = {
-        (variant, shift): np.mean([p.auc for p in points if (p.variant, p.shift) == key])
+        (variant, shift): np.mean([p.score for p in points if (p.variant, p.shift) == key])
         for variant, shift in itertools.product(("causal", "graphical"), ("none", "children"))
         if (key := (variant, shift))
     }
@@ -299,12 +335,17 @@ def test_the_folder_is_for_this_user_only_and_does_not_grow_for_ever(tmp_path, m
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "kept").iterdir())
 
 
-@pytest.mark.parametrize("more", [{"auc": float("nan")}, {"ceiling": 1.5}, {"shift": "sideways"}])
+@pytest.mark.parametrize(
+    "more", [{"score": float("nan")}, {"ceiling": 1.5}, {"shift": "sideways"}, {"score": -0.1},
+             {"metric": "luck"}, {"metric": "r2", "score": 1.1},
+             {"metric": "r2", "ceiling": -float("inf")}],
+)  # fmt: skip
 def test_an_impossible_point_is_refused(more):
-    fine = {"variant": "v", "epsilon": 1.0, "seed": 0, "shift": "none", "auc": 0.5,
-            "ceiling": 0.5, "seconds": 0.1}  # fmt: skip
+    fine = {"variant": "v", "epsilon": 1.0, "seed": 0, "shift": "none", "metric": "auc",
+            "score": 0.5, "ceiling": 0.5, "seconds": 0.1}  # fmt: skip
     Point(**fine)
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    Point(**(fine | {"metric": "r2", "score": -3.0}))
+    with pytest.raises(ValueError, match="a point needs"):
         Point(**(fine | more))
 
 

@@ -14,15 +14,17 @@ from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Synthesis, Task
 from prism_core.rehearsal import Point, Rehearsal, estimates, from_graph, pace, verdict
 from prism_core.rehearsal.auto import TILTS, candidates, choose, decide, trial
-from prism_core.rehearsal.summary import half_width, leads
+from prism_core.rehearsal.summary import estimates_from, half_width, leads
 
 EVIL = '<a href="javascript:x">a</a> & $x$'
 
 
-def point(variant="a", epsilon=1.0, seed=0, auc=0.7, shift="none", ceiling=0.9) -> Point:
+def point(
+    variant="a", epsilon=1.0, seed=0, auc=0.7, shift="none", ceiling=0.9, metric="auc"
+) -> Point:  # fmt: skip
     return Point(
-        variant=variant, epsilon=epsilon, seed=seed, shift=shift, auc=auc, ceiling=ceiling,
-        seconds=0.1,
+        variant=variant, epsilon=epsilon, seed=seed, shift=shift, metric=metric,
+        score=auc, ceiling=ceiling, seconds=0.1,
     )  # fmt: skip
 
 
@@ -130,6 +132,37 @@ def test_one_ceiling_for_all_is_one_line():
     points = [*curve("a", [0.7]), *curve("b", [0.6])]
     figure = rehearsal_figure(estimates(points))
     assert [trace.line.dash for trace in figure.data].count("dash") == 1
+
+
+def test_a_numeric_target_is_spoken_of_in_r_squared():
+    """Its axis goes below 0, where the mean predicts better, but not without end."""
+    points = [
+        *curve("a", [0.3, 0.31, 0.32], metric="r2"),
+        *curve("b", [0.2, 0.2, 0.2], metric="r2"),
+    ]
+    said = verdict(points, "none")
+    assert "“a” is ahead of the next by 0.110 R²" in said
+    found = estimates(points)
+    assert estimates_from([one.to_dict() for one in found]) == found
+    assert {one.unit for one in found} == {"R²"}
+    assert "a: R² 0.310 ±" in rehearsal_text(found)
+    figure = rehearsal_figure(found)
+    assert figure.layout.yaxis.title.text == "R² on rows kept aside"
+    assert [note.text for note in figure.layout.annotations] == ["always the mean"]
+    (guess,) = (trace for trace in figure.data if trace.line.dash == "dot")
+    assert set(guess.y) == {0.0}
+    assert lowest(found) == pytest.approx(-0.03)
+    assert lowest(estimates(curve("a", [-0.2, -0.2], metric="r2"))) == pytest.approx(-0.23)
+    assert lowest(estimates(curve("a", [-9.0], metric="r2"))) == -0.5
+
+
+def test_an_estimate_kept_before_there_was_a_metric_is_of_the_auc():
+    (one,) = estimates(curve("a", [0.7]))
+    document = one.to_dict()
+    del document["metric"]
+    assert estimates_from([document]) == (one,)
+    with pytest.raises(ValueError, match="metric"):
+        estimates_from([document | {"metric": "luck"}])
 
 
 def test_nothing_yet_is_a_sentence():

@@ -452,6 +452,9 @@ def test_private_numbers_of_another_release_are_refused(home):
 def test_rehearsals_and_a_date_are_shown(home):
     words = Page(copy(home / "causal", Extras(rehearsed=(ESTIMATE,), date="2026-03-01"))).words
     assert "closed form unchanged 1 0.710 ± 0.010 0.730 10" in words
+    assert "AUC (95% interval)" in words
+    numeric = Extras(rehearsed=(replace(ESTIMATE, metric="r2"),))
+    assert "R² (95% interval)" in Page(copy(home / "causal", numeric)).words
     assert "· 2026-03-01" in words
     assert "basic.publication_date 2026-03-01" in words
 
