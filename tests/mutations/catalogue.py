@@ -682,6 +682,23 @@ CATALOGUE = (
         "            factors[column, at, at] = 1.0\n",
         "property/test_widened.py::test_it_is_the_size_of_a_junction_tree_that_holds_the_clique",
     ),
+    _one(
+        "products of smaller columns are not foreseen", "planning/size.py",
+        "    if len(at_once) > 1:\n", "    if False:\n",
+        "unit/test_size.py::test_nor_where_smaller_columns_bring_products",
+    ),
+    _one(
+        "features are foreseen where they overlap most", "planning/size.py",
+        "cells=max(known.cells, cells),", "cells=known.cells,",
+        "unit/test_size.py::test_no_s_needs_more_than_was_forecast",
+    ),
+    _one(
+        "a numeric target is rehearsed from all features, not from what is protected",
+        "rehearsal/stage.py",
+        "fit_numeric(named, known, target=target, features=features)",
+        "fit_numeric(named, known, target=target)",
+        "unit/test_rehearsal.py::test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted",
+    ),
     # --- the report ---
     _one(
         "names in the report are markup", "bundle/report.py",
