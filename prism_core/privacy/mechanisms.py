@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.privacy.noise import NoiseSource
 
+_PUT_ASIDE = 200
+"""Candidates that may be found not allowed one by one; then all that are left are looked at."""
+
 
 def guard(table: Rows, noise: NoiseSource) -> None:
     """Refuse to measure a private table with noise that somebody could know. Spends nothing.
@@ -99,6 +102,7 @@ def private_choice(
     sensitivity: float,
     epsilon: float,
     noise: NoiseSource,
+    allowed: Callable[[int], bool] = lambda _: True,
 ) -> int:
     """The index of a candidate with a high score, by the exponential mechanism.
 
@@ -109,19 +113,39 @@ def private_choice(
     (McSherry and Talwar 2007), and the loss has range epsilon, hence epsilon^2/8-zCDP
     (Cesar and Rogers 2021). Only the index leaves; scores do not.
 
+    Where some candidates are not allowed it is the mechanism among those that are, though drawn
+    among all: one that is not allowed is put aside, and among the others is drawn anew. For a
+    draw, given that it is allowed, has the law of the mechanism among the allowed; and given that
+    it is not, so has what is drawn among the others, by induction over how many are not allowed.
+    What is put aside leaves nothing behind but the time it took.
+
     Args:
         table: the rows.
         scores: the score of every candidate on a table; bounded change per replaced row.
         sensitivity: the largest change of any score when one row is replaced.
         epsilon: of this one choice.
         noise: where the randomness comes from.
+        allowed: whether a candidate may be chosen; must not depend on the rows. Asked of few,
+            for where it takes long.
 
     Raises:
-        PrivacyError: for unusable epsilon or sensitivity, for no candidates, for a score that
-            is not a number, or for known noise on a private table.
+        PrivacyError: for unusable epsilon or sensitivity, for no (allowed) candidates, for a score
+            that is not a number, or for known noise on a private table.
     """
     values = _scores(table, scores, sensitivity, epsilon, noise)
-    return noise.exponential_choice(values, epsilon, sensitivity)
+    left = np.arange(len(values))
+    for _ in range(_PUT_ASIDE):
+        at = noise.exponential_choice(values[left], epsilon, sensitivity)
+        index = int(left[at])
+        if allowed(index):
+            return index
+        left = np.delete(left, at)
+        if not len(left):
+            break
+    left = left[[allowed(int(index)) for index in left]] if len(left) else left
+    if not len(left):
+        raise PrivacyError("There is no candidate to choose from.", field="candidates")
+    return int(left[noise.exponential_choice(values[left], epsilon, sensitivity)])
 
 
 def private_top_k(

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _WASTE, _SMALL = 4, 10_000
 """Tables of a group may have four times the cells that were asked for, or ten thousand."""
 
+_WAYS = 3 * MAX_CELLS
+"""Cells of what is known about all columns behind all neighbours."""
+
 _DEGREES = (1, 2, 3)  # columns of a marginal: more of them need not meet in one clique
 
 
@@ -37,7 +40,8 @@ def marginals_of(
     """Expected counts of marginals of up to three columns; post-processing, spends nothing.
 
     Larger marginals are left out, and so is what would need a table of more than
-    `uncovered.MAX_CELLS` cells on the way: `uncovered.marginal_of` makes one at a time.
+    `uncovered.MAX_CELLS` cells on the way; all of them where the ways between the columns would
+    fill the memory: `uncovered.marginal_of` makes one at a time.
 
     Args:
         tree: parents first.
@@ -47,7 +51,7 @@ def marginals_of(
         cliques: different columns each.
     """
     ways = Ways(tree, tables, sizes)
-    if ways.cells > MAX_CELLS:
+    if ways.cells > _WAYS:
         return {}
     found: dict[Clique, Table] = {}
     for (meeting, _, _), group in _groups(ways, cliques).items():
@@ -67,16 +71,31 @@ def _stacks(members: Sequence[Clique]) -> list[Clique]:
 
 
 def _affordable(ways: Ways, meeting: int, group: list[Clique]) -> list[list[Clique]]:
-    """The group where its tables hold little that nobody asked for, else one marginal at a time.
+    """The group where its tables are small enough, else halves of it, and halves of these.
 
     Those with a table of more than `MAX_CELLS` on the way are left out.
     """
+    most = ways.cells_of(meeting, _stacks(group))
+    if len(group) == 1:
+        return [group] if most <= MAX_CELLS else []
     asked = sum(math.prod(ways.sizes[name] for name in clique) for clique in group)
-    if ways.cells_of(meeting, _stacks(group)) <= max(_WASTE * asked, _SMALL):
+    alone = len(group) * ways.tables[meeting].size  # what is read when each is made by itself
+    if most <= min(MAX_CELLS, max(_WASTE * asked, _SMALL, alone)):
         return [group]
     return [
-        [clique] for clique in group if ways.cells_of(meeting, [(x,) for x in clique]) <= MAX_CELLS
-    ]
+        part for half in _halves(group) for part in _affordable(ways, meeting, half)
+    ]  # fmt: skip
+
+
+def _halves(group: list[Clique]) -> tuple[list[Clique], list[Clique]]:
+    """By the second column; by the third where all have the same."""
+    place = 1 if len({clique[1] for clique in group}) > 1 else 2
+    names = sorted({clique[place] for clique in group})
+    first = set(names[: len(names) // 2])
+    return (
+        [clique for clique in group if clique[place] in first],
+        [clique for clique in group if clique[place] not in first],
+    )
 
 
 def _groups(

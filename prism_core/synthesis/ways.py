@@ -187,16 +187,17 @@ class Ways:
         fresh = tuple(name for name in further if name not in shared)
         way = self._conditional(index, fresh, shared)
         axis = {name: place for place, name in enumerate((*fresh, *shared), start=1)}
-        return _einsum(
-            beyond, [0, *(axis[name] for name in further)],
+        return _joined(
             way, list(range(1, 1 + way.ndim)),
+            beyond, [0, *(axis[name] for name in further)],
             [0, *(axis[name] for name in shared)],
         )  # fmt: skip
 
     def _summed(self, index: int, names: Clique) -> Table:
         """A clique's table summed to some of its columns, in their order."""
         place = {name: axis for axis, name in enumerate(self.tree.cliques[index])}
-        return _einsum(self.tables[index], list(range(len(place))), [place[name] for name in names])
+        operands: list[Any] = [self.tables[index], list(range(len(place)))]
+        return np.einsum(*operands, [place[name] for name in names])
 
     def product(self, meeting: int, stacks: Sequence[Clique]) -> Table:
         """Probabilities of stacks of columns together; one axis for each stack.
@@ -213,7 +214,7 @@ class Ways:
         for place, (names, values) in enumerate(legs):
             later = {axis[name] for others, _ in legs[place + 1 :] for name in others}
             onward = [*range(place + 1), *(a for a in at if a >= len(stacks) and a in later)]
-            table = _einsum(table, at, values, [place, *(axis[name] for name in names)], onward)
+            table = _joined(table, at, values, [place, *(axis[name] for name in names)], onward)
             at = onward
         return table
 
@@ -236,5 +237,33 @@ class Ways:
         return {way: stacked(names, self.sizes) for way, names in self.behind.items()}
 
 
-def _einsum(*operands: Any) -> Table:  # noqa: ANN401  (arrays and axes in turn)
-    return np.einsum(*operands)
+def _joined(
+    table: Table, at: Sequence[int], values: Table, axes: Sequence[int], onward: Sequence[int]
+) -> Table:
+    """The product of a table and stacked values, summed over the axes that do not go onward.
+
+    As `einsum` says it, made of products of matrices, which are many times as fast where much is
+    summed: of what both hold, the axes that go onward tell the matrices apart.
+
+    Args:
+        table: one of the two.
+        at: its axes.
+        values: the other.
+        axes: its axes, the first of which is its own; the table has the others.
+        onward: the axes of what is made; all that only the table has are among them.
+    """
+    size = dict(zip((*at, *axes), (*table.shape, *values.shape), strict=True))
+    stack, kept = axes[0], set(onward)
+    apart = [axis for axis in at if axis in axes and axis in kept]
+    summed = [axis for axis in at if axis in axes and axis not in kept]
+    rest = [axis for axis in at if axis not in axes]
+    batch, inner = (math.prod(size[axis] for axis in some) for some in (apart, summed))
+    left = table.transpose([at.index(axis) for axis in (*apart, *rest, *summed)])
+    right = values.transpose([axes.index(axis) for axis in (*apart, *summed, stack)])
+    left = left.reshape(batch, left.size // (batch * inner), inner)
+    right = right.reshape(batch, inner, size[stack])
+    made = left * right if inner == 1 else left @ right
+    order = [*apart, *rest, stack]
+    return made.reshape([size[axis] for axis in order]).transpose(
+        [order.index(axis) for axis in onward]
+    )

@@ -13,6 +13,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import Schema
 from prism_core.errors import BudgetError, PrivacyError
 from prism_core.planning.task import Budget
+from prism_core.privacy import mechanisms
 from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.events import ExponentialEvent, GaussianEvent
 from prism_core.privacy.mechanisms import (
@@ -180,3 +181,85 @@ def test_a_marginal_gets_fresh_noise_of_the_asked_scale():
     np.testing.assert_array_equal(noisy, [5, 1, 1])
     assert asked[0][1] == 7.5
     np.testing.assert_array_equal(asked[0][0], [4, 0, 0])
+
+
+# --- what may not be chosen --------------------------------------------------------------------
+
+
+class Scripted(SeededNoise):
+    """Draws what a script says and keeps the chance of it; asks for more script where it ends."""
+
+    def __init__(self, script) -> None:
+        super().__init__(np.random.default_rng(0))
+        self.script, self.chance = list(script), 1.0
+
+    def exponential_choice(self, scores, epsilon, sensitivity):
+        law = np.exp(epsilon * scores / (2.0 * sensitivity))
+        law /= law.sum()
+        if not self.script:
+            raise Asked(len(law))
+        drawn = self.script.pop(0)
+        self.chance *= law[drawn]
+        return drawn
+
+
+class Asked(Exception):
+    """How many could be drawn where the script ended."""
+
+
+def law_of_choice(scores, allowed, epsilon, sensitivity):
+    """The exact law of what `private_choice` gives: every way of drawing, with its chance."""
+    found = np.zeros(len(scores))
+    scripts = [()]
+    while scripts:
+        script = scripts.pop()
+        noise = Scripted(script)
+        try:
+            index = private_choice(
+                Untouchable(public=True), lambda _: scores, sensitivity=sensitivity,
+                epsilon=epsilon, noise=noise, allowed=allowed.__contains__,
+            )  # fmt: skip
+        except Asked as asked:
+            scripts += [(*script, drawn) for drawn in range(asked.args[0])]
+        else:
+            found[index] += noise.chance
+    return found
+
+
+@pytest.mark.parametrize("aside", [0, 1, 2, 200])
+@pytest.mark.parametrize("allowed", [{0}, {4}, {1, 3}, {0, 2, 4}, {0, 1, 2, 3, 4}])
+def test_what_is_chosen_has_the_law_of_the_mechanism_among_the_allowed(allowed, aside, monkeypatch):
+    """Drawn among all and put aside where not allowed, to the last digit."""
+    monkeypatch.setattr(mechanisms, "_PUT_ASIDE", aside)
+    scores, epsilon, sensitivity = np.array([3.0, -1.0, 0.5, 2.0, 7.0]), 1.3, 2.0
+    wanted = np.exp(epsilon * scores / (2.0 * sensitivity))
+    wanted[[index for index in range(5) if index not in allowed]] = 0.0
+    found = law_of_choice(scores, allowed, epsilon, sensitivity)
+    assert found == pytest.approx(wanted / wanted.sum(), rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("aside", [1, 200])
+@pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(np.random.default_rng(0))])
+def test_where_nothing_is_allowed_there_is_a_sentence(noise, aside, monkeypatch):
+    monkeypatch.setattr(mechanisms, "_PUT_ASIDE", aside)
+    with pytest.raises(PrivacyError, match="no candidate"):
+        private_choice(
+            Untouchable(public=True), lambda _: np.zeros(3), sensitivity=1.0, epsilon=1.0,
+            noise=noise, allowed=lambda _: False,
+        )  # fmt: skip
+
+
+def test_few_are_asked_whether_they_are_allowed():
+    """Looking takes long: the others of ten thousand are not looked at."""
+    asked = []
+
+    def allowed(index):
+        asked.append(index)
+        return index % 2 == 0
+
+    for seed in range(20):
+        private_choice(
+            Untouchable(public=True), lambda _: np.zeros(10_000), sensitivity=1.0, epsilon=1.0,
+            noise=SeededNoise(np.random.default_rng(seed)), allowed=allowed,
+        )  # fmt: skip
+    assert len(asked) < 200

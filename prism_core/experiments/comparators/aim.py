@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,8 @@ from prism_core.planning.junction_tree import total_cells, tree_fits
 from prism_core.planning.widened import widened_cells
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from prism_core.experiments.comparators.state import Run
@@ -73,38 +74,27 @@ def _choose(
 ) -> tuple[Clique, NDArray[np.float64]]:
     """A marginal, and what the model expects of it."""
     plan = run.plan
-    expected = model.marginals(_allowed(run, model))
+    expected = model.marginals(plan.weights)
     candidates = [clique for clique in plan.weights if clique in expected]
     penalties = {clique: _EXPECTED * sigma * plan.schema.cells(clique) for clique in candidates}
     chosen = run.choose(
         candidates, expected, exponential(choosing, 1, "choice of a marginal"),
-        weights=plan.weights, penalties=penalties,
+        weights=plan.weights, penalties=penalties, allowed=_allowed(run, model),
     )  # fmt: skip
     return chosen, expected[chosen]
 
 
-def _allowed(run: Run, model: Pgm) -> list[Clique]:
-    """Candidates with which the junction tree stays small enough; facts of what was released.
+def _allowed(run: Run, model: Pgm) -> Callable[[Clique], bool]:
+    """Whether the junction tree stays small enough with a candidate; follows from what is out.
 
     It does where the present tree, widened, is far below the limit: the tree of the fit is another
-    one, and was up to four times as large. Else the fit's own tree is made.
+    one, and was up to four times as large. Else the fit's own tree is made, which takes long.
     What a clique of the tree holds already is always allowed, so there is a candidate.
     """
     limit = TREE_CELLS * run.purse.spent / run.purse.total
     candidates = list(run.plan.weights)
     widened = widened_cells(model.tree, run.sizes, candidates)
     small = widened <= max(limit / _MARGIN, total_cells(run.sizes, model.tree.cliques))
+    known = {clique for clique, yes in zip(candidates, small, strict=True) if yes}
     measured = [m.clique for m in run.measurements]
-    joined = {pair for clique in measured for pair in combinations(clique, 2)}
-    known: dict[frozenset[Clique], bool] = {}  # the tree depends on the pairs that are new
-
-    def fits(clique: Clique) -> bool:
-        new = frozenset(combinations(clique, 2)) - joined
-        if new not in known:
-            known[new] = tree_fits(run.sizes, [*measured, clique], limit)
-        return known[new]
-
-    return [
-        clique for clique, known_small in zip(candidates, small, strict=True)
-        if known_small or fits(clique)
-    ]  # fmt: skip
+    return lambda clique: clique in known or tree_fits(run.sizes, [*measured, clique], limit)

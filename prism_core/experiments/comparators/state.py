@@ -91,6 +91,7 @@ class Run:
         *,
         weights: Mapping[Clique, float] | None = None,
         penalties: Mapping[Clique, float] | None = None,
+        allowed: Callable[[Clique], bool] = lambda _: True,
         paid: bool = False,
     ) -> Clique:
         """A candidate that the model gets wrong, by one draw of the exponential mechanism.
@@ -109,6 +110,8 @@ class Run:
             event: of the draw; with a count above 1 of all draws that belong together.
             weights: by candidate; 1 where None.
             penalties: in counts; 0 where None.
+            allowed: which of them may be chosen; data-free, or post-processing. See
+                `private_choice`.
             paid: whether the event was paid for with an earlier draw of it.
         """
         if not paid:
@@ -120,6 +123,7 @@ class Run:
             sensitivity=weighted_sensitivity(candidates, weights or {}),
             epsilon=event.epsilon,
             noise=self.noise,
+            allowed=lambda index: allowed(candidates[index]),
         )
         return candidates[index]
 
