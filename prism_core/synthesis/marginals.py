@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _WASTE, _SMALL = 4, 10_000
 """Tables of a group may have four times the cells that were asked for, or ten thousand."""
 
-_WAYS = 3 * MAX_CELLS
-"""Cells of what is known about all columns behind all neighbours."""
+_WAYS = 6 * MAX_CELLS
+"""Cells of what is known about all columns behind all neighbours (1 GB); most models need few."""
 
 _DEGREES = (1, 2, 3)  # columns of a marginal: more of them need not meet in one clique
 
