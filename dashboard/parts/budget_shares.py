@@ -103,11 +103,13 @@ def numbers(entries: Entries) -> None:
             f"{LABELS[pool]}, % of the budget", help=f"What is {_ABOUT[pool]}",
         )  # fmt: skip
     rest = 1.0 - sum(getattr(budget, pool) for pool in entries.pools if pool != "task")
-    if _parts(entries):  # otherwise a sentence says what to mend
+    if _parts(entries):
         st.caption(
             f"The task gets the rest: **{share_text(rest)}**, and the share of a pool that the "
             "plan turns out not to use."
         )
+    else:
+        st.caption(":red[With these shares there is no plan. What to mend stands below.]")
 
 
 def _take(entries: Entries, pool: str, share: float) -> None:
