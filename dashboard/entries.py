@@ -108,6 +108,23 @@ class BudgetEntries:
             ),
         )  # fmt: skip
 
+    def for_any_regime(self, pools: Collection[str]) -> Budget:
+        """The entries as a budget that other regimes may use, too.
+
+        Args:
+            pools: those in use. A share of another one that is not usable, and cannot be seen, is
+                the usual one.
+
+        Raises:
+            BudgetError: naming the entry to correct.
+        """
+        usual = {
+            name: getattr(BudgetEntries, name)
+            for name in POOLS
+            if name not in pools and name != "task" and not 0.0 <= getattr(self, name) <= 1.0
+        }
+        return replace(self, **usual).budget()
+
     def share_out(self, **shares: float) -> None:
         """Take other shares of pools, so that the bar must show them."""
         for name, share in shares.items():

@@ -68,8 +68,8 @@ def scenario_of(entries: Entries, target: str, name: str = "the plan") -> Scenar
         PrismError: naming the entry to correct.
     """
     return Scenario(
-        name=name, task=entries.task_for(target), budget=entries.budget.budget(),
-        synthesis=entries.synthesis,
+        name=name, task=entries.task_for(target), synthesis=entries.synthesis,
+        budget=entries.budget.for_any_regime(entries.pools),
     )  # fmt: skip
 
 

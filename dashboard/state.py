@@ -349,7 +349,7 @@ class Project(Entries):
         """
         from prism_core.learning.plan import design_domain
 
-        budget = self.budget.budget()
+        budget = self.budget.budget(())  # shares are of no concern here
         return design_domain(
             self.outline(provenance), budget.epsilon,
             1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
@@ -365,7 +365,7 @@ class Project(Entries):
         from prism_core.learning.graph_plan import design_graph
 
         assert self.schema is not None
-        budget = self.budget.budget()
+        budget = self.budget.budget(())
         return design_graph(
             self.schema, self.target or "", budget.epsilon,
             1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,

@@ -128,8 +128,8 @@ def guard(title: str) -> None:
     step, missing = gap
     if project().folder is not None and title in ("Inspect", "Report"):
         st.info(
-            "This is the finished release, as it ran. What you have changed since is not in it: "
-            f"on **{step.title}** something is missing for another one. {plain(missing)}",
+            "This is the finished release, as it ran; what is entered now is not in it. For "
+            f"another one something is missing on **{step.title}**: {plain(missing)}",
             icon=":material/history:",
         )
         return

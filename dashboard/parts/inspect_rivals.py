@@ -173,7 +173,7 @@ def _delta(n: int) -> float:
     """As the release's, or as the plan's on stand-in rows; 1/n^2 where neither has one."""
     state = project()
     known = inspection().certificate.get("guarantee", {}).get("delta")
-    found = known if state.rivals.own else state.budget.budget().delta
+    found = known if state.rivals.own else state.budget.budget(()).delta
     return 1.0 / n**2 if found is None else found
 
 

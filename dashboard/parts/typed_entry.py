@@ -50,6 +50,8 @@ def optional_entry(
         empty = not str(st.session_state[f"{base} typed"]).strip()
         setattr(owner, attribute, None if empty else found)
 
+    if number is None:  # also in another project, where something was typed in the last one
+        st.session_state[f"{base} typed"] = ""
     _number(
         base, label, math.nan if number is None else number, take, help=help,
         placeholder=placeholder,

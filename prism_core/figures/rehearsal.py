@@ -102,13 +102,14 @@ def rehearsal_figure(
 
 
 def lowest(found: Sequence[CurvePoint]) -> float:
-    """A lower end of the axis that leaves room under chance and every interval.
+    """A lower end of the axis that leaves room under chance, every mean and its interval.
 
-    R² has no lower end: far below the mean's 0 it says no more than that nothing was learned.
+    R² has no lower end: an interval far below chance may be cut off, a mean is not.
     """
     guess = GUESS[found[0].metric] if found else 0.5
     ends = [guess, *(point.mean - (point.half or 0.0) for point in found)]
-    return max(guess - 0.5, min(ends) - 0.03)
+    cut = max(guess - 0.5, min(ends) - 0.03)
+    return min([cut, *(point.mean - 0.03 for point in found if point.mean < guess - 0.5)])
 
 
 def rehearsal_text(found: Sequence[CurvePoint]) -> str:

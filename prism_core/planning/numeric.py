@@ -58,7 +58,8 @@ def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Cliqu
 
     With the moments of each feature they are E[phi phi^T] and E[phi Y] of the squared loss. Every
     pair ties its two columns, bins and all, into a clique of the model with Y; so pairs are taken
-    in the order of the schema, as long as the junction tree grows by `PRODUCT_CELLS` at most.
+    in the order of the schema, as long as the junction tree grows by `PRODUCT_CELLS` at most, and
+    no clique of it beyond them or the largest that is there anyway.
 
     Args:
         schema: the domain.
@@ -70,10 +71,12 @@ def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Cliqu
     names = [name for name in s if name in multiplied]
     pairs = list(itertools.combinations(names, 2))
     sizes = {name: schema.size(name) for name in schema.names}
-    limit = forecast(sizes, known, last=task.target_names).cells + PRODUCT_CELLS
+    before = forecast(sizes, known, last=task.target_names)
+    largest, cells = max(before.largest_clique, PRODUCT_CELLS), before.cells + PRODUCT_CELLS
     kept: list[Clique] = []
     for pair in pairs[:MOST_PRODUCTS]:
-        if forecast(sizes, [*known, *kept, pair], last=task.target_names).cells <= limit:
+        size = forecast(sizes, [*known, *kept, pair], last=task.target_names)
+        if size.cells <= cells and size.largest_clique <= largest:
             kept.append(pair)
     return Products(pairs=tuple(kept), left_out=len(pairs) - len(kept))
 

@@ -87,7 +87,7 @@ def _of_any_s(frame: Frame, known: Forecast) -> Forecast:
     some among themselves, of at most the cells of all targets together. With c cells per target
     and products c(A) over sets A of them, c(A | B) + c(A & B) >= c(A) + c(B), so the features'
     cliques are most where the k largest serve every target. Products make cliques within
-    the features multiplied and the targets, and are kept as long as they add `PRODUCT_CELLS`.
+    the features multiplied and the targets, and are kept within `PRODUCT_CELLS`.
     """
     schema, task = frame.schema, frame.task
     served = schema.cells(task.target_names)
@@ -100,7 +100,7 @@ def _of_any_s(frame: Frame, known: Forecast) -> Forecast:
     if len(at_once) > 1:
         within = served * math.prod(at_once)
         cells += min(PRODUCT_CELLS, within)
-        largest = max(largest, min(cells, within))
+        largest = max(largest, min(PRODUCT_CELLS, within))
     return Forecast(
         largest_clique=max(known.largest_clique, largest), cells=max(known.cells, cells),
         exact=False,

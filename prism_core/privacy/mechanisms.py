@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from prism_core.privacy.noise import NoiseSource
 
 _PUT_ASIDE = 200
-"""Candidates that may be found not allowed one by one; then all that are left are looked at."""
+"""Public candidates that are found not allowed one by one; then all that are left are looked at."""
 
 
 def guard(table: Rows, noise: NoiseSource) -> None:
@@ -117,7 +117,8 @@ def private_choice(
     among all: one that is not allowed is put aside, and among the others is drawn anew. For a
     draw, given that it is allowed, has the law of the mechanism among the allowed; and given that
     it is not, so has what is drawn among the others, by induction over how many are not allowed.
-    What is put aside leaves nothing behind but the time it took.
+    How many are put aside depends on the rows, and so would the time it takes: of a private table
+    all candidates are looked at first, and one is drawn.
 
     Args:
         table: the rows.
@@ -125,8 +126,8 @@ def private_choice(
         sensitivity: the largest change of any score when one row is replaced.
         epsilon: of this one choice.
         noise: where the randomness comes from.
-        allowed: whether a candidate may be chosen; must not depend on the rows. Asked of few,
-            for where it takes long.
+        allowed: whether a candidate may be chosen; must not depend on the rows, nor raise. Of
+            public rows few are asked about, for where it takes long.
 
     Raises:
         PrivacyError: for unusable epsilon or sensitivity, for no (allowed) candidates, for a score
@@ -134,7 +135,7 @@ def private_choice(
     """
     values = _scores(table, scores, sensitivity, epsilon, noise)
     left = np.arange(len(values))
-    for _ in range(_PUT_ASIDE):
+    for _ in range(_PUT_ASIDE if table.public else 0):
         at = noise.exponential_choice(values[left], epsilon, sensitivity)
         index = int(left[at])
         if allowed(index):

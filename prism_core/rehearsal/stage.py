@@ -134,5 +134,8 @@ class Stage:
             return lambda test: macro_auc(test.column(target), fitted.probabilities(test))
         named = learner if learner in REGRESSORS else REGRESSORS[0]
         regressor = fit_numeric(named, known, target=target, features=features)
-        values = representatives(known.schema[target])
-        return lambda test: r_squared(values[test.column(target)], regressor.predictions(test))
+        # In parts of the declared range: squares of its own unit may be beyond every number.
+        values, span = representatives(known.schema[target]), regressor.high - regressor.low
+        return lambda test: r_squared(
+            values[test.column(target)] / span, regressor.predictions(test) / span
+        )

@@ -59,15 +59,21 @@ def marginals_of(
             stacks = _stacks(members)
             block = ways.product(meeting, stacks) * n
             starts = [stacked(names, sizes) for names in stacks]
+            sparse = block.size > _WASTE * _asked(members, sizes)
             for clique in members:
                 cut = tuple(at[name] for at, name in zip(starts, clique, strict=True))
-                found[clique] = block[cut]
+                # A view would keep all of the block for as long as the marginal is there.
+                found[clique] = block[cut].copy() if sparse else block[cut]
     return found
 
 
 def _stacks(members: Sequence[Clique]) -> list[Clique]:
     """The first column, then a stack of all second ones, and one of all third ones."""
     return [tuple(dict.fromkeys(names)) for names in zip(*members, strict=True)]
+
+
+def _asked(group: Sequence[Clique], sizes: Mapping[str, int]) -> int:
+    return sum(math.prod(sizes[name] for name in clique) for clique in group)
 
 
 def _affordable(ways: Ways, meeting: int, group: list[Clique]) -> list[list[Clique]]:
@@ -78,7 +84,7 @@ def _affordable(ways: Ways, meeting: int, group: list[Clique]) -> list[list[Cliq
     most = ways.cells_of(meeting, _stacks(group))
     if len(group) == 1:
         return [group] if most <= MAX_CELLS else []
-    asked = sum(math.prod(ways.sizes[name] for name in clique) for clique in group)
+    asked = _asked(group, ways.sizes)
     alone = len(group) * ways.tables[meeting].size  # what is read when each is made by itself
     if most <= min(MAX_CELLS, max(_WASTE * asked, _SMALL, alone)):
         return [group]

@@ -17,11 +17,13 @@ from dashboard.entries import BudgetEntries
 from dashboard.parts import budget_table
 from dashboard.parts.budget_privacy import GRID, PRESETS
 from dashboard.parts.budget_table import Row
+from dashboard.rehearsing import scenario_of
 from dashboard.state import Graph, Project
 from prism_core.bundle.protocol import Protocol
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
+from prism_core.errors import BudgetError
 from prism_core.planning.advice import LARGE_ERROR
 from prism_core.planning.inverse import task_error
 from prism_core.planning.scenario import figures
@@ -274,6 +276,18 @@ def test_what_is_no_share_is_a_sentence_and_stays(project, text):
     assert now(again(test).text_input, "background_share").value == text
     now(test.text_input, "background_share").set_value("20").run()
     assert project.plan().budget.shares.background == 0.2
+
+
+def test_what_is_no_share_of_a_pool_that_is_not_used_stops_nothing(project):
+    project.budget.selection = math.nan
+    assert project.regime == "causal"
+    assert "a percentage from 0 to 100" not in texts(page(project))
+    shares = scenario_of(project, "Y").budget.shares
+    assert (shares.selection, shares.background) == (BudgetEntries.selection, 0.2)
+    assert project.graph_plan().left_epsilon < project.budget.epsilon
+    project.regime = "predictive"
+    with pytest.raises(BudgetError, match="percentage"):
+        scenario_of(project, "Y")
 
 
 def test_shares_that_are_no_whole_are_a_sentence_and_stay(project):

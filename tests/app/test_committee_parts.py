@@ -94,6 +94,16 @@ def test_entries_are_kept_and_reach_the_bounds(project):
     assert not again.exception
 
 
+def test_what_was_typed_in_another_project_is_not_shown(project):
+    test = mounted(bounds_page, project)
+    test.text_input(key="bounds_p_min").set_value("few").run()
+    project.p_min = None
+    test.run()
+    shown = next(one for one in test.text_input if str(one.key).startswith("bounds_p_min"))
+    assert shown.value == ""
+    assert not test.error
+
+
 @pytest.mark.parametrize("entry", ["bounds_beta", "bounds_p_min"])
 def test_what_is_no_number_is_a_sentence(project, entry):
     test = mounted(bounds_page, project)

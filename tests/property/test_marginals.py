@@ -108,3 +108,34 @@ def test_far_ends_of_a_chain_are_nearly_independent(columns):
     pair = model.marginals([("v0", f"v{columns - 1}")])["v0", f"v{columns - 1}"] / N
     apart = np.abs(pair - np.outer(pair.sum(axis=1), pair.sum(axis=0))).max()
     assert (apart < 1e-9) == (columns == 40)
+
+
+def test_what_is_kept_is_little_more_than_what_was_asked_for():
+    """Columns behind two neighbours, asked for in pairs: all with all of them are not kept."""
+    middle = [f"m{i}" for i in range(10)]
+    left, right = ([f"{side}{i}" for i in range(10)] for side in "lr")
+    sizes = dict.fromkeys([*middle, *left, *right], 2)
+    cliques = [tuple(middle), ("m0", *left), ("m1", *right)]
+    joint = [
+        np.random.default_rng(i).dirichlet(np.ones(2 ** len(c))) for i, c in enumerate(cliques)
+    ]
+    centre, *sides = (p.reshape([2] * len(c)) for p, c in zip(joint, cliques, strict=True))
+    shared = [centre.sum(axis=tuple(a for a in range(10) if a != at)) for at in (0, 1)]
+    tables = [centre] + [
+        side / side.sum(axis=tuple(range(1, 11)), keepdims=True) * mass.reshape(2, *[1] * 10)
+        for side, mass in zip(sides, shared, strict=True)
+    ]
+    tree = junction_tree(cliques)
+    tables = [tables[cliques.index(clique)] for clique in tree.cliques]
+    asked = [("m2", one, other) for one, other in zip(left, right, strict=True)]
+    found = marginals.marginals_of(tree, tables, sizes, 1.0, asked)
+    owners = {id(owner): owner.size for owner in map(_owner, found.values())}
+    assert sum(owners.values()) <= marginals._WASTE * 8 * len(asked)
+    for clique, table in found.items():
+        assert np.allclose(table, marginal_of(tree, tables, sizes, 1.0, clique), atol=1e-15)
+
+
+def _owner(table):
+    while table.base is not None:
+        table = table.base
+    return table

@@ -263,3 +263,25 @@ def test_few_are_asked_whether_they_are_allowed():
             noise=SeededNoise(np.random.default_rng(seed)), allowed=allowed,
         )  # fmt: skip
     assert len(asked) < 200
+
+
+def test_of_private_rows_all_are_asked_before_the_one_draw():
+    """How often was drawn would depend on the rows, and take its time."""
+    drawn, asked = [], []
+
+    class Counting(SecureNoise):
+        def exponential_choice(self, scores, epsilon, sensitivity):
+            assert len(asked) == 50  # all, before
+            drawn.append(len(scores))
+            return super().exponential_choice(scores, epsilon, sensitivity)
+
+    def allowed(index):
+        asked.append(index)
+        return index >= 40
+
+    index = private_choice(
+        Untouchable(public=False), lambda _: np.linspace(9.0, 0.0, 50), sensitivity=1.0,
+        epsilon=9.0, noise=Counting(), allowed=allowed,
+    )  # fmt: skip
+    assert index >= 40
+    assert (drawn, asked) == ([10], list(range(50)))

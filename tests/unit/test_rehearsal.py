@@ -191,8 +191,8 @@ def test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted():
         y = representatives(days)[holdout.column("Y")]
         point = points[made.variants[1].name, shift]
         assert point.metric == "r2"
-        assert point.score == r_squared(y, fitted.predictions(holdout))
-        assert point.ceiling == r_squared(y, real.predictions(holdout))
+        assert point.score == pytest.approx(r_squared(y, fitted.predictions(holdout)))
+        assert point.ceiling == pytest.approx(r_squared(y, real.predictions(holdout)))
     assert 0.1 < points["graphical", "none"].score < points["graphical", "none"].ceiling + 0.05
     assert "R²" in verdict([*points.values()], "none") or "no design" in verdict(
         [*points.values()], "none"

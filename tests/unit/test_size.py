@@ -82,3 +82,22 @@ def test_nor_where_smaller_columns_bring_products(further):
         further=tuple(Target(name=name, weight=1.0) for name in further), three_way="none",
     )  # fmt: skip
     assert list(beyond(schema, task)) == []
+
+
+def test_products_do_not_make_a_plan_seem_larger_than_a_clique_may_be():
+    """Many bins and two targets: no S has a clique near the limit, so nothing is refused."""
+    schema = Schema(
+        columns=(
+            levels("y", 32), levels("z", 32), *(numeric(f"c{i}", 32) for i in range(30)),
+        ),
+        one_row_per_person=True,
+    )  # fmt: skip
+    task = Task(
+        target="y", regime="predictive", k=25, numeric_queries="second_moments", numeric_bins=4,
+        further=(Target(name="z", weight=1.0),), three_way="none",
+    )  # fmt: skip
+    plan = design(schema, task, Budget(), 100_000)
+    s = tuple(f"c{i}" for i in range(25))
+    known = with_features(plan, s, (tuple(f"c{i}" for i in range(5, 30)),)).forecast
+    assert known.largest_clique <= plan.forecast.largest_clique <= 200_000
+    assert known.cells <= plan.forecast.cells

@@ -89,12 +89,13 @@ def _allowed(run: Run, model: Pgm) -> Callable[[Clique], bool]:
 
     It does where the present tree, widened, is far below the limit: the tree of the fit is another
     one, and was up to four times as large. Else the fit's own tree is made, which takes long.
-    What a clique of the tree holds already is always allowed, so there is a candidate.
+    What a clique of the tree holds already is always allowed, as single columns are, so there is a
+    candidate.
     """
     limit = TREE_CELLS * run.purse.spent / run.purse.total
     candidates = list(run.plan.weights)
     widened = widened_cells(model.tree, run.sizes, candidates)
     small = widened <= max(limit / _MARGIN, total_cells(run.sizes, model.tree.cliques))
-    known = {clique for clique, yes in zip(candidates, small, strict=True) if yes}
+    known = {c for c, yes in zip(candidates, small, strict=True) if yes or len(c) == 1}
     measured = [m.clique for m in run.measurements]
     return lambda clique: clique in known or tree_fits(run.sizes, [*measured, clique], limit)
