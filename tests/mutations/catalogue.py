@@ -683,6 +683,16 @@ CATALOGUE = (
         "property/test_widened.py::test_it_is_the_size_of_a_junction_tree_that_holds_the_clique",
     ),
     _one(
+        "how often is drawn from private candidates depends on the rows", "privacy/mechanisms.py",
+        "range(_PUT_ASIDE if table.public else 0)", "range(_PUT_ASIDE)",
+        f"{MECHANISMS}::test_of_private_rows_all_are_asked_before_the_one_draw",
+    ),
+    _one(
+        "blocks of many marginals are kept for one", "synthesis/marginals.py",
+        "block[cut].copy() if sparse else block[cut]", "block[cut]",
+        "property/test_marginals.py::test_what_is_kept_is_little_more_than_what_was_asked_for",
+    ),
+    _one(
         "products of smaller columns are not foreseen", "planning/size.py",
         "    if len(at_once) > 1:\n", "    if False:\n",
         "unit/test_size.py::test_nor_where_smaller_columns_bring_products",
