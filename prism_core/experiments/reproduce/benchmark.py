@@ -68,7 +68,8 @@ class Benchmark:
         settings: run unless others are asked for.
         weights: public importance of features, by name; pairs, so that processes can be sent it.
         k: features of the predictive regime, as in the paper.
-        k_ours: the same in `ours`; all of them where there are no more.
+        k_ours: the same in `ours`, all of them where there are no more; None: as many as the
+            budget carries, which is what a plan takes by itself.
         top_k: features of the oracle by correlation.
     """
 
@@ -82,7 +83,7 @@ class Benchmark:
     settings: tuple[str, ...] = ("paper", "ours")
     weights: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     k: int = 8
-    k_ours: int = 8
+    k_ours: int | None = 8
     top_k: int = 2
 
 

@@ -135,7 +135,8 @@ def _scenario(
 ) -> Scenario:  # fmt: skip
     setting, bench = asked.setting, asked.benchmark
     allocation: AllocationRule = "uniform" if asked.method.share == "uniform" else "closed_form"
-    k = min(bench.k_ours if setting.name == "ours" else bench.k, features)
+    wished = bench.k_ours if setting.name == "ours" else bench.k
+    k = None if wished is None else min(wished, features)
     return Scenario(
         name=asked.method.name,
         task=Task(

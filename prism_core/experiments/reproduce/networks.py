@@ -194,7 +194,7 @@ def network_benchmark(name: str, target: str | None = None) -> Benchmark:
         name=f"bn:{name}" if default else f"bn:{name}:{chosen}",
         title=f"Bayesian network {name}, target {chosen}", target=chosen, settings=("ours",),
         methods=("causal-opt", "graphical-opt", "predictive-opt", "mst"), sizes=(None,),
-        epsilons=(0.2, 1.0, 4.0), draw=partial(_drawn, name=name),
+        epsilons=(0.2, 1.0, 4.0), draw=partial(_drawn, name=name), k_ours=None,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from prism_core.experiments.reproduce.targets import (
     duels,
     learned,
     verdicts,
+    without_graph,
 )
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from prism_core.experiments.reproduce.book import Book
     from prism_core.experiments.reproduce.outcomes import Row, Summary
-    from prism_core.experiments.reproduce.targets import Verdict
+    from prism_core.experiments.reproduce.targets import Duel, Verdict
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 """README's table stands between these lines."""
@@ -153,7 +154,8 @@ def document(book: Book) -> str:
         "seed. MST and AIM are our own, on our engine. The packages (PrivBayes of DataSynthesizer, "
         "MST of smartnoise-synth and of dpmm) are told a smaller epsilon, which keeps this one for "
         "our neighbours whatever they do inside: [comparators.md](comparators.md#other-packages).",
-        _duels(book),
+        _duels(duels(book.rows)),
+        *_graphless(book),
         "## The paper's tables",
         "The setting `paper` at epsilon 1, 5,000 synthetic rows, standardised codes.",
         _paper(book),
@@ -185,7 +187,41 @@ def _speed(book: Book) -> list[str]:
     ]
 
 
-def _duels(book: Book) -> str:
+def _graphless(book: Book) -> list[str]:
+    """Networks for whoever has no graph: what a general synthesizer has to do with."""
+    found = duels(book.rows, without_graph)
+    if not found:
+        return []
+    lost = [duel for duel in found if not duel.met]
+    where = ", ".join(
+        f"{duel.ours.benchmark} at {duel.ours.epsilon:g} ({duel.theirs.method})" for duel in lost
+    )
+    return [
+        "## Networks without the graph",
+        "Above, the graphical regime is given the true graph of a network, which MST and AIM are "
+        "not. Without it the predictive regime takes all features, or chooses some with noise, as "
+        "the budget carries.",
+        _duels(found),
+        f"It loses on {len(lost)} of {len(found)} lines: {where}." if lost else "It loses on none.",
+        *([_PRICE] if lost and _graph_wins(book, lost) else []),
+    ]
+
+
+_PRICE = (
+    "On these lines the graphical regime, which runs the same steps with the features that the "
+    "graph names, does not lose: what is lost is the price of not knowing them. Either features "
+    "are missing that were not chosen, or all are measured, and the noise of those that say "
+    "nothing is heard."
+)
+
+
+def _graph_wins(book: Book, lost: Sequence[Duel]) -> bool:
+    """Whether the method that is given the graph loses on none of these lines."""
+    with_graph = {duel.theirs.key: duel.met for duel in duels(book.rows)}
+    return all(with_graph.get(duel.theirs.key, False) for duel in lost)
+
+
+def _duels(found: Sequence[Duel]) -> str:
     lines = [
         (
             duel.ours.benchmark, f"{duel.ours.epsilon:g}", f"{duel.ours.rows:,}",
@@ -194,7 +230,7 @@ def _duels(book: Book) -> str:
             f"{duel.by:+.4f}" + ("" if duel.half is None else f" ± {duel.half:.4f}"),
             "yes" if duel.met else "NO", f"{duel.ours.seconds:.1f} / {duel.theirs.seconds:.1f}",
         )
-        for duel in duels(book.rows)
+        for duel in found
     ]  # fmt: skip
     head = (
         "benchmark", "epsilon", "synthetic rows", "ours", "comparator", "difference",

@@ -10,7 +10,7 @@ from prism_core.experiments.reproduce.benchmark import PAPER_ROWS
 from prism_core.rehearsal.summary import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from prism_core.experiments.reproduce.outcomes import Key, Row, Summary
 
@@ -175,12 +175,24 @@ def champion(benchmark: str) -> str | None:
     return _CHAMPIONS.get(benchmark.split(":")[0])
 
 
-def duels(rows: Iterable[Row]) -> tuple[Duel, ...]:
-    """Every comparator against the method that stands for us, on one-hot levels."""
+def without_graph(benchmark: str) -> str | None:
+    """The method for whoever has no graph, where the champion is given the true one."""
+    return "predictive-opt" if benchmark.startswith("bn:") else None
+
+
+def duels(
+    rows: Iterable[Row], stands: Callable[[str], str | None] = champion
+) -> tuple[Duel, ...]:  # fmt: skip
+    """Every comparator against one of our methods, on one-hot levels.
+
+    Args:
+        rows: of the book.
+        stands: the method that stands for us in a benchmark, None for none.
+    """
     known = {row.key: row for row in rows}
     found: list[Duel] = []
     for row in known.values():
-        name = champion(row.benchmark)
+        name = stands(row.benchmark)
         if row.method not in _RIVALS or name is None:
             continue
         ours = known.get((row.benchmark, name, row.setting, row.epsilon, row.rows))
