@@ -127,6 +127,31 @@ def test_comparators_are_compared_seed_by_seed():
     assert rivals == {"mst", "aim", "privbayes"}
 
 
+def test_what_is_lost_without_the_graph_is_said():
+    """The champion of a network is given its graph; whoever has none sees the other table, too."""
+
+    def network(**changes):
+        return row(benchmark="bn:child", **changes)
+
+    rival = network(method="aim", aucs=(0.80, 0.81, 0.82))
+    ahead = network(method="graphical-opt", aucs=(0.83, 0.84, 0.85))
+    behind = network(method="predictive-opt", aucs=(0.70, 0.71, 0.72))
+
+    def page(*rows):
+        return tables.document(reproduce.Book().merged(rows, made()))
+
+    lost = page(rival, ahead, behind)
+    assert "It loses on 1 of 1 lines: bn:child at 1 (aim)." in lost
+    assert "the price of not knowing them" in lost
+    also = page(rival, network(method="graphical-opt", aucs=(0.7, 0.71, 0.72)), behind)
+    assert "It loses on 1 of 1 lines" in also
+    assert "the price of not knowing them" not in also  # the graph would not help
+    level = network(method="predictive-opt", aucs=(0.81, 0.81, 0.82))
+    assert "It loses on none." in page(rival, ahead, level)
+    assert "Networks without the graph" not in page(rival, ahead)
+    assert "Networks without the graph" not in tables.document(example())
+
+
 def test_the_paper_is_met_where_intervals_meet():
     assert targets.agrees(row(setting="paper", aucs=(0.731, 0.733, 0.732))) is True
     assert targets.agrees(row(setting="paper", aucs=(0.60, 0.601, 0.602))) is False
