@@ -25,6 +25,7 @@ def options(port: int, *, headless: bool) -> list[str]:
         "server.address": "127.0.0.1",
         "server.port": port,
         "server.headless": str(headless).lower(),
+        "server.showEmailPrompt": "false",  # asked on the first start, and waited for
         "server.maxUploadSize": _UPLOAD_MEGABYTES,
         "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
