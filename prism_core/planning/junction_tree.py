@@ -16,7 +16,7 @@ import numpy as np
 from prism_core.planning.elimination import Elimination, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import networkx as nx
     from numpy.typing import NDArray
@@ -83,24 +83,35 @@ def maximal_cliques(
     its nodes, which bounds every plan of this product; several columns `last` count together as
     y. Of those whose largest clique keeps to the third's, the one with the fewest cells wins.
     """
-    near, late = _neighbours(sizes, cliques), _places(sizes, last)
-    rules: tuple[Rule, ...] = ("fill", "weight", "degree")
-    found = [_eliminated(sizes, near, rule, late) for rule in rules]
-    bound = largest_cells(sizes, found[-1])  # fewer cells in all may come with a larger clique
-    kept = [cliques for cliques in found if largest_cells(sizes, cliques) <= bound]
-    return min(kept, key=lambda cs: (total_cells(sizes, cs), cs))
+    found = _triangulations(sizes, cliques, last)
+    return min(found, key=lambda cs: (total_cells(sizes, cs), cs))
 
 
 def tree_fits(
-    sizes: Mapping[str, int], cliques: Sequence[Sequence[str]], most: float, *,
+    sizes: Mapping[str, int], cliques: Iterable[Sequence[str]], most: float, *,
     last: Sequence[str] = (),
 ) -> bool:  # fmt: skip
     """Whether the cliques of `maximal_cliques` have at most so many cells together.
 
-    Min-degree is always among those it chooses from, so where it fits the others need no look.
+    The first triangulation that does is enough; the others need no look.
     """
-    found = _eliminated(sizes, _neighbours(sizes, cliques), "degree", _places(sizes, last))
-    return total_cells(sizes, found) <= most or forecast(sizes, cliques, last=last).cells <= most
+    found = _triangulations(sizes, cliques, last)
+    return any(total_cells(sizes, cs) <= most for cs in found)
+
+
+def _triangulations(
+    sizes: Mapping[str, int], cliques: Iterable[Sequence[str]], last: Sequence[str]
+) -> Iterator[tuple[Clique, ...]]:
+    """Min-degree, then those of min-fill and min-weight whose largest clique keeps to its own."""
+    near, late = _neighbours(sizes, cliques), _places(sizes, last)
+    first = _eliminated(sizes, near, "degree", late)
+    yield first
+    bound = largest_cells(sizes, first)  # fewer cells in all may come with a larger clique
+    rules: tuple[Rule, ...] = ("fill", "weight")
+    for rule in rules:
+        found = _eliminated(sizes, near, rule, late)
+        if largest_cells(sizes, found) <= bound:
+            yield found
 
 
 def _neighbours(sizes: Mapping[str, int], cliques: Iterable[Sequence[str]]) -> list[int]:

@@ -86,6 +86,11 @@ class Benchmark:
     k_ours: int | None = 8
     top_k: int = 2
 
+    def features(self, setting: str, most: int) -> int | None:
+        """How many the predictive regime asks for in a setting, of `most` there are."""
+        wished = self.k_ours if setting == "ours" else self.k
+        return None if wished is None else min(wished, most)
+
 
 def _encoded(schema: Schema, frame: pd.DataFrame) -> EncodedTable:
     return encode(schema, from_frame(frame), public=True)

@@ -135,8 +135,7 @@ def _scenario(
 ) -> Scenario:  # fmt: skip
     setting, bench = asked.setting, asked.benchmark
     allocation: AllocationRule = "uniform" if asked.method.share == "uniform" else "closed_form"
-    wished = bench.k_ours if setting.name == "ours" else bench.k
-    k = None if wished is None else min(wished, features)
+    k = bench.features(setting.name, features)
     return Scenario(
         name=asked.method.name,
         task=Task(

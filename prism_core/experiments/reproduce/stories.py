@@ -130,10 +130,10 @@ class Story:
     def project(self, sample: Sample) -> tuple[Task, Synthesis]:
         """What a project begins with: the story's regime and weights, `PAPER_ROWS` rows."""
         bench = benchmark(self.name)
-        known = bench.k_ours is not None and self.regime == "predictive"
+        k = bench.features("ours", len(sample.schema.names) - 1)
         task = Task(
             target=bench.target, regime=self.regime, weights=dict(bench.weights),
-            k=min(bench.k_ours or 0, len(sample.schema.names) - 1) if known else None,
+            k=k if self.regime == "predictive" else None,
         )  # fmt: skip
         return task, Synthesis(rows=PAPER_ROWS)
 

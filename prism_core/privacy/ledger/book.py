@@ -279,7 +279,8 @@ class Ledger:
     def export(self) -> dict[str, Any]:
         """Everything in the ledger as plain values, for auditors.
 
-        It holds no fingerprint and nothing else that depends on rows.
+        It holds no fingerprint and nothing else that depends on rows, but for the seconds at which
+        charges were reserved and done.
         """
         with self._store.transaction() as db:
             assets = all_assets(db)
