@@ -35,14 +35,14 @@ from prism_core.learning.learn import learn_domain
 from prism_core.learning.outline_io import load_outline
 from prism_core.learning.plan import design_domain
 from prism_core.pipeline import design, release
-from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.book import default_workspace
+from prism_core.privacy.ledger.charging import account
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.rehearsal import FOLDER, Kept, Rehearsal, run
 from prism_core.rehearsal.stand_in import load as load_stand_in
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
-from prism_core.workspace import fresh_rng, may_compare
+from prism_core.workspace import fresh_rng
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
+    from prism_core.privacy.ledger import Ledger
 
 CODES, ROWS = PRIVATE
 STORED = "stored.json"
@@ -243,8 +244,6 @@ def _compare(folder: Path) -> dict[str, Any]:
     )  # fmt: skip
     if about["plan"] != plan.hash:
         raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")
-    if not table.public:
-        may_compare()
     ledger, asset = _charged(config, plan.delta)
     rng = _rng(folder)
     made = comparators.run(
@@ -307,16 +306,7 @@ def _charged(
     config: RunConfig, delta: float, ledger: Ledger | None = None
 ) -> tuple[Ledger | None, str]:
     """The ledger and the asset's name in it; neither for public rows."""
-    if config.table.public:
-        return None, ""
-    if config.asset is None:
-        raise PrismError("A private table needs the name of its data asset.", field="asset")
-    ledger = ledger or Ledger()
-    asset = ledger.register(
-        config.asset.name, epsilon=config.asset.lifetime_epsilon,
-        delta=config.asset.lifetime_delta or delta,
-    )  # fmt: skip
-    return ledger, asset.name
+    return account(config.asset, delta, public=config.table.public, ledger=ledger)
 
 
 def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:

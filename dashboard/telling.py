@@ -13,13 +13,9 @@ from prism_core.pipeline import STAGES
 from prism_core.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from prism_core.pipeline import Stage
-    from prism_core.privacy.accountants import Spent
-    from prism_core.privacy.events import Event
-    from prism_core.privacy.ledger.records import Once
 
 PROGRESS = "progress.json"
 CHARGE = "charge.json"
@@ -94,15 +90,9 @@ class NotedLedger(Ledger):
         self._teller = teller
         self._folder = folder
 
-    def charge(
-        self, asset: str, *, spent: Spent, events: Sequence[Event], plan: str, accountant: str,
-        why: str = "", approval: Once | None = None,
-    ) -> int:  # fmt: skip
+    def charge(self, asset: str, **charged: Any) -> int:  # noqa: ANN401  (passed on as it is)
         """See `Ledger.charge`."""
-        number = super().charge(
-            asset, spent=spent, events=events, plan=plan, accountant=accountant, why=why,
-            approval=approval,
-        )  # fmt: skip
+        number = super().charge(asset, **charged)
         write_json(self._folder / CHARGE, {"number": number})
         self._teller.log(f"Charge {number} is written; no mechanism has run yet.")
         return number

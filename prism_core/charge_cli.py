@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from prism_core.errors import ConfigError, PrivacyError
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     from prism_core.config import RunConfig
     from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.prior import Prior
 
 
 def check_seed(seed: int | None, *, public: bool) -> None:
@@ -42,23 +44,18 @@ def ledger_for(
     Raises:
         PrivacyError: when the configuration names no asset.
     """
-    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.ledger.charging import account
 
-    if config.table.public:
-        return None, ""
-    if name is not None:
-        ledger = Ledger(workspace)
-        return ledger, ledger.balance(name).asset.name
-    if config.asset is None:
-        raise PrivacyError(
-            "A private table needs an [asset] section with a name and a lifetime_epsilon, so that "
-            "its releases are charged.",
-            field="asset",
-        )
-    ledger = Ledger(workspace)
-    asset = ledger.register(
-        config.asset.name,
-        epsilon=config.asset.lifetime_epsilon,
-        delta=delta if config.asset.lifetime_delta is None else config.asset.lifetime_delta,
+    public = config.table.public
+    return account(
+        config.asset, delta, public=public, workspace=workspace, known=None if public else name
     )
-    return ledger, asset.name
+
+
+def say_owed(ledger: Ledger | None, asset: str, prior: Prior | None) -> None:
+    """Tell the curator beforehand where learning is charged with the step. Spends nothing."""
+    from prism_core.privacy.ledger.charging import owed
+
+    found = None if ledger is None else owed(ledger, asset, prior)
+    if found is not None:
+        sys.stderr.write(f"prism: note: {found.sentence}\n")

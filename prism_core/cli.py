@@ -25,7 +25,7 @@ from prism_core import (
     verify_cli,
     what_if_cli,
 )
-from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.charge_cli import check_seed, ledger_for, say_owed
 from prism_core.errors import ConfigError, PrismError
 
 if TYPE_CHECKING:
@@ -313,6 +313,7 @@ def _release(arguments: argparse.Namespace) -> None:
         arguments.protocol, plan, config.asset.name if config.asset else "", arguments.workspace
     )
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
+    say_owed(ledger, asset, plan.prior)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
     if twin:  # for the curator's eyes; the run goes on as it is

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.charge_cli import check_seed, ledger_for, say_owed
 from prism_core.errors import ConfigError, PrivacyError
 
 if TYPE_CHECKING:
@@ -76,14 +76,15 @@ def _run_own(arguments: argparse.Namespace) -> None:
     from prism_core import config as configs
     from prism_core.bundle import writer
     from prism_core.experiments.comparators import design_comparator, folder, run
+    from prism_core.privacy.ledger import default_workspace, rules
     from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.workspace import fresh_rng, gather, may_compare, ready, recognise
+    from prism_core.workspace import fresh_rng, gather, ready, recognise
 
     config = configs.load(arguments.config)
     seed = arguments.seed
     check_seed(seed, public=config.table.public)
     if not config.table.public:
-        may_compare(arguments.workspace)
+        rules.check("comparator", arguments.workspace or default_workspace())
     _check_out(arguments.out)
     writer.check_target(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)
@@ -96,6 +97,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)
+    say_owed(ledger, asset, plan.schema.prior)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
     if twin:  # for the curator's eyes; the run goes on as it is

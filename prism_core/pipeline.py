@@ -10,13 +10,13 @@ import numpy as np
 
 from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
-from prism_core.errors import BudgetError, LedgerError, PrivacyError
+from prism_core.errors import PrivacyError
 from prism_core.evaluation import evaluate
-from prism_core.learning.charge import with_prior
 from prism_core.planning.choices import with_adaptive, with_forest, with_three_way
 from prism_core.planning.design import design, with_features
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.events import failure
+from prism_core.privacy.ledger.charging import Price, Steps, charging
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.privacy.prior import amount_left
@@ -45,12 +45,13 @@ if TYPE_CHECKING:
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan, Query, ThreeWayChoice
     from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.ledger.charging import OpenCharge
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model
     from prism_core.synthesis.pgm import Pgm
 
-__all__ = ["STAGES", "Release", "Stamp", "design", "draw", "evaluate", "fit_model", "release"]
+__all__ = ["STAGES", "Release", "design", "draw", "evaluate", "fit_model", "release"]
 
 Stage: TypeAlias = Literal[
     "charge", "select", "task", "background", "three_way", "forest", "fit", "sample"
@@ -65,8 +66,6 @@ STAGES: dict[Stage, str] = {
     "fit": "Fitting the graphical model",
     "sample": "Drawing synthetic rows",
 }
-
-Stamp: TypeAlias = Literal["release", "release without a ledger", "rehearsal, not a release"]
 
 
 # Between adaptive rounds a fit goes on from the last one; these steps show what is still wrong.
@@ -99,7 +98,7 @@ class Release:
         plan: the plan with every private choice filled in.
         measurements: the noisy marginals.
         model: the fitted model.
-        stamp: what kind of run it was.
+        stamp: what kind of run it was, see `privacy.ledger.rules.KINDS`.
         charge: number of the ledger's charge, None where there was none.
         seconds: wall time; not for export beside private tables.
         seed: what the synthetic rows were drawn with; drawn after the last mechanism and no part
@@ -114,7 +113,7 @@ class Release:
     plan: Plan
     measurements: tuple[Measurement, ...] = field(repr=False)
     model: Model = field(repr=False)
-    stamp: Stamp
+    stamp: str
     charge: int | None
     seconds: float
     seed: int
@@ -160,35 +159,25 @@ def release(
     """
     source = noise or SecureNoise()
     progress = progress or _silent
-    if approval is not None:
-        approval.check(plan, asset)
     _check(plan, table, source)
-    rehearsal = table.public and not source.secure
     started = time.monotonic()
     progress("charge", 0.0)
-    charge = None
-    if ledger is not None and not rehearsal:
-        charge = _charge(ledger, plan, asset, why, approval)
-    state = _Charged(ledger, charge)
-    try:
-        run = _Run(plan=plan, table=table, noise=source, progress=progress, state=state)
+    with charging(
+        "release", _price(plan), ledger, asset, public=table.public,
+        noise=source, why=why, approval=approval,
+    ) as charge:  # fmt: skip
+        run = _Run(plan=plan, table=table, noise=source, progress=progress, charge=charge)
         run.measure_all()
         model = run.fit()
         progress("sample", 0.0)
         seed = publishable_seed(rng)
         codes, frame = draw(plan, model, seed)
-    except BaseException:
-        state.close(failed=True)
-        raise
-    state.close(failed=False)
     progress("sample", 1.0)
     return Release(
         table=frame, codes=codes, plan=run.plan, measurements=tuple(run.measurements),
-        model=model, stamp=_stamp(rehearsal=rehearsal, ledger=ledger), charge=charge,
-        seconds=time.monotonic() - started, seed=seed,
-        entry="" if ledger is None or charge is None else ledger.entry(charge),
-        workspace=None if ledger is None or charge is None else ledger.path.parent,
-        approval=approval,
+        model=model, stamp=charge.stamp, charge=charge.number,
+        seconds=time.monotonic() - started, seed=seed, entry=charge.entry,
+        workspace=charge.workspace, approval=approval,
     )  # fmt: skip
 
 
@@ -248,12 +237,6 @@ def _silent(stage: Stage, share: float) -> None:
     """Progress nobody asked for."""
 
 
-def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> Stamp:
-    if rehearsal:
-        return "rehearsal, not a release"
-    return "release without a ledger" if ledger is None else "release"
-
-
 def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
     guard(table, noise)
     check_fits(table, plan.schema, plan.n)
@@ -274,45 +257,21 @@ def _check_spend(plan: Plan) -> None:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
 
-def _charge(ledger: Ledger, plan: Plan, asset: str, why: str, approval: Approval | None) -> int:
-    if not asset:
-        raise LedgerError("Name the data asset that is to be charged.", field="asset")
-    if plan.budget.accountant not in CHARGEABLE:
-        raise BudgetError(
-            "Private assets are charged under zCDP, which composes over releases. Basic "
-            "composition is for reproducing the paper's tables on public rows; choose zcdp.",
-            field="accountant",
+def _price(plan: Plan) -> Price:
+    """The whole amount: choices at run time may share it out differently, never exceed it."""
+    if plan.budget.accountant not in CHARGEABLE:  # for public rows; the ledger refuses it
+        return Price(
+            spent=plan.spent, events=plan.events, plan=plan.hash, accountant=plan.budget.accountant
         )
-    # The whole amount: what is chosen at run time may share it out differently, never exceed it.
     # The rho of a pld plan's events lies above it, and is charged. A private regression's part
     # of delta is gone before epsilon becomes rho; the ledger adds that part up from the event.
     delta = plan.delta - failure(plan.events)
     whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.prior)
-    spent = replace(plan.spent, rho=max(plan.spent.rho, whole))
-    spent, events = with_prior(
-        ledger, asset, spent, plan.events, plan.prior, plan.guarantee.epsilon
-    )
-    return ledger.charge(
-        asset, spent=spent, events=events, plan=plan.hash,
-        accountant=plan.budget.accountant, why=why, approval=approval,
+    return Price(
+        spent=replace(plan.spent, rho=max(plan.spent.rho, whole)), events=plan.events,
+        plan=plan.hash, accountant=plan.budget.accountant, prior=plan.prior,
+        whole=plan.guarantee.epsilon,
     )  # fmt: skip
-
-
-@dataclass
-class _Charged:
-    """The state of the ledger's charge; it becomes void only while no mechanism ran."""
-
-    ledger: Ledger | None
-    charge: int | None
-    touched: bool = False
-
-    def close(self, *, failed: bool) -> None:
-        if self.ledger is None or self.charge is None:
-            return
-        if not failed:
-            self.ledger.mark(self.charge, "done")
-        else:
-            self.ledger.mark(self.charge, "failed" if self.touched else "void")
 
 
 @dataclass
@@ -321,11 +280,11 @@ class _Run:
     table: Rows
     noise: NoiseSource
     progress: Progress
-    state: _Charged
+    charge: OpenCharge
     measurements: list[Measurement] = field(default_factory=list)
 
-    def _stage(self, stage: Stage, steps: int) -> _Steps:
-        return _Steps(self.progress, stage, max(1, steps), self.state)
+    def _stage(self, stage: Stage, steps: int) -> Steps:
+        return Steps(self.charge, max(1, steps), lambda share: self.progress(stage, share))
 
     def measure_all(self) -> None:
         """Every mechanism of the run, in the order of the plan."""
@@ -385,7 +344,7 @@ class _Run:
         step = self._stage(stage, len(queries))
         self.measurements += measure(self.table, queries, self.noise, step)
 
-    def _measure_chosen(self, plan: Plan, step: _Steps) -> None:
+    def _measure_chosen(self, plan: Plan, step: Steps) -> None:
         """Measure what the plan has more than before."""
         queries = plan.queries[len(self.plan.queries) :]
         self.plan = plan
@@ -399,19 +358,3 @@ class _Run:
         """Post-processing from here on."""
         self.progress("fit", 0.0)
         return fit_model(self.plan, self.measurements, lambda share: self.progress("fit", share))
-
-
-@dataclass
-class _Steps:
-    """Reports a step, and remembers that a mechanism follows it."""
-
-    progress: Progress
-    stage: Stage
-    total: int
-    state: _Charged
-    done: int = 0
-
-    def __call__(self) -> None:
-        self.progress(self.stage, min(1.0, self.done / self.total))
-        self.state.touched = True
-        self.done += 1

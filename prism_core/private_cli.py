@@ -202,13 +202,12 @@ def ledger_of(
     Raises:
         PrivacyError: when that is not known.
     """
-    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.ledger.charging import account
 
-    if arguments.asset is not None:
-        ledger = Ledger(arguments.workspace)
-        return ledger, ledger.balance(arguments.asset).asset.name
-    if public:
-        return None, ""
+    if arguments.asset is not None or public:
+        return account(
+            None, delta, public=public, workspace=arguments.workspace, known=arguments.asset
+        )
     if config is None:
         raise PrivacyError(
             "The configuration of this run is not at hand, so it is not known whom to charge. "

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import ConfigError, PrivacyError
+from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -73,14 +73,11 @@ def approval_for(path: Path | None, plan: Plan, asset: str, workspace: Path | No
         PrivacyError: when the workspace asks for one and none was given.
     """
     from prism_core.bundle import approved
-    from prism_core.workspace import approval_required
+    from prism_core.privacy.ledger import default_workspace, rules
 
     if path is None:
-        if asset and approval_required(workspace):
-            raise PrivacyError(
-                "This workspace releases nothing without an approval. Name it with --protocol.",
-                field="protocol",
-            )
+        if asset:  # the gate asks once more; here before the rows are read
+            rules.check("release", workspace or default_workspace())
         return None
     found = approved.load(path)
     if not found.covers(plan, asset):

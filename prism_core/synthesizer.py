@@ -11,6 +11,8 @@ from prism_core.errors import PlanError
 from prism_core.pipeline import Release, design, release
 from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.privacy.ledger import rules
+from prism_core.privacy.ledger.charging import owed
 from prism_core.workspace import encode_rows, fresh_rng, recognise
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from prism_core.bundle.approved import Approved
     from prism_core.data.encoding import EncodedTable
     from prism_core.data.schema import Schema
     from prism_core.planning.task import Regime, SelectionRule, ThreeWayRule
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
 class SameRowsWarning(UserWarning):
     """The rows were charged under another asset's name before; for the curator's eyes."""
+
+
+class LearningOwedWarning(UserWarning):
+    """What learning the domain or the graph cost is charged with the release."""
 
 
 class PrismSynthesizer:
@@ -96,22 +103,45 @@ class PrismSynthesizer:
         self.release_: Release | None = None
         self.notice_ = ""
 
-    def fit(self, table: pd.DataFrame | RawTable) -> PrismSynthesizer:
+    def fit(
+        self, table: pd.DataFrame | RawTable, *, approval: Approved | None = None
+    ) -> PrismSynthesizer:
         """Measure the rows with secure noise and fit the model. Spends (epsilon, delta).
+
+        Args:
+            table: the private rows.
+            approval: of this plan and asset (`bundle.approved.load`), where a committee was
+                asked; a workspace may require one.
+
+        Raises:
+            PrivacyError: when the ledger's workspace requires an approval and there is none.
+            PlanError: when another plan or asset was approved.
 
         Warns:
             SameRowsWarning: when the ledger knows these rows under another asset's name. The
                 run goes on all the same.
+            LearningOwedWarning: when the cost of learning the domain or the graph is charged
+                with this run.
         """
         raw = table if isinstance(table, RawTable) else from_frame(table)
         plan = design(
             self.schema, self.task, self.budget, self.schema.persons or raw.rows,
             dag=self.dag, synthesis=self.synthesis,
         )  # fmt: skip
+        if approval is not None:
+            approval.check(plan, self.asset)
+        if self.ledger is not None:  # the gate asks once more; here before the rows are read
+            rules.check("release", self.ledger.path.parent, approved=approval is not None)
+            earlier = owed(self.ledger, self.asset, plan.prior)
+            if earlier is not None:
+                warnings.warn(earlier.sentence, LearningOwedWarning, stacklevel=2)
         rng = fresh_rng()
         encoded = encode_rows(self.schema, raw, public=False, rng=rng)
         self._recognise(raw, encoded)
-        self.release_ = release(plan, encoded, ledger=self.ledger, asset=self.asset, rng=rng)
+        self.release_ = release(
+            plan, encoded, ledger=self.ledger, asset=self.asset, rng=rng,
+            approval=None if approval is None else approval.approval,
+        )  # fmt: skip
         return self
 
     def _recognise(self, raw: RawTable, encoded: EncodedTable) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.split import set_aside
 from prism_core.data.stored import StoredTable
 from prism_core.data.tables import RawTable, read_table
-from prism_core.errors import ConfigError, EvaluationError, PrivacyError, TableError
+from prism_core.errors import EvaluationError, PrivacyError, TableError
 from prism_core.evaluation.comparing import Candidate
 from prism_core.evaluation.subject import Measured, Subject
 from prism_core.experiments.comparators import folder as compared
@@ -58,55 +57,6 @@ class Inputs:
     dag: Dag | None
     raw: RawTable | BigTable = field(repr=False)
     n: int
-
-
-SETTINGS = "settings.toml"
-"""A workspace's own rules, written by hand."""
-
-
-def approval_required(workspace: Path | None = None) -> bool:
-    """Whether private tables are released from this workspace with an approval only.
-
-    That is `approval_required = true` under `[release]` in its settings.toml.
-
-    Raises:
-        ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
-    """
-    from prism_core.privacy.ledger import default_workspace
-
-    path = (default_workspace() if workspace is None else workspace) / SETTINGS
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError):
-        document = {}
-    section = document.get("release", {})
-    wanted = section.get("approval_required", False) if isinstance(section, dict) else None
-    if not document or not isinstance(wanted, bool):
-        raise ConfigError(
-            f"The workspace's {SETTINGS} is not usable. It may hold [release] with "
-            "approval_required = true or false.",
-            field="workspace",
-        )
-    return wanted
-
-
-def may_compare(workspace: Path | None = None) -> None:
-    """Refuse a comparator on private rows where a workspace releases with an approval only.
-
-    An approval is of a release's plan; synthetic rows that nobody approved are what it is against.
-
-    Raises:
-        PrivacyError: in such a workspace.
-        ConfigError: when its rules cannot be read.
-    """
-    if approval_required(workspace):
-        raise PrivacyError(
-            "This workspace makes synthetic rows of private tables with an approval only, and a "
-            "comparator cannot be approved. Rehearse it on public rows; nothing was charged.",
-            field="approval_required",
-        )
 
 
 def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = True) -> Inputs:

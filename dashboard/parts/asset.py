@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -14,10 +15,13 @@ from prism_core.config import AssetConfig
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.words import eps_text, left_text
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.charging import Price, account, owed
 
 if TYPE_CHECKING:
     from prism_core.privacy.accountants import Spent
     from prism_core.privacy.ledger import Balance
+    from prism_core.privacy.ledger.charging import Owed
+    from prism_core.privacy.prior import Prior
 
 
 _WORD = "rehearse"
@@ -33,7 +37,9 @@ def seed(key: str) -> None:
     )  # fmt: skip
 
 
-def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
+def section(
+    spent: Spent, rho: float, delta: float, what: str, *, prior: Prior | None = None
+) -> bool:
     """Entries of the ledger; True when the asset is named and its lifetime budget covers it.
 
     Args:
@@ -41,6 +47,8 @@ def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
         rho: what will be charged.
         delta: at which a new asset's lifetime is stated.
         what: the step, as the first words of a sentence.
+        prior: what learning before the step cost; said, and counted, where this asset's ledger
+            holds no charge for it.
     """
     state = project()
     _text("Data asset charged in the ledger", "asset", help="All releases from the same people's "
@@ -71,6 +79,11 @@ def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
     except PrismError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return False
+    earlier = owing(prior)
+    if earlier is not None:
+        st.warning(plain(earlier.sentence), icon=":material/receipt_long:")
+        price = Price(spent=replace(spent, rho=rho), events=(), plan="").with_owed(earlier)
+        spent, rho = price.spent, price.spent.rho
     if rho <= whole.left_rho:
         return True
     left = left_text(whole.left_epsilon)
@@ -80,6 +93,18 @@ def section(spent: Spent, rho: float, delta: float, what: str) -> bool:
         icon=":material/block:",
     )
     return False
+
+
+def owing(prior: Prior | None) -> Owed | None:
+    """Learning that the named asset has not been charged for, None where nothing is owed.
+
+    Raises:
+        LedgerError: when the ledger cannot be read.
+    """
+    state = project()
+    if state.public or prior is None or not state.asset.strip():
+        return None
+    return owed(Ledger(), state.asset, prior)
 
 
 def balance(delta: float) -> Balance | None:
@@ -117,13 +142,7 @@ def registered(delta: float) -> tuple[Ledger | None, str]:
         LedgerError: when it cannot be registered.
     """
     asset = chosen()
-    if asset is None:
-        return None, ""
-    ledger = Ledger()
-    known = ledger.register(
-        asset.name, epsilon=asset.lifetime_epsilon, delta=asset.lifetime_delta or delta
-    )
-    return ledger, known.name
+    return account(asset, delta, public=asset is None)
 
 
 def word() -> str:

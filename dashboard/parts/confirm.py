@@ -16,11 +16,18 @@ from dashboard.state import project
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prism_core.privacy.ledger.charging import Owed
 
-def subject(plan_hash: str) -> str:
-    """What is confirmed: the plan with its amount, the asset and its lifetime."""
+
+def subject(plan_hash: str, owed: Owed | None = None) -> str:
+    """What is confirmed: the plan with its amount, the asset and its lifetime.
+
+    Args:
+        plan_hash: SHA-256 of the plan.
+        owed: learning that is charged with it.
+    """
     state = project()
-    return repr((plan_hash, state.public, state.asset.strip(), state.lifetime))
+    return repr((plan_hash, state.public, state.asset.strip(), state.lifetime, owed))
 
 
 def typed_word(

@@ -32,7 +32,8 @@ from prism_core.experiments.comparators.external import (
     python_of,
 )
 from prism_core.planning.words import eps_text
-from prism_core.workspace import candidate, may_compare
+from prism_core.privacy.ledger import default_workspace, rules
+from prism_core.workspace import candidate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,7 +209,7 @@ def _own(table: Rows) -> None:
             with mistakes():
                 _start(plan, table, None)
         return
-    may_compare()
+    rules.check("comparator", default_workspace())
     st.metric(
         "Spends, ε", eps_text(plan.spent.epsilon), border=True,
         help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",
@@ -217,17 +218,21 @@ def _own(table: Rows) -> None:
         f"Computed from the declared columns and the {plan.n:,} training rows alone; no row is "
         "read before you confirm. The whole amount is charged before the first count."
     )
-    covered = asset.section(plan.spent, plan.rho, plan.delta, "This comparator")
+    prior = plan.schema.prior
+    covered = asset.section(plan.spent, plan.rho, plan.delta, "This comparator", prior=prior)
     word = state.asset.strip()
     if not word:
         st.info("Name the data asset first.", icon=":material/info:")
         return
+    owed = asset.owing(prior)
+    learning = "" if owed is None else ", and the cost of learning with it,"
     confirmed = confirm.typed_word(
         f"rival_confirm_{state.rivals.attempt}",
-        f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}” on a comparator, "
-        "not on a better release. It cannot be undone, even if it fails once counting has begun. "
+        f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}”{learning} on a "
+        "comparator, not on a better release. It cannot be undone, even if it fails once counting "
+        "has begun. "
         f"To go on, type **{plain(word)}**",
-        confirm.subject(plan.hash), lambda typed: typed.strip() == word,
+        confirm.subject(plan.hash, owed), lambda typed: typed.strip() == word,
     )  # fmt: skip
     if st.button(
         "Spend and run the comparator", type="primary", icon=":material/verified_user:",

@@ -19,9 +19,8 @@ from dashboard.widgets import mistakes, plain
 from prism_core.bundle import approved
 from prism_core.bundle.protocol import Protocol
 from prism_core.errors import ConfigError, LedgerError, PrismError
-from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger import Ledger, default_workspace, rules
 from prism_core.rehearsal import estimates
-from prism_core.workspace import approval_required
 
 if TYPE_CHECKING:
     from dashboard.state import Project
@@ -60,6 +59,9 @@ def check(plan: Plan) -> Check | None:
         text = "Have the plan approved: under Protocol and approval, below"
         return Check(done=False, text=text) if needed else None
     approval = state.approved.approval
+    if not (state.public or approval.asset):
+        text = "The approval names no data asset: name it above, and have the plan approved for it"
+        return Check(done=False, text=text)
     if state.approved.covers(plan, state.asset):
         used = _used(state, plan)
         if used:
@@ -106,14 +108,18 @@ def _used(state: Project, plan: Plan) -> str:
     return "" if charge is None else charge.used_sentence
 
 
+def _rule() -> bool:
+    return rules.approval_required(default_workspace())
+
+
 def _needed(state: Project) -> bool:
-    return not state.public and (state.approval_needed or approval_required())
+    return not state.public and (state.approval_needed or _rule())
 
 
 def _asked(state: Project) -> None:
     if state.public:
         return
-    rule = approval_required()
+    rule = _rule()
     st.checkbox(
         "Release only with an approval", value=state.approval_needed or rule, disabled=rule,
         key="approval_needed", on_change=keep, args=(state, "approval_needed", "approval_needed"),
@@ -152,7 +158,12 @@ def _record(state: Project, plan: Plan) -> None:
         by = st.text_input("Who approved (names)", key="approval_by")
         role = st.text_input("Role", "privacy committee", key="approval_role")
         day = st.date_input("On", dt.date.today(), max_value=dt.date.today(), key="approval_date")
-        if st.form_submit_button("Record the approval of this plan", icon=":material/how_to_reg:"):
+        nameless = not (state.public or state.asset.strip())
+        if nameless:
+            st.caption(":orange[Name the data asset first:] an approval is for one asset.")
+        if st.form_submit_button(
+            "Record the approval of this plan", icon=":material/how_to_reg:", disabled=nameless
+        ):
             protocol = Protocol(plan=plan, asset=_line(state.asset))
             with mistakes():
                 date = day.isoformat() if isinstance(day, dt.date) else ""

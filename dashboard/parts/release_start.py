@@ -66,7 +66,7 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
         st.markdown(_promise(state, plan))
         confirmed = confirm.typed_word(
             "release_confirm", "To confirm, type the name of the asset",
-            confirm.subject(plan.hash),
+            confirm.subject(plan.hash, asset.owing(plan.prior)),
             lambda typed: bool(typed.strip()) and same_asset(typed, state.asset),
             disabled=not state.asset.strip(), width=420,
         )  # fmt: skip
@@ -88,7 +88,9 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
 
 
 def _promise(state: Project, plan: Plan) -> str:
-    amount = plan.budget.epsilon if plan.prior is None else plan.spent.epsilon
+    amount = plan.budget.epsilon
+    if plan.prior is not None and asset.owing(plan.prior) is None:
+        amount = plan.spent.epsilon  # learning was charged before
     return (
         f"**Spend epsilon {eps_text(amount)} of “{plain(state.asset or 'the asset')}”.** This "
         "cannot be undone, even if the run fails after its first measurement."
@@ -100,7 +102,7 @@ def _budget_left(state: Project, plan: Plan) -> bool:
     if state.public:
         asset.seed("release_seed")
         return True
-    return asset.section(plan.spent, plan.total, plan.delta, "This release")
+    return asset.section(plan.spent, plan.total, plan.delta, "This release", prior=plan.prior)
 
 
 def _recognised(state: Project, table: Rows) -> str:

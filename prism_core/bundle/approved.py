@@ -69,7 +69,7 @@ class Approved:
         Raises:
             PlanError: saying which.
         """
-        self.approval.check(plan, asset)
+        self.approval.check(plan.hash, asset)
         changes = self.changes(plan)
         if changes:
             raise PlanError(

@@ -86,7 +86,7 @@ class Protocol:
 
     def __post_init__(self) -> None:
         if self.approval is not None:
-            self.approval.check(self.plan, self.asset)
+            self.approval.check(self.plan.hash, self.asset)
 
     def approve(self, *, by: str, role: str, date: str) -> Approved:
         """The record of an approval of this protocol.

@@ -24,9 +24,10 @@ from prism_core.evaluation import private_tables
 from prism_core.evaluation.holdout_plan import UNITS
 from prism_core.evaluation.holdout_question import scores
 from prism_core.evaluation.learners import LEARNER_LABELS, check_classes, fit
-from prism_core.learning.charge import charged
 from prism_core.privacy import sparse_vector
+from prism_core.privacy.ledger.charging import Price, charging
 from prism_core.privacy.ledger.fingerprint import fingerprint
+from prism_core.privacy.ledger.rules import KINDS
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
 
-CHARGED = "reusable holdout"
+CHARGED = KINDS["holdout"].charged
 """The stamp of a session that was charged to a ledger."""
-REHEARSED = "rehearsal on public rows, not charged"
+REHEARSED = KINDS["holdout"].rehearsed
 
 SOURCES: dict[str, str] = {
     state.SYNTHETIC: "synthetic rows; the holdout agrees within the tolerance",
@@ -124,12 +125,15 @@ def open_holdout(
             "Questions to private rows are charged to a data asset. Name its ledger.",
             field="ledger",
         )
-    rehearsal = holdout.public and not source.secure
     key = secrets.token_bytes(32) if key is None else key
+    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
     place = state.make(workspace)
     try:
-        with charged(plan, ledger, asset, why or "reusable holdout", rehearsal=rehearsal) as charge:
-            charge.touched = True
+        with charging(
+            "holdout", price, ledger, asset, public=holdout.public, noise=source,
+            why=why or "reusable holdout",
+        ) as charge:  # fmt: skip
+            charge.touch()
             session = state.Session(
                 place=place, plan=plan, charge=charge.number,
                 asset="" if charge.number is None else asset, synthetic=digest(synthetic),

@@ -23,8 +23,9 @@ from prism_core.evaluation.private_numeric import (
 from prism_core.evaluation.private_plan import BINS, PrivatePlan
 from prism_core.evaluation.private_tables import check_tables
 from prism_core.evaluation.scoring import macro_auc
-from prism_core.learning.charge import charged
 from prism_core.privacy.histograms import noisy_cells
+from prism_core.privacy.ledger.charging import Price, charging
+from prism_core.privacy.ledger.rules import KINDS
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 
@@ -63,9 +64,9 @@ NUMERIC_MECHANISM = (
     "sensitivity is that largest value"
 )
 
-PRIVATE = "private evaluation"
+PRIVATE = KINDS["evaluation"].charged
 """The stamp of an evaluation that was charged to a ledger."""
-REHEARSED = "rehearsal, not a private evaluation"
+REHEARSED = KINDS["evaluation"].rehearsed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,20 +169,22 @@ def evaluate_private(
     source = noise or SecureNoise()
     _check(plan, synthetic, holdout, source)
     step = (_numeric_step if plan.numeric else _class_step)(plan, synthetic)
-    rehearsal = holdout.public and not source.secure
-    why = why or "private evaluation"
-    with charged(plan, ledger, asset, why, rehearsal=rehearsal) as charge:
+    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
+    with charging(
+        "evaluation", price, ledger, asset, public=holdout.public, noise=source,
+        why=why or "private evaluation",
+    ) as charge:  # fmt: skip
         queries = step.read(holdout)
-        charge.touched = True
+        charge.touch()
         noisy = [
             query(event, source, public=holdout.public)
             for query, event in zip(queries, plan.events, strict=True)
         ]
     found = PrivateEvaluation(
         plan=plan, numbers=step.numbers(noisy), binning=step.binning, spent=plan.spent,
-        charge=charge.number, stamp=_stamp(rehearsal=rehearsal, ledger=ledger),
+        charge=charge.number, stamp=charge.stamp,
     )  # fmt: skip
-    return _unprotected(found) if rehearsal else found
+    return _unprotected(found) if found.rehearsal else found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,12 +228,6 @@ def _unprotected(found: PrivateEvaluation) -> PrivateEvaluation:
     return replace(
         found, numbers=tuple(replace(number, outside_epsilon=True) for number in found.numbers)
     )
-
-
-def _stamp(*, rehearsal: bool, ledger: Ledger | None) -> str:
-    if rehearsal:
-        return REHEARSED
-    return PRIVATE + ("" if ledger is not None else " without a ledger")
 
 
 def _check(

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.learning.blanket import Scores, choose_members
-from prism_core.learning.charge import charged, stamp
 from prism_core.learning.graph_plan import LEAST
+from prism_core.privacy.ledger.charging import Price, Steps, charging
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.structure.dag import Dag
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prism_core.data.source import Rows
-    from prism_core.learning.charge import Charge, LearningStamp
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.privacy.accountants import Spent
     from prism_core.privacy.events import ExponentialEvent
@@ -53,7 +52,7 @@ class LearnedDag:
     spent: Spent | None
     events: tuple[ExponentialEvent, ...] = field(repr=False)
     charge: int | None
-    stamp: LearningStamp
+    stamp: str
 
 
 def learn_graph(
@@ -64,7 +63,7 @@ def learn_graph(
     asset: str = "",
     why: str = "",
     noise: NoiseSource | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> LearnedDag:
     """Learn the blanket of the plan's target. Reads private rows.
 
@@ -89,14 +88,16 @@ def learn_graph(
     source = noise or SecureNoise()
     guard(table, source)
     check_fits(table, plan.schema, plan.n)
-    rehearsal = table.public and not source.secure
-    why = why or f"learning the blanket of {plan.target}"
-    with charged(plan, ledger, asset, why, rehearsal=rehearsal) as charge:
-        members = choose_members(table, plan, source, _Steps(charge, plan.members, progress))
-        dag = _dag(plan, members, "dp", plan.prior(charge.number))
+    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
+    with charging(
+        "graph", price, ledger, asset, public=table.public, noise=source,
+        why=why or f"learning the blanket of {plan.target}",
+    ) as charge:  # fmt: skip
+        members = choose_members(table, plan, source, Steps(charge, plan.members, progress))
+        dag = _dag(plan, members, "dp", plan.prior(charge.number, charge.receipt))
     return LearnedDag(
         dag=dag, members=members, spent=plan.spent, events=plan.events, charge=charge.number,
-        stamp=stamp(rehearsal=rehearsal, ledger=ledger),
+        stamp=charge.stamp,
     )  # fmt: skip
 
 
@@ -133,19 +134,3 @@ def _dag(
 ) -> Dag:
     edges = tuple((member, plan.target) for member in plan.schema.canonical(members))
     return Dag(nodes=plan.schema.names, edges=edges, provenance=provenance, prior=prior)
-
-
-@dataclass
-class _Steps:
-    """Reports a round, and remembers that a mechanism follows it."""
-
-    charge: Charge
-    total: int
-    progress: Callable[[float], None] | None
-    done: int = 0
-
-    def __call__(self) -> None:
-        if self.progress is not None:
-            self.progress(self.done / self.total)
-        self.charge.touched = True
-        self.done += 1

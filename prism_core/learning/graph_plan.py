@@ -105,11 +105,17 @@ class GraphPlan:
         """What this step costs by itself, stated at delta."""
         return accountant("zcdp").spent(self.events, self.delta)
 
-    def prior(self, charge: int | None = None) -> Prior:
-        """What travels with the graph; a later plan deducts it."""
+    def prior(self, charge: int | None = None, receipt: str = "") -> Prior:
+        """What travels with the graph; a later plan deducts it.
+
+        Args:
+            charge: number of this step's charge in the ledger.
+            receipt: of that charge.
+        """
         return Prior(
             events=self.events, delta=self.delta, plan=self.hash, charge=charge,
             person_id=self.schema.person_id,
+            receipts=(receipt,) * len(self.events) if receipt else (),
         )  # fmt: skip
 
     @cached_property

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from prism_core.data.encoding import MISSING_TEXTS, encode_column, one_row_per_person
 from prism_core.data.tables import as_texts, check_columns
 from prism_core.errors import PlanError
-from prism_core.learning.charge import charged, stamp
 from prism_core.learning.quantiles import learned_column
 from prism_core.learning.requests import NumericRequest
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
 from prism_core.privacy.histograms import guard_rows, noisy_cells, stable_histogram
+from prism_core.privacy.ledger.charging import Price, charging
 from prism_core.privacy.noise import SecureNoise
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from prism_core.data.column import Column
     from prism_core.data.schema import Schema
     from prism_core.data.tables import RawTable
-    from prism_core.learning.charge import LearningStamp
     from prism_core.learning.plan import DomainEvent, DomainPlan
     from prism_core.learning.requests import CategoryRequest, Request
     from prism_core.privacy.accountants import Spent
@@ -50,7 +49,7 @@ class LearnedDomain:
     spent: Spent
     events: tuple[DomainEvent, ...] = field(repr=False)
     charge: int | None
-    stamp: LearningStamp
+    stamp: str
 
 
 def learn_domain(
@@ -88,18 +87,20 @@ def learn_domain(
     source = noise or SecureNoise()
     guard_rows(source, public=public)
     rows = _rows(plan, raw, rng)
-    rehearsal = public and not source.secure
-    why = why or "learning the domain"
     learned: list[Column] = []
-    with charged(plan, ledger, asset, why, rehearsal=rehearsal) as charge:
+    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
+    with charging(
+        "domain", price, ledger, asset, public=public, noise=source,
+        why=why or "learning the domain",
+    ) as charge:  # fmt: skip
         for request, event in zip(plan.outline.requests, plan.events, strict=True):
             cells = rows.column(request.name)
-            charge.touched = True
+            charge.touch()
             learned.append(_learn(request, event, cells, source, public=public))
-        schema = plan.schema(learned, plan.prior(charge.number))
+        schema = plan.schema(learned, plan.prior(charge.number, charge.receipt))
     return LearnedDomain(
         schema=schema, spent=plan.spent, events=plan.events, charge=charge.number,
-        stamp=stamp(rehearsal=rehearsal, ledger=ledger),
+        stamp=charge.stamp,
     )  # fmt: skip
 
 

@@ -66,12 +66,24 @@ class DomainPlan:
         """What this step costs by itself, stated at delta."""
         return accountant("zcdp").spent(self.events, self.delta)
 
-    def prior(self, charge: int | None = None) -> Prior:
-        """What a later plan deducts: this step, and learning that went before it."""
-        earlier = () if self.outline.prior is None else self.outline.prior.events
-        events = (*earlier, *self.events)
-        return Prior(events=events, delta=self.delta, plan=self.hash, charge=charge,
-                     person_id=self.outline.person_id)  # fmt: skip
+    def prior(self, charge: int | None = None, receipt: str = "") -> Prior:
+        """What a later plan deducts: this step, and learning that went before it.
+
+        Args:
+            charge: number of this step's charge in the ledger.
+            receipt: of that charge.
+        """
+        earlier = self.outline.prior
+        events, receipts = self.events, (receipt,) * len(self.events)
+        if earlier is not None:
+            events, receipts = (
+                (*earlier.events, *events),
+                (*earlier.event_receipts, *receipts),
+            )
+        return Prior(
+            events=events, delta=self.delta, plan=self.hash, charge=charge,
+            person_id=self.outline.person_id, receipts=receipts if any(receipts) else (),
+        )  # fmt: skip
 
     @cached_property
     def left_epsilon(self) -> float:

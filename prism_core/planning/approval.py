@@ -11,11 +11,11 @@ import datetime as dt
 import hashlib
 import json
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import ConfigError, PlanError
+from prism_core.privacy.ledger.records import canonical
 
 if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
@@ -66,15 +66,22 @@ class Approval:
         return f"approved by {self.by} ({self.role}) on {self.date}"
 
     @property
-    def mark(self) -> str:
-        """What tells it from other approvals; the ledger keeps it, as one holds for one run."""
-        text = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
-        return f"approval {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    def marks(self) -> tuple[str, ...]:
+        """What tells it from other approvals; the ledger keeps it, as one holds for one run.
+
+        The first is the same under every spelling of the asset's name. Ledgers of versions before
+        0.2 hold the second, of the name as it was typed.
+        """
+        documents = (self.to_dict() | {"asset": canonical(self.asset)}, self.to_dict())
+        return tuple(
+            f"approval {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+            for text in (json.dumps(d, sort_keys=True, ensure_ascii=False) for d in documents)
+        )
 
     @property
     def note(self) -> str:
         """What the ledger writes beside the charge of its run."""
-        return f"A{self.sentence[1:]} ({self.mark})"
+        return f"A{self.sentence[1:]} ({self.marks[0]})"
 
     def covers(self, plan: Plan, asset: str = "") -> bool:
         """Whether it is an approval of exactly this plan, for this asset where one is given."""
@@ -84,16 +91,20 @@ class Approval:
         """Whether it was given for this asset; where either names none, it was."""
         return not (self.asset and asset) or same_asset(self.asset, asset)
 
-    def check(self, plan: Plan, asset: str = "") -> None:
+    def check(self, plan: str, asset: str = "") -> None:
         """Refuse another plan, or another asset.
+
+        Args:
+            plan: SHA-256 of the plan that is to run.
+            asset: that is to be charged.
 
         Raises:
             PlanError: saying which.
         """
-        if self.plan_sha256 != plan.hash:
+        if self.plan_sha256 != plan:
             raise PlanError(
                 f"This plan is not the one that was {self.sentence}: its hash is "
-                f"{plan.hash[:12]}…, and the approved one's is {self.plan_sha256[:12]}…. Go back "
+                f"{plan[:12]}…, and the approved one's is {self.plan_sha256[:12]}…. Go back "
                 "to the approved plan, or have this one approved. Nothing was run.",
                 field="protocol",
             )
@@ -136,8 +147,7 @@ def approval_from(document: object) -> Approval:
 
 def same_asset(a: str, b: str) -> bool:
     """Whether two names are of one asset, as the ledger tells them apart: not by case or spaces."""
-    mine, other = (" ".join(unicodedata.normalize("NFKC", x).casefold().split()) for x in (a, b))
-    return mine == other
+    return canonical(a) == canonical(b)
 
 
 def _line(text: object, field: str, what: str) -> None:

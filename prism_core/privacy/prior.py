@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from prism_core.privacy.accountants import Accountant
     from prism_core.privacy.events import Event
 
+
+_RECEIPT = re.compile(r"(?:[0-9a-f]{32})?")
 
 LABEL = "learning "
 """First word of the label of an event that learns something; what it learns follows."""
@@ -30,6 +33,8 @@ class Prior:
         charge: its number in the ledger, None where there was none.
         person_id: the column of which one row per person was counted; None where a row was a
             person. The cost is per this unit and no other.
+        receipts: for every event what tells the charge that paid for it from any other, "" where
+            that is not known; empty where it is known for none.
     """
 
     events: tuple[Event, ...]
@@ -37,14 +42,29 @@ class Prior:
     plan: str = ""
     charge: int | None = None
     person_id: str | None = None
+    receipts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         delta_value(self.delta)
+        if self.receipts and (
+            len(self.receipts) != len(self.events)
+            or not all(isinstance(r, str) and _RECEIPT.fullmatch(r) for r in self.receipts)
+        ):
+            raise PrivacyError(
+                "The entry 'receipts' must have one text for every event: 32 digits from 0 to f, "
+                'or "" where none is known.',
+                field="learned",
+            )
         if not self.events or not self.failing < self.delta:
             raise PrivacyError(
                 "What learning cost must list its events, and leave a part of delta.",
                 field="learned",
             )
+
+    @property
+    def event_receipts(self) -> tuple[str, ...]:
+        """The receipt of every event, "" where none is known."""
+        return self.receipts or ("",) * len(self.events)
 
     @property
     def failing(self) -> float:
@@ -78,6 +98,7 @@ class Prior:
             "person_id": self.person_id,
             "plan_sha256": self.plan,
             "events": [event_dict(event) for event in self.events],
+            **({"receipts": list(self.receipts)} if any(self.receipts) else {}),
         }
 
     @classmethod
@@ -97,7 +118,9 @@ class Prior:
                 "The entry 'learned' must list the events of its charge.",
                 field="learned",
             )
+        receipts = document.get("receipts", [])
         return cls(
+            receipts=tuple(receipts) if isinstance(receipts, list) else ("not a list",),
             events=tuple(event_from_dict(event) for event in events),
             delta=document.get("delta", 0.0),
             plan=str(document.get("plan_sha256", "")),
@@ -110,12 +133,18 @@ def together(*parts: Prior | None) -> Prior | None:
     """All that was spent before a plan, as one; None when nothing was.
 
     It has no plan and no charge of its own; the parts are listed beside it where that matters.
+    Its events keep their receipts.
     """
     known = [part for part in parts if part is not None]
     if not known:
         return None
     events = tuple(event for part in known for event in part.events)
-    return Prior(events=events, delta=max(part.delta for part in known))
+    receipts = tuple(receipt for part in known for receipt in part.event_receipts)
+    return Prior(
+        events=events,
+        delta=max(part.delta for part in known),
+        receipts=receipts if any(receipts) else (),
+    )
 
 
 def amount_left(spender: Accountant, epsilon: float, delta: float, prior: Prior | None) -> float:

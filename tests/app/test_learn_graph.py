@@ -77,7 +77,7 @@ def test_learned_charged_shown_and_deducted(project):
     assert ("a", "y") in project.graph.edges
     (charge,) = Ledger().charges()
     assert (charge.state, charge.plan) == ("done", plan.hash)
-    assert project.graph.prior == plan.prior(charge.id)
+    assert project.graph.prior == plan.prior(charge.id, *project.graph.prior.receipts)
     assert "not causal" in texts(test)
     assert project.dag is not None
     assert project.dag.prior is not None

@@ -292,7 +292,7 @@ def test_a_refused_charge_loses_nothing_and_leaves_no_private_file(project):
     rho = epsilon_to_rho(1.0, 1e-6)
     spent = Spent(epsilon=1.0, delta=1e-6, rho=rho)
     begun = project.domain_plan("declared")
-    ledger.charge("stays 2024", spent=spent, events=(), plan="x", accountant="zcdp")
+    ledger.charge("stays 2024", step="release", spent=spent, events=(), plan="x", accountant="zcdp")
     asset = AssetConfig(name="stays 2024", lifetime_epsilon=1.0)
     project.learning.job = job = worker.learn(
         begun, project.raw, asset, 1, delta_share=0.1, public=False

@@ -34,7 +34,15 @@ def test_assets_and_charges_are_shown():
     ledger.register("ward *7*", epsilon=2.5, delta=1e-5)
     spent = Spent(epsilon=1.0, delta=1e-5, rho=epsilon_to_rho(1.0, 1e-5))
     for _ in range(2):
-        ledger.charge("ward *7*", spent=spent, events=(), plan="h", accountant="zcdp", why="test")
+        ledger.charge(
+            "ward *7*",
+            step="release",
+            spent=spent,
+            events=(),
+            plan="h",
+            accountant="zcdp",
+            why="test",
+        )
     ledger.mark(1, "done")
     ledger.mark(2, "void")
     ledger.correct(1, "a word")

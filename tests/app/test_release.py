@@ -160,9 +160,14 @@ def test_an_approval_that_was_used_is_named_with_its_charge(project):
     ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
     assert missing(page(project)) == []
     ledger.charge(
-        "stays 2024", spent=plan.spent, events=plan.events, plan=plan.hash, accountant="zcdp",
+        "stays 2024",
+        step="release",
+        spent=plan.spent,
+        events=plan.events,
+        plan=plan.hash,
+        accountant="zcdp",
         approval=record.approval,
-    )  # fmt: skip
+    )
     test = page(project)
     assert any("This approval was used for charge 1" in line for line in missing(test))
     assert test.button(key="release_run").disabled
@@ -175,12 +180,16 @@ def test_finished_releases_are_listed_also_without_a_project(project):
     ledger.register("stays 2024", epsilon=9.0, delta=plan.delta)
     asked = {"plan": plan.hash, "accountant": "zcdp"}
     for state in ("done", "void", "failed", "reserved"):
-        number = ledger.charge("stays 2024", spent=plan.spent, events=plan.events, **asked)
+        number = ledger.charge(
+            "stays 2024", step="release", spent=plan.spent, events=plan.events, **asked
+        )
         if state != "reserved":
             ledger.mark(number, state)
     learned = GaussianEvent(sigma=40.0, label="learning age")
     spent = Spent(epsilon=1.0, delta=1e-6, rho=learned.rho)
-    ledger.mark(ledger.charge("stays 2024", spent=spent, events=(learned,), **asked), "done")
+    ledger.mark(
+        ledger.charge("stays 2024", step="release", spent=spent, events=(learned,), **asked), "done"
+    )
     for shown in (page(project), page(Project())):
         (found,) = (f.value for f in shown.dataframe if "plan" in f.value.columns)
         assert found[["charge", "data asset", "plan"]].values.tolist() == [
@@ -278,7 +287,12 @@ def test_earlier_releases_for_the_same_target_are_named(project):
     ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
     assert LEAKAGE not in texts(page(project))
     number = ledger.charge(
-        "stays 2024", spent=plan.spent, events=plan.events, plan="p", accountant="zcdp"
+        "stays 2024",
+        step="release",
+        spent=plan.spent,
+        events=plan.events,
+        plan="p",
+        accountant="zcdp",
     )
     test = page(project)
     assert f"charge {number}). {LEAKAGE}" in texts(test)

@@ -51,6 +51,7 @@ RECORD = "statistical/test_record.py"
 DESIGN = "property/test_design.py::test_spend_stays_within_the_declaration_from_the_first_plan_to_the_last"  # noqa: E501  # fmt: skip
 MECHANISMS = "unit/test_mechanisms.py"
 PIPELINE = "unit/test_pipeline.py"
+CHARGING = "unit/test_charging.py"
 LEDGER = "unit/test_ledger.py"
 ACCOUNTANTS = "unit/test_accountants.py"
 PLD = "unit/test_pld.py"
@@ -151,15 +152,18 @@ CATALOGUE = (
         "return 3.0 / n", "return 1.5 / n", "unit/test_scores.py",
     ),
     Mutation(
-        name="charged after the measurement", file="pipeline.py",
+        name="charged after the step", file="privacy/ledger/charging.py",
         edits=(
-            ("        charge = _charge(ledger, plan, asset, why, approval)\n", "        pass\n"),
-            ("        run.measure_all()\n",
-             "        run.measure_all()\n"
-             "        if ledger is not None and not rehearsal:\n"
-             "            charge = state.charge = _charge(ledger, plan, asset, why, approval)\n"),
+            ("    number = ledger.charge(\n",
+             "    late = OpenCharge(stamp=kind.charged, receipt=receipt)\n    yield late\n"
+             "    number = late.number = ledger.charge(\n"),
+            ("        charge.entry = ledger.entry(number)\n        yield charge\n",
+             "        late.entry = ledger.entry(number)\n"),
         ),
-        killers=(f"{PIPELINE}::test_the_charge_is_on_disk_before_the_first_mechanism",),
+        killers=(
+            f"{PIPELINE}::test_the_charge_is_on_disk_before_the_first_mechanism",
+            f"{LEARNED}::test_the_charge_stands_before_the_first_mechanism_and_lists_the_step",
+        ),
     ),
     _one(
         "background edge to the target", "planning/workload.py",
@@ -210,8 +214,8 @@ CATALOGUE = (
         "    secure = False", "    secure = True", MECHANISMS,
     ),
     _one(
-        "charge void after a failure", "pipeline.py",
-        '"failed" if self.touched else "void"', '"void"',
+        "charge void after a failure", "privacy/ledger/charging.py",
+        '"failed" if charge.touched else "void"', '"void"',
         f"{PIPELINE}::test_cancelled_after_the_first_mechanism_stays_charged",
         f"{PIPELINE}::test_a_run_that_breaks_in_a_mechanism_stays_charged",
     ),
@@ -295,8 +299,8 @@ CATALOGUE = (
         f"{PLD}::test_a_pld_plan_has_less_noise_by_one_common_factor",
     ),
     _one(
-        "basic composition charged to an asset", "pipeline.py",
-        "    if plan.budget.accountant not in CHARGEABLE:", "    if plan is None:",
+        "basic composition charged to an asset", "privacy/ledger/book.py",
+        "        if accountant not in CHARGEABLE:", "        if not accountant:",
         f"{PIPELINE}::test_basic_composition_is_refused_for_a_charged_asset",
     ),
     # --- learning a domain ---
@@ -358,16 +362,39 @@ CATALOGUE = (
         "        prior = self.schema.prior\n        return amount_left",
         f"{LEARNED}::test_graph_domain_and_release_together_stay_below_the_declaration",
     ),
+    # --- the gate ---
     _one(
-        "graph charged after it was learned", "learning/charge.py",
-        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'
-        "    )\n    charge = Charge(number)\n    try:\n        yield charge\n",
-        '        asset, spent=spent, events=events, plan=plan.hash, accountant="zcdp", why=why\n'
-        "    ) if plan is None else None\n    charge = Charge(number)\n    try:\n        yield charge\n"  # noqa: E501
-        "        number = charge.number = ledger.charge(\n"
-        '            asset, spent=spent, events=events, plan=plan.hash,\n'
-        '            accountant="zcdp", why=why)\n',
-        f"{LEARNED}::test_the_charge_stands_before_the_first_mechanism_and_lists_the_step",
+        "the rule asks at the command line alone", "privacy/ledger/book.py",
+        "        rules.check(step, self.path.parent, approved=approval is not None)\n", "",
+        f"{CHARGING}::test_the_rule_stands_at_every_door",
+    ),
+    _one(
+        "a comparator needs no approval", "privacy/ledger/rules.py",
+        "    if kind.refusal and not approved", "    if kind.approvable and not approved",
+        f"{CHARGING}::test_the_rule_stands_at_every_door",
+    ),
+    _one(
+        "learning is known by its events, not by its charge", "privacy/ledger/book.py",
+        "held, wanted = paid.get(receipt, []) if receipt else [], event_dict(event)",
+        "held, wanted = [e for each in paid.values() for e in each], event_dict(event)",
+        f"{CHARGING}::test_a_domain_learned_twice_is_charged_twice",
+        f"{CHARGING}::test_what_this_ledger_does_not_hold_is_owed",
+    ),
+    _one(
+        "a void charge pays for learning", "privacy/ledger/queries.py",
+        'f"WHERE c.asset = ? AND {_COUNTS} ORDER BY r.id",', '"WHERE c.asset = ? ORDER BY r.id",',
+        f"{CHARGING}::test_what_this_ledger_does_not_hold_is_owed",
+    ),
+    _one(
+        "an approval told apart by the spelling of its asset", "planning/approval.py",
+        "(self.to_dict() | {\"asset\": canonical(self.asset)}, self.to_dict())",
+        "(self.to_dict(), self.to_dict())",
+        f"{CHARGING}::test_an_approval_opens_the_gate_once_for_its_plan_and_asset",
+    ),
+    _one(
+        "an approval for any asset", "privacy/ledger/book.py",
+        "    if not approval.asset.strip():", "    if approval.asset is None:",
+        f"{CHARGING}::test_an_approval_that_names_no_asset_is_refused_where_one_is_charged",
     ),
     # --- adaptive marginals ---
     _one(
@@ -517,7 +544,7 @@ CATALOGUE = (
     ),
     _one(
         "charge of a private evaluation void after its count", "evaluation/private.py",
-        "charge.touched = True", "charge.touched = False",
+        "charge.touch()", "charge.touched = False",
         f"{PRIVATE}::test_a_charge_that_is_too_large_reads_nothing_and_a_failure_stands",
     ),
     _one(

@@ -72,7 +72,16 @@ def _tests(folder: Path, told: Path, arguments: tuple[str, ...]) -> None:
     ours = {str(path) for path in (ROOT, *(ROOT / "tests").glob("*"), ROOT / "tests", Path())}
     sys.path[:] = [str(folder), *(entry for entry in sys.path if entry not in ours)]
     # Another test may have started the server with the package, or what tests share, in it.
-    shared = {"mutations", "prism_core", "dashboard", "unit", "property", "statistical", "conftest"}
+    shared = {
+        "mutations",
+        "prism_core",
+        "dashboard",
+        "unit",
+        "property",
+        "statistical",
+        "support",
+        "conftest",
+    }
     for name in [name for name in sys.modules if name.split(".")[0] in shared]:
         del sys.modules[name]
     os.chdir(folder)

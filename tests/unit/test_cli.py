@@ -247,7 +247,7 @@ def unreachable(*_: object, **__: object):
 def test_a_private_table_needs_an_asset(prism, make_run, tmp_path, monkeypatch):
     monkeypatch.setattr(encoding, "encode_column", unreachable)
     result = prism("release", make_run(public=False), "--out", tmp_path / "out")
-    err = refused(result, "asset: A private table needs an [asset] section")
+    err = refused(result, "asset: A private table needs a data asset with a name")
     assert "lifetime_epsilon" in err
     assert not (tmp_path / "out").exists()
 

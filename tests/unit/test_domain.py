@@ -384,7 +384,9 @@ def test_the_charge_stands_before_the_first_mechanism(ledger):
     (charge,) = ledger.charges()
     assert (charge.state, charge.plan, charge.id) == ("done", plan.hash, found.charge)
     assert charge.rho == plan.spent.rho
-    assert found.schema.prior == plan.prior(charge.id)
+    (receipt,) = set(found.schema.prior.receipts)
+    assert found.schema.prior == plan.prior(charge.id, receipt)
+    assert len(receipt) == 32
     assert found.stamp == "learned"
     balance = ledger.balance("ward")
     failing = plan.prior().failing
@@ -419,7 +421,7 @@ def test_learning_and_release_use_up_a_lifetime_exactly_once(ledger):
     left = ledger.balance("ward")
     rest = replace(plan.spent, rho=epsilon_to_rho(1.0, 1e-5 - plan.prior().failing) * (1 - 1e-12)
                    - plan.spent.rho)  # fmt: skip
-    ledger.charge("ward", spent=rest, events=(), plan="r", accountant="zcdp")
+    ledger.charge("ward", step="release", spent=rest, events=(), plan="r", accountant="zcdp")
     assert ledger.balance("ward").left_rho <= left.total_rho * 1e-11
     with pytest.raises(OverspentError):
         learn(plan, raw(300), ledger, Watching())
@@ -473,11 +475,17 @@ def test_the_ledger_subtracts_the_delta_of_histograms_before_and_after(ledger):
     assert reduced < 0.9 * whole
     rest = replace(plan.spent, rho=0.95 * whole - plan.spent.rho)
     with pytest.raises(OverspentError):
-        ledger.charge("ward", spent=rest, events=(), plan="r", accountant="zcdp")
+        ledger.charge("ward", step="release", spent=rest, events=(), plan="r", accountant="zcdp")
     ledger.register("fresh", epsilon=1.0, delta=1e-5)
     with pytest.raises(OverspentError):  # the delta of the charge itself counts, too
-        ledger.charge("fresh", spent=replace(plan.spent, rho=0.95 * whole), events=plan.events,
-                      plan="r", accountant="zcdp")  # fmt: skip
+        ledger.charge(
+            "fresh",
+            step="release",
+            spent=replace(plan.spent, rho=0.95 * whole),
+            events=plan.events,
+            plan="r",
+            accountant="zcdp",
+        )
 
 
 class Untouchable(RawTable):

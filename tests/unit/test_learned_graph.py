@@ -366,7 +366,8 @@ def test_the_charge_stands_before_the_first_mechanism_and_lists_the_step(ledger)
     (charge,) = ledger.charges()
     assert (charge.state, charge.plan, charge.id) == ("done", plan.hash, found.charge)
     assert charge.rho == plan.spent.rho
-    assert found.dag.prior == plan.prior(charge.id)
+    assert found.dag.prior == plan.prior(charge.id, *found.dag.prior.receipts)
+    assert all(found.dag.prior.receipts)
     assert found.dag.prior.subjects == ("the blanket of y",)
     assert found.stamp == "learned"
     assert ledger.balance("ward").spent_epsilon == rho_to_epsilon(plan.spent.rho, 1e-6)

@@ -36,7 +36,13 @@ def spend(epsilon: float) -> Spent:
 
 def charge(ledger: Ledger, epsilon: float, asset: str = "ward") -> int:
     return ledger.charge(
-        asset, spent=spend(epsilon), events=EVENTS, plan="h", accountant="zcdp", why="test"
+        asset,
+        step="release",
+        spent=spend(epsilon),
+        events=EVENTS,
+        plan="h",
+        accountant="zcdp",
+        why="test",
     )
 
 
@@ -80,7 +86,9 @@ def test_the_whole_lifetime_fits_in_one_charge(ledger):
     assert balance.left_epsilon == 0.0
     assert balance.spent_epsilon <= 1.0
     with pytest.raises(OverspentError):
-        ledger.charge("ward", spent=spend(0.001), events=(), plan="h", accountant="zcdp")
+        ledger.charge(
+            "ward", step="release", spent=spend(0.001), events=(), plan="h", accountant="zcdp"
+        )
 
 
 def test_what_is_left_can_be_spent_to_the_last_digit(ledger):
@@ -88,8 +96,14 @@ def test_what_is_left_can_be_spent_to_the_last_digit(ledger):
     left = ledger.balance("ward").left_epsilon
     rule = accountant("zcdp")
     rho = rule.amount(left, 1e-6)
-    ledger.charge("ward", spent=Spent(epsilon=left, delta=1e-6, rho=rho), events=(), plan="h",
-                  accountant="zcdp")  # fmt: skip
+    ledger.charge(
+        "ward",
+        step="release",
+        spent=Spent(epsilon=left, delta=1e-6, rho=rho),
+        events=(),
+        plan="h",
+        accountant="zcdp",
+    )
     assert ledger.balance("ward").spent_rho <= epsilon_to_rho(1.0, 1e-6)
 
 
@@ -125,7 +139,7 @@ def test_a_closed_charge_cannot_be_undone(ledger, closed):
 def test_no_charge_gives_budget_back(ledger, rho):
     bad = replace(spend(0.1), rho=rho)
     with pytest.raises(PrivacyError, match="rho"):
-        ledger.charge("ward", spent=bad, events=(), plan="h", accountant="zcdp")
+        ledger.charge("ward", step="release", spent=bad, events=(), plan="h", accountant="zcdp")
     assert ledger.charges() == ()
 
 

@@ -27,9 +27,14 @@ def ledger(tmp_path):
     for asset, why in (("ward 7", "a first benchmark"), ("ward 7", ""), ("clinic", "")):
         spent = Spent(epsilon=0.5, delta=1e-6, rho=epsilon_to_rho(0.5, 1e-6))
         found.charge(
-            asset, spent=spent, events=(GaussianEvent(sigma=50.0, label="age × y"),), plan="abc",
-            accountant="zcdp", why=why,
-        )  # fmt: skip
+            asset,
+            step="release",
+            spent=spent,
+            events=(GaussianEvent(sigma=50.0, label="age × y"),),
+            plan="abc",
+            accountant="zcdp",
+            why=why,
+        )
     found.mark(1, "done")
     found.mark(2, "void")
     found.correct(1, "for two teams")

@@ -30,7 +30,9 @@ def ledger(tmp_path):
 
 def pay(ledger, epsilon, events=(), delta=1e-6):
     spent = Spent(epsilon=epsilon, delta=delta, rho=epsilon_to_rho(epsilon, delta))
-    return ledger.charge("ward", spent=spent, events=events, plan="h", accountant="zcdp")
+    return ledger.charge(
+        "ward", step="release", spent=spent, events=events, plan="h", accountant="zcdp"
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,9 +162,13 @@ def test_refreshed_extracts_share_the_lifetime(ledger):
     ledger.register("WARD", epsilon=2.5, delta=1e-9)
     with pytest.raises(OverspentError):
         ledger.charge(
-            "ward", spent=Spent(epsilon=2.0, delta=1e-9, rho=epsilon_to_rho(2.0, 1e-9)), events=(),
-            plan="h", accountant="zcdp",
-        )  # fmt: skip
+            "ward",
+            step="release",
+            spent=Spent(epsilon=2.0, delta=1e-9, rho=epsilon_to_rho(2.0, 1e-9)),
+            events=(),
+            plan="h",
+            accountant="zcdp",
+        )
     assert len(ledger.assets()) == 1
 
 

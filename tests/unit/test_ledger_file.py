@@ -86,7 +86,9 @@ def ledger(tmp_path):
 def charge(ledger, epsilon=0.3):
     spent = Spent(epsilon=epsilon, delta=1e-6, rho=epsilon_to_rho(epsilon, 1e-6))
     events = (GaussianEvent(sigma=100.0),)
-    return ledger.charge("ward", spent=spent, events=events, plan="h", accountant="zcdp")
+    return ledger.charge(
+        "ward", step="release", spent=spent, events=events, plan="h", accountant="zcdp"
+    )
 
 
 def run(ledger, *statements):

@@ -26,8 +26,8 @@ from prism_core.planning.approval import Approval, approval_from
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.rules import approval_required
 from prism_core.rehearsal.summary import Estimate, estimates_from
-from prism_core.workspace import approval_required
 
 FAST = Synthesis(model="naive_bayes", rows=200)
 GIVEN = {"by": "A. Meyer, B. Ito", "role": "privacy committee", "date": "2025-11-20"}
@@ -336,7 +336,7 @@ def test_a_workspace_may_ask_for_an_approval(make_run, tmp_path, capsys):
             approval_required(workspace)
     settings.write_text("[release]\napproval_required = true\n")
     assert cli.main([*command, str(tmp_path / "a")]) == 2
-    assert "nothing without an approval" in capsys.readouterr().err
+    assert "nothing of a private table without an approval" in capsys.readouterr().err
     record = approve(config, tmp_path)
     assert cli.main([*command, str(tmp_path / "b"), "--protocol", record]) == 0
     assert Ledger(workspace).charges()[0].state == "done"
@@ -377,7 +377,7 @@ def test_only_a_run_that_measured_something_uses_an_approval_up(
     ledger = Ledger(tmp_path / "ws")
     ledger.register("ward 7", epsilon=3.0, delta=plan.delta)
     table = encode(schema, RawTable(frame))
-    given = approval(plan)
+    given = approval(plan, asset="ward 7")
 
     def run(stop: str = "") -> None:
         def progress(at: str, share: float) -> None:

@@ -747,7 +747,7 @@ def test_a_ledger_tells_another_charge_plan_and_state(home, forger):
 def test_an_unfinished_charge_is_no_release(tmp_path, schema, frame):
     made = charged(schema, frame, tmp_path / "own", TASKS["causal"])
     ledger = Ledger(tmp_path / "own")
-    failed = ledger.charge("ward 7", spent=made.plan.spent, events=made.plan.events,
+    failed = ledger.charge("ward 7", step="release", spent=made.plan.spent, events=made.plan.events,
                            plan=made.plan.hash, accountant="zcdp")  # fmt: skip
     made = replace(made, charge=failed, entry=ledger.entry(failed))
     report = verify.verify(written(made, tmp_path / "out"), workspace=tmp_path / "own")

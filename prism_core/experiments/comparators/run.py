@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
@@ -14,8 +14,8 @@ from prism_core.experiments.comparators.independent import independent
 from prism_core.experiments.comparators.mst import mst
 from prism_core.experiments.comparators.purse import Purse
 from prism_core.experiments.comparators.state import Run
-from prism_core.learning.charge import charged
 from prism_core.privacy.accountants import accountant
+from prism_core.privacy.ledger.charging import Price, charging
 from prism_core.privacy.mechanisms import guard
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.sample import publishable_seed
@@ -30,15 +30,10 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.experiments.comparators.methods import MethodName
     from prism_core.experiments.comparators.plan import ComparatorPlan
-    from prism_core.learning.charge import Charge
     from prism_core.privacy.accountants import Spent
     from prism_core.privacy.events import Event
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.noise import NoiseSource
-
-ComparatorStamp: TypeAlias = Literal[
-    "comparator", "comparator without a ledger", "rehearsal of a comparator"
-]
 
 _METHODS: dict[MethodName, Callable[[Run], None]] = {
     "independent": independent, "mst": mst, "aim": aim,
@@ -68,7 +63,7 @@ class Compared:
     events: tuple[Event, ...] = field(repr=False)
     spent: Spent
     measurements: int
-    stamp: ComparatorStamp
+    stamp: str
     charge: int | None
     seed: int
     seconds: float
@@ -110,18 +105,25 @@ def run(
     source = noise or SecureNoise()
     guard(table, source)
     check_fits(table, plan.schema, plan.n)
-    rehearsal = table.public and not source.secure
     why = f"comparator {plan.about.title}" + (f": {why}" if why else "")
     started = time.monotonic()
-    with charged(plan, ledger, asset, why, rehearsal=rehearsal, prior=plan.schema.prior) as charge:
-        state = Run.of(plan, table, source, Purse(plan.rho), _Steps(charge, progress))
+
+    def step(share: float) -> None:
+        progress(share)
+        charge.touch()
+
+    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash, prior=plan.schema.prior)
+    with charging(
+        "comparator", price, ledger, asset, public=table.public, noise=source, why=why
+    ) as charge:
+        state = Run.of(plan, table, source, Purse(plan.rho), step)
         _METHODS[plan.method](state)
         spent = _checked(plan, state)
         seed = publishable_seed(rng)
         codes, frame = draw(plan, state, seed)
     return Compared(
         plan=plan, codes=codes, table=frame, events=tuple(state.purse.events), spent=spent,
-        measurements=len(state.measurements), stamp=_stamp(ledger, rehearsal=rehearsal),
+        measurements=len(state.measurements), stamp=charge.stamp,
         charge=charge.number, seed=seed, seconds=time.monotonic() - started,
     )  # fmt: skip
 
@@ -143,21 +145,3 @@ def _checked(plan: ComparatorPlan, state: Run) -> Spent:
     if not whole.epsilon <= plan.epsilon:
         raise PrivacyError("The comparator spent more than was declared.", field="plan")
     return accountant("zcdp").spent(state.purse.events, plan.delta)
-
-
-def _stamp(ledger: Ledger | None, *, rehearsal: bool) -> ComparatorStamp:
-    if rehearsal:
-        return "rehearsal of a comparator"
-    return "comparator without a ledger" if ledger is None else "comparator"
-
-
-@dataclass
-class _Steps:
-    """Reports how much is spent, and remembers that a mechanism follows."""
-
-    charge: Charge
-    progress: Callable[[float], None]
-
-    def __call__(self, share: float) -> None:
-        self.progress(share)
-        self.charge.touched = True

@@ -15,17 +15,19 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import LedgerError, OverspentError
+from prism_core.errors import BudgetError, LedgerError, OverspentError
+from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
-from prism_core.privacy.ledger import audit, composition, fingerprint
+from prism_core.privacy.ledger import audit, composition, fingerprint, rules
 from prism_core.privacy.ledger.composition import Item
 from prism_core.privacy.ledger.queries import (
     all_assets,
     all_charges,
     counted,
     find_asset,
+    receipted,
     the_asset,
     used,
 )
@@ -35,7 +37,7 @@ from prism_core.privacy.ledger.records import (
     Asset,
     Balance,
     Charge,
-    Once,
+    Consent,
     State,
 )
 from prism_core.privacy.ledger.store import VERSION, Store, append
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from prism_core.data.encoding import EncodedTable
     from prism_core.privacy.accountants import Spent
     from prism_core.privacy.events import Event
+    from prism_core.privacy.ledger.rules import Step
 
 WORKSPACE_VARIABLE = "PRISM_WORKSPACE"
 FILE = "ledger.sqlite"
@@ -128,29 +131,56 @@ class Ledger:
         self,
         asset: str,
         *,
+        step: Step,
         spent: Spent,
         events: Sequence[Event],
         plan: str,
         accountant: str,
         why: str = "",
-        approval: Once | None = None,
+        approval: Consent | None = None,
+        receipts: Sequence[str] = (),
     ) -> int:
         """Write a charge in the state `reserved` and sync it; returns its number.
 
-        Call this before the first mechanism. Charges of one asset compose under zCDP, from
-        their events; what `spent.rho` holds beyond the events is written as an event, too.
+        For `charging.charging` alone, which calls it before the first mechanism. Charges of one
+        asset compose under zCDP, from their events; what `spent.rho` holds beyond the events is
+        written as an event, too. The workspace's rules are applied here, so that nobody who
+        holds a ledger passes them by.
+
+        Args:
+            asset: its name, in any spelling.
+            step: what is charged.
+            spent: the amount.
+            events: the same, event by event.
+            plan: SHA-256 of the plan.
+            accountant: of the plan.
+            why: purpose.
+            approval: of the plan, where there is one.
+            receipts: what tells this charge from any other, and those of charges elsewhere whose
+                cost it takes over.
 
         Raises:
             OverspentError: when the lifetime budget does not cover it; nothing is written.
-            LedgerError: when the events cost more than `spent`, or the approval was used.
+            BudgetError: for a plan of an accountant that does not compose over charges.
+            LedgerError: when the events cost more than `spent`, or the approval was used or names
+                no asset.
+            PlanError: when the approval is of another plan or asset.
+            PrivacyError: when the workspace's rules refuse the step.
         """
+        rules.check(step, self.path.parent, approved=approval is not None)
+        if accountant not in CHARGEABLE:
+            raise BudgetError(
+                "Private assets are charged under zCDP, which composes over releases. Basic "
+                "composition is for reproducing the paper's tables on public rows; choose zcdp.",
+                field="accountant",
+            )
         positive(spent.rho, "rho")
         listed = composition.with_reserve([event_dict(event) for event in events], spent.rho)
         item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
         with self._store.transaction(write=True) as db:
             key, known = the_asset(db, asset)
             if approval is not None:
-                _check_unused(db, plan, approval)
+                _check_approval(db, plan, known.name, approval)
             _check_budget(known, counted(db, key), item)
             number = append(
                 db, "charges", key, plan, accountant, spent.epsilon, spent.delta, spent.rho,
@@ -159,9 +189,11 @@ class Ledger:
             append(db, "states", number, "reserved", _now())
             if approval is not None:
                 append(db, "corrections", number, approval.note, _who(), _now())
+            for receipt in receipts:
+                append(db, "receipts", number, receipt)
         return number
 
-    def used(self, plan: str, approval: Once) -> Charge | None:
+    def used(self, plan: str, approval: Consent) -> Charge | None:
         """The charge that counts for which an approval of a plan was used, None while none is.
 
         Args:
@@ -169,7 +201,7 @@ class Ledger:
             approval: of that plan.
         """
         with self._store.transaction() as db:
-            return used(db, plan, approval.mark)
+            return used(db, plan, approval.marks)
 
     def mark(self, charge: int, state: State) -> None:
         """Append a state to a reserved charge. `void` only where no mechanism ran.
@@ -219,12 +251,29 @@ class Ledger:
         name = known[1].name if known else asset.strip()
         return fingerprint.warning(name, fingerprint.recognise(self.path.parent, name, table))
 
-    def lacking(self, asset: str, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Those of the events that no counted charge of the asset holds."""
+    def lacking(
+        self, asset: str, events: Sequence[tuple[Event, str]]
+    ) -> tuple[tuple[Event, str], ...]:
+        """Those of the events that the asset has not paid for.
+
+        An event is paid for where a charge of the asset that counts holds its receipt and the
+        event, as often as it is asked for; without a receipt it never is.
+
+        Args:
+            asset: its name; it need not be registered yet.
+            events: each with the receipt of the charge that paid for it, "" where none is known.
+        """
         with self._store.transaction() as db:
-            key, _ = the_asset(db, asset)
-            known = [event for item in counted(db, key) for event in item.events]
-        return tuple(event for event in events if event_dict(event) not in known)
+            known = find_asset(db, asset)
+            paid = {} if known is None else receipted(db, known[0])
+        missing: list[tuple[Event, str]] = []
+        for event, receipt in events:
+            held, wanted = paid.get(receipt, []) if receipt else [], event_dict(event)
+            if wanted in held:
+                held.remove(wanted)
+            else:
+                missing.append((event, receipt))
+        return tuple(missing)
 
     def balance(self, asset: str) -> Balance:
         """What an asset has spent and has left."""
@@ -305,8 +354,16 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _check_unused(db: sqlite3.Connection, plan: str, approval: Once) -> None:
-    earlier = used(db, plan, approval.mark)
+def _check_approval(db: sqlite3.Connection, plan: str, asset: str, approval: Consent) -> None:
+    """Of this plan and this asset, and not used before."""
+    if not approval.asset.strip():
+        raise LedgerError(
+            "The approval names no data asset, so that it could be used for any. Have the plan "
+            "approved for the asset that is to be charged. Nothing was run.",
+            field="asset",
+        )
+    approval.check(plan, asset)
+    earlier = used(db, plan, approval.marks)
     if earlier is not None:
         raise LedgerError(f"{earlier.used_sentence} Nothing was run.", field="protocol")
 

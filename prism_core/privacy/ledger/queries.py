@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger.composition import Item
-from prism_core.privacy.ledger.records import Asset, Charge, Correction, StateChange
+from prism_core.privacy.ledger.records import (
+    Asset,
+    Charge,
+    Correction,
+    StateChange,
+    canonical,
+)
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
 
-def _key(name: str) -> str:
-    """What two spellings of one name share: case, width and spaces do not tell assets apart."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+_COUNTS = (
+    "(SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void'"
+)
+"""Of a charge c: whether it counts, which it does whatever is not recorded as void."""
 
 
 def all_assets(db: sqlite3.Connection) -> list[tuple[int, Asset]]:
@@ -29,7 +36,7 @@ def find_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset] | None:
     """The asset of that name in any spelling; the exact one first."""
     known = all_assets(db)
     exact = [entry for entry in known if entry[1].name == name.strip()]
-    alike = [entry for entry in known if _key(entry[1].name) == _key(name)]
+    alike = [entry for entry in known if canonical(entry[1].name) == canonical(name)]
     return next(iter([*exact, *alike]), None)
 
 
@@ -51,9 +58,8 @@ def the_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset]:
 def counted(db: sqlite3.Connection, asset: int) -> list[Item]:
     """Charges of an asset that count: whatever is not recorded as void."""
     rows: list[Any] = db.execute(
-        "SELECT c.epsilon, c.delta, c.rho, c.events FROM charges c WHERE c.asset = ? AND (SELECT "
-        "state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void' "
-        "ORDER BY c.id",
+        "SELECT c.epsilon, c.delta, c.rho, c.events FROM charges c "
+        f"WHERE c.asset = ? AND {_COUNTS} ORDER BY c.id",
         (asset,),
     ).fetchall()
     return [
@@ -62,10 +68,23 @@ def counted(db: sqlite3.Connection, asset: int) -> list[Item]:
     ]
 
 
-def used(db: sqlite3.Connection, plan: str, mark: str) -> Charge | None:
-    """The charge that counts, of this plan, that was written with this mark beside it."""
+def receipted(db: sqlite3.Connection, asset: int) -> dict[str, list[dict[str, Any]]]:
+    """By receipt the events of the charges of an asset that count and hold it."""
+    rows = db.execute(
+        "SELECT r.receipt, c.events FROM receipts r JOIN charges c ON c.id = r.charge "
+        f"WHERE c.asset = ? AND {_COUNTS} ORDER BY r.id",
+        (asset,),
+    ).fetchall()
+    found: dict[str, list[dict[str, Any]]] = {}
+    for receipt, events in rows:
+        found.setdefault(receipt, []).extend(json.loads(events))
+    return found
+
+
+def used(db: sqlite3.Connection, plan: str, marks: Sequence[str]) -> Charge | None:
+    """The charge that counts, of this plan, that was written with one of the marks beside it."""
     for charge in all_charges(db):
-        noted = any(mark in correction.note for correction in charge.corrections)
+        noted = any(mark in correction.note for correction in charge.corrections for mark in marks)
         if noted and charge.plan == plan and charge.counts:
             return charge
     return None

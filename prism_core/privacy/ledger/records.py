@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any, Literal, Protocol, TypeAlias
@@ -26,17 +27,31 @@ COMPOSITION_SENTENCE = (
 )
 
 
-class Once(Protocol):
-    """What holds for one charge: an approval, as far as the ledger needs it."""
+def canonical(name: str) -> str:
+    """What all spellings of one asset's name share: case, width and spaces do not tell."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+class Consent(Protocol):
+    """An approval, as far as the ledger needs it; it holds for one charge."""
 
     @property
-    def mark(self) -> str:
-        """What tells it from any other."""
+    def asset(self) -> str:
+        """The data asset it was given for, "" where it names none."""
+        ...
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What tells it from any other, under any spelling of the asset; the newest form first."""
         ...
 
     @property
     def note(self) -> str:
-        """What is written beside the charge; holds the mark."""
+        """What is written beside the charge; holds the first mark."""
+        ...
+
+    def check(self, plan: str, asset: str) -> None:
+        """Raise PlanError when it is of another plan (a SHA-256) or another asset."""
         ...
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-VERSION = 2
+VERSION = 3
 PATIENCE = 60.0
 """Seconds to wait for another process; charges take milliseconds."""
 
@@ -31,6 +31,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
                 "why", "created"),
     "states": ("id", "charge", "state", "created"),
     "corrections": ("id", "charge", "note", "who", "created"),
+    "receipts": ("id", "charge", "receipt"),
 }  # fmt: skip
 """The tables whose rows are chained, and the columns a digest covers."""
 
@@ -50,6 +51,10 @@ _VERSION_2 = (
     "charges (id), note TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL)",
     "CREATE TABLE chain (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, row INTEGER NOT NULL, "
     "digest TEXT NOT NULL, UNIQUE (kind, row))",
+)
+_VERSION_3 = (
+    "CREATE TABLE receipts (id INTEGER PRIMARY KEY, charge INTEGER NOT NULL REFERENCES "
+    "charges (id), receipt TEXT NOT NULL)",
 )
 
 
@@ -181,8 +186,8 @@ def _migrate(db: sqlite3.Connection) -> None:
     if _version(db) < VERSION:
         db.execute("BEGIN IMMEDIATE")
         try:
-            if _version(db) < VERSION:  # another process may have been first
-                _upgrade(db)
+            if (version := _version(db)) < VERSION:  # another process may have been first
+                _upgrade(db, version)
             db.execute("COMMIT")
         except BaseException:
             db.execute("ROLLBACK")
@@ -194,14 +199,21 @@ def _migrate(db: sqlite3.Connection) -> None:
         )
 
 
-def _upgrade(db: sqlite3.Connection) -> None:
-    """From nothing, or from version 1: its rows are taken over as they stand, and chained."""
-    for statement in (*_VERSION_1, *_VERSION_2):
+def _upgrade(db: sqlite3.Connection, version: int) -> None:
+    """From nothing or an earlier version; its rows stay as they are.
+
+    Those of version 1 are chained here; since version 2 every row is as it is written.
+    """
+    older = (*_VERSION_1, *_VERSION_2) if version < 2 else ()
+    for statement in (*older, *_VERSION_3):
         db.execute(statement)
-    for table in COLUMNS:
-        for (number,) in db.execute(f"SELECT id FROM {table} ORDER BY id").fetchall():
-            _enter(db, table, number)
-    for statement in triggers().values():
-        db.execute(statement)
+    if version < 2:
+        for table in COLUMNS:
+            for (number,) in db.execute(f"SELECT id FROM {table} ORDER BY id").fetchall():
+                _enter(db, table, number)
+    present = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    for name, statement in triggers().items():
+        if name not in present:
+            db.execute(statement)
     db.execute("DELETE FROM meta")
     db.execute("INSERT INTO meta (version) VALUES (?)", (VERSION,))
