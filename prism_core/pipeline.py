@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from prism_core.synthesis.model import Model
     from prism_core.synthesis.pgm import Pgm
 
-__all__ = ["STAGES", "Release", "design", "draw", "evaluate", "fit_model", "release"]
+__all__ = ["STAGES", "Release", "design", "draw", "evaluate", "fit_model", "price_of", "release"]
 
 Stage: TypeAlias = Literal[
     "charge", "select", "task", "background", "three_way", "forest", "fit", "sample"
@@ -163,7 +163,7 @@ def release(
     started = time.monotonic()
     progress("charge", 0.0)
     with charging(
-        "release", _price(plan), ledger, asset, public=table.public,
+        "release", price_of(plan), ledger, asset, public=table.public,
         noise=source, why=why, approval=approval,
     ) as charge:  # fmt: skip
         run = _Run(plan=plan, table=table, noise=source, progress=progress, charge=charge)
@@ -257,8 +257,11 @@ def _check_spend(plan: Plan) -> None:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
 
-def _price(plan: Plan) -> Price:
-    """The whole amount: choices at run time may share it out differently, never exceed it."""
+def price_of(plan: Plan) -> Price:
+    """What a release is charged: the whole amount, which choices at run time share out.
+
+    Data-free; spends nothing. What learning before it cost is its `prior`.
+    """
     if plan.budget.accountant not in CHARGEABLE:  # for public rows; the ledger refuses it
         return Price(
             spent=plan.spent, events=plan.events, plan=plan.hash, accountant=plan.budget.accountant

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.privacy.ledger import Balance
+    from prism_core.privacy.ledger.charging import Owed
     from prism_core.rehearsal.summary import Estimate
 
 MOST_CHANGES = 12
@@ -109,9 +110,10 @@ def _protocol(arguments: argparse.Namespace) -> None:
     inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
     plan = plan_for(config, inputs)
     asset = config.asset
+    balance, earlier = _standing(config, plan, arguments.workspace)
     made = protocol.Protocol(
         plan=plan, asset=asset.name if asset else "", purpose=asset.why if asset else "",
-        balance=_balance(config, plan.delta, arguments.workspace),
+        balance=balance, owed=earlier,
         rehearsal=rehearsal_from(arguments.rehearsal),
     )  # fmt: skip
     protocol.write(made, arguments.out)
@@ -120,22 +122,17 @@ def _protocol(arguments: argparse.Namespace) -> None:
     _say(arguments, document, text)
 
 
-def _balance(config: RunConfig, delta: float, workspace: Path | None) -> Balance | None:
-    """What the asset has left, as it is or would be registered; writes nothing."""
-    from prism_core.privacy.ledger import Ledger, default_workspace
-    from prism_core.privacy.ledger.book import FILE
+def _standing(
+    config: RunConfig, plan: Plan, workspace: Path | None
+) -> tuple[Balance | None, Owed | None]:
+    """What the asset has left, and learning that it has not been charged for; writes nothing."""
+    from prism_core.privacy.ledger import default_workspace
+    from prism_core.privacy.ledger.charging import owed, standing
 
     if config.asset is None or config.table.public:
-        return None
-    asset = config.asset
-    if ((workspace or default_workspace()) / FILE).is_file():
-        ledger = Ledger(workspace)
-        if asset.name in [known.name for known in ledger.assets()]:
-            return ledger.balance(asset.name)
-    return Ledger.prospect(
-        asset.name, epsilon=asset.lifetime_epsilon,
-        delta=delta if asset.lifetime_delta is None else asset.lifetime_delta,
-    )  # fmt: skip
+        return None, None
+    ledger, balance = standing(config.asset, plan.delta, workspace or default_workspace())
+    return balance, owed(ledger, config.asset.name, plan.prior)
 
 
 def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:

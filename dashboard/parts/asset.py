@@ -14,8 +14,8 @@ from dashboard.widgets import plain
 from prism_core.config import AssetConfig
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.words import eps_text, left_text
-from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.ledger.charging import Price, account, owed
+from prism_core.privacy.ledger import Ledger, default_workspace
+from prism_core.privacy.ledger.charging import Price, account, owed, standing
 
 if TYPE_CHECKING:
     from prism_core.privacy.accountants import Spent
@@ -82,8 +82,8 @@ def section(
     earlier = owing(prior)
     if earlier is not None:
         st.warning(plain(earlier.sentence), icon=":material/receipt_long:")
-        price = Price(spent=replace(spent, rho=rho), events=(), plan="").with_owed(earlier)
-        spent, rho = price.spent, price.spent.rho
+    price = Price(spent=replace(spent, rho=rho), events=(), plan="").with_owed(earlier)
+    spent, rho = price.spent, price.spent.rho
     if rho <= whole.left_rho:
         return True
     left = left_text(whole.left_epsilon)
@@ -116,10 +116,9 @@ def balance(delta: float) -> Balance | None:
     state = project()
     if not state.asset.strip():
         return None
+    wanted = AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime)
     try:
-        return _balance(state.asset) or Ledger.prospect(
-            state.asset, epsilon=state.lifetime, delta=delta
-        )
+        return standing(wanted, delta, default_workspace())[1]
     except PrismError:
         return None
 

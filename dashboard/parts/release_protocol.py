@@ -133,13 +133,22 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
     made = Protocol(
         plan=plan, asset=_line(state.asset), purpose=_line(state.why),
         balance=None if state.public else asset.balance(plan.delta),
+        owed=asset.owing(plan.prior),
         rehearsal=estimates(points),
         holdout=state.test.rows if state.test is not None else state.holdout_rows,
         approval=state.approved.approval
         if state.approved is not None and state.approved.covers(plan, state.asset)
         else None,
     )  # fmt: skip
-    inputs = (plan, made.asset, made.purpose, made.balance, made.rehearsal, made.approval)
+    inputs = (
+        plan,
+        made.asset,
+        made.purpose,
+        made.balance,
+        made.owed,
+        made.rehearsal,
+        made.approval,
+    )
     return once(
         "protocol_kept", inputs,
         lambda: {ending: made.text(f".{ending}") for _, ending, _ in _FORMATS},

@@ -11,6 +11,7 @@ from dashboard.parts import asset, confirm, release_checklist, release_protocol,
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
+from prism_core.pipeline import price_of
 from prism_core.planning.approval import same_asset
 from prism_core.planning.words import eps_text
 from prism_core.privacy.ledger import Ledger
@@ -88,9 +89,8 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
 
 
 def _promise(state: Project, plan: Plan) -> str:
-    amount = plan.budget.epsilon
-    if plan.prior is not None and asset.owing(plan.prior) is None:
-        amount = plan.spent.epsilon  # learning was charged before
+    charged_before = plan.prior is not None and asset.owing(plan.prior) is None
+    amount = plan.spent.epsilon if charged_before else plan.budget.epsilon
     return (
         f"**Spend epsilon {eps_text(amount)} of “{plain(state.asset or 'the asset')}”.** This "
         "cannot be undone, even if the run fails after its first measurement."
@@ -102,7 +102,8 @@ def _budget_left(state: Project, plan: Plan) -> bool:
     if state.public:
         asset.seed("release_seed")
         return True
-    return asset.section(plan.spent, plan.total, plan.delta, "This release", prior=plan.prior)
+    price = price_of(plan)
+    return asset.section(price.spent, price.spent.rho, plan.delta, "This release", prior=plan.prior)
 
 
 def _recognised(state: Project, table: Rows) -> str:

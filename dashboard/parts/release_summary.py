@@ -10,6 +10,7 @@ from dashboard.parts import asset
 from dashboard.widgets import plain, spent_besides
 from prism_core.bundle.protocol import LEAKAGE
 from prism_core.errors import LedgerError
+from prism_core.pipeline import price_of
 from prism_core.planning.words import delta_text, eps_text, left_text
 from prism_core.privacy.events import failure
 from prism_core.privacy.ledger import Ledger
@@ -78,17 +79,16 @@ def _spent(state: Project, plan: Plan) -> str:
     if state.public:
         return "Nothing: the rows are public, the noise is known, and the run is a rehearsal."
     balance = asset.balance(plan.delta)
+    price = price_of(plan).with_owed(asset.owing(plan.prior))
+    epsilon = eps_text(price.spent.epsilon)
     if balance is None:
-        return (
-            f"Epsilon {eps_text(plan.spent.epsilon)} of the lifetime budget of an asset that is "
-            "still to be named."
-        )
-    after = balance.after(plan.total, failure(plan.events))
+        return f"Epsilon {epsilon} of the lifetime budget of an asset that is still to be named."
+    after = balance.after(price.spent.rho, failure(price.events))
     name = plain(balance.asset.name)
     if after.spent_rho > after.total_rho:
-        return f"Epsilon {eps_text(plan.spent.epsilon)} of “{name}”, which is more than is left."
+        return f"Epsilon {epsilon} of “{name}”, which is more than is left."
     return (
-        f"Epsilon {eps_text(plan.spent.epsilon)} of “{name}”, charged before the first "
+        f"Epsilon {epsilon} of “{name}”, charged before the first "
         f"measurement. Of its lifetime of {balance.asset.epsilon:g}, "
         f"{eps_text(after.spent_epsilon)} is then spent (now {eps_text(balance.spent_epsilon)}), "
         f"and there is room for one more release of {left_text(after.left_epsilon)} (now "

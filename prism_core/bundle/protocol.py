@@ -17,6 +17,7 @@ from prism_core.bundle.layout import json_text
 from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.errors import ConfigError
 from prism_core.markdown import plain
+from prism_core.pipeline import price_of
 from prism_core.planning.approval import Approval
 from prism_core.planning.meaning import Meaning, meaning
 from prism_core.planning.statement import statement
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.summary import PlanLine
     from prism_core.privacy.ledger import Balance
+    from prism_core.privacy.ledger.charging import Owed
     from prism_core.rehearsal.summary import Estimate
 
 TITLE = "Protocol of a release, before anything is spent"
@@ -68,6 +70,7 @@ class Protocol:
         asset: the data asset that would be charged; "" while it is not named.
         purpose: of the release, in the curator's words.
         balance: of the asset now, None where it has none yet.
+        owed: learning that the asset has not been charged for; it is charged with the release.
         rehearsal: figures of rehearsals on public rows.
         holdout: rows set aside for evaluation, None where that is not said.
         approval: None before the decision.
@@ -80,6 +83,7 @@ class Protocol:
     asset: str = ""
     purpose: str = ""
     balance: Balance | None = None
+    owed: Owed | None = None
     rehearsal: tuple[Estimate, ...] = ()
     holdout: int | None = None
     approval: Approval | None = field(default=None)
@@ -237,8 +241,11 @@ class Protocol:
         ]
         if plan.prior is not None:
             rows.insert(1, ("With the learning before it", eps_text(whole.epsilon)))
+        if self.owed is not None:
+            rows.insert(2, ("Learning, charged with this release", "yes: not charged before"))
         if self.balance is not None:
-            after = self.balance.after(plan.total, failure(plan.events))
+            price = price_of(plan).with_owed(self.owed)
+            after = self.balance.after(price.spent.rho, failure(price.events))
             rows += [
                 ("Lifetime epsilon of the asset", f"{self.balance.asset.epsilon:g}"),
                 ("Spent before", eps_text(self.balance.spent_epsilon)),

@@ -22,6 +22,8 @@ from prism_core.privacy.accountants import Spent
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.book import default_workspace
+from prism_core.privacy.ledger.charging import owed
+from prism_core.privacy.prior import Prior
 from prism_core.structure import formats
 
 pytestmark = pytest.mark.app
@@ -332,3 +334,46 @@ def test_a_finished_release_that_was_put_away_is_shown_again(project, tmp_path):
 def test_enter_in_the_names_records_no_approval(project):
     form = next(block for block in page(project).main if block.type == "form")
     assert not form.proto.form.enter_to_submit
+
+
+@pytest.mark.privacy
+def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(project):
+    """A schema that was learned elsewhere: warned of, in the amount, in the protocol; then not."""
+    events = (GaussianEvent(sigma=4_000.0, label="learning A"),)
+    prior = Prior(events=events, delta=project.plan().delta, plan="a" * 64, receipts=("ab" * 16,))
+    project.schema = replace(project.schema, provenance="dp", prior=prior)
+    plan = project.plan()
+    test = page(project)
+    shown = texts(test)
+    assert "this ledger holds no charge for that under this asset" in shown
+    assert f"Spend epsilon {eps_text(plan.budget.epsilon)} of" in shown
+    assert f"Epsilon {eps_text(plan.guarantee.epsilon)} of “stays 2024”" in shown
+    protocol = Protocol(
+        plan=plan, balance=asset_balance(plan), owed=owed(Ledger(), "stays 2024", plan.prior)
+    )  # fmt: skip
+    assert "Learning, charged with this release" in protocol.to_markdown()
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
+    ledger.charge(
+        "stays 2024", step="domain", spent=prior.spent, events=events, plan="a" * 64,
+        accountant="zcdp", receipts=prior.receipts,
+    )  # fmt: skip
+    shown = texts(page(project))
+    assert "this ledger holds no charge" not in shown
+    assert f"Spend epsilon {eps_text(plan.spent.epsilon)} of" in shown
+    assert f"Epsilon {eps_text(plan.spent.epsilon)} of “stays 2024”" in shown
+
+
+def asset_balance(plan):
+    return Ledger.prospect("stays 2024", epsilon=3.0, delta=plan.delta)
+
+
+@pytest.mark.privacy
+def test_an_approval_on_the_page_is_for_a_named_asset(project):
+    project.asset = ""
+    test = page(project)
+    (record,) = (b for b in test.button if b.label == "Record the approval of this plan")
+    assert record.disabled
+    project.asset = "stays 2024"
+    project.approved = Protocol(plan=project.plan()).approve(by="A", role="b", date="2026-01-01")
+    assert any("names no data asset" in line for line in missing(page(project)))

@@ -60,12 +60,12 @@ def test_an_unusable_entry_is_named(plan, field, value):
 
 def test_it_holds_for_exactly_one_plan_and_asset(plan):
     given = approval(plan, asset="Ward 7")
-    given.check(plan, "ward  7")
-    given.check(plan)
+    given.check(plan.hash, "ward  7")
+    given.check(plan.hash)
     assert given.covers(plan, "ward 7")
     assert not given.covers(plan, "ward 8")
     with pytest.raises(PlanError, match="approved for the asset 'Ward 7'"):
-        given.check(plan, "ward 8")
+        given.check(plan.hash, "ward 8")
     other = design(
         plan.schema, plan.task, Budget(epsilon=1.0000001), plan.n, dag=plan.dag, synthesis=FAST
     )
@@ -270,12 +270,12 @@ def test_every_honest_protocol_can_be_approved(kind, schema):
 @pytest.mark.privacy
 def test_settings_that_contradict_the_hash_are_refused(plan):
     record = Protocol(plan=plan, asset="ward 7").approve(**GIVEN)
-    record.check(plan, "ward 7")
+    record.check(plan.hash, "ward 7")
     forged = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
     assert forged.approval.covers(plan, "ward 7")
     assert not forged.covers(plan, "ward 7")
     with pytest.raises(PlanError, match=r"budget\.epsilon differs") as caught:
-        forged.check(plan, "ward 7")
+        forged.check(plan.hash, "ward 7")
     assert caught.value.field == "protocol"
 
 

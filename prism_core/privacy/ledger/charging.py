@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from prism_core.errors import LedgerError, PrivacyError
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import failure
-from prism_core.privacy.ledger.book import Ledger
+from prism_core.privacy.ledger.book import FILE, Ledger
+from prism_core.privacy.ledger.records import canonical
 from prism_core.privacy.ledger.rules import KINDS
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from prism_core.privacy.accountants import Spent
     from prism_core.privacy.events import Event
-    from prism_core.privacy.ledger.records import Consent
+    from prism_core.privacy.ledger.records import Balance, Consent
     from prism_core.privacy.ledger.rules import Step
     from prism_core.privacy.noise import NoiseSource
     from prism_core.privacy.prior import Prior
@@ -175,6 +176,29 @@ def account(
     at = delta if wanted.lifetime_delta is None else wanted.lifetime_delta
     asset = ledger.register(wanted.name, epsilon=wanted.lifetime_epsilon, delta=at)
     return ledger, asset.name
+
+
+def standing(wanted: Wanted, delta: float, workspace: Path) -> tuple[Ledger | None, Balance]:
+    """What an asset has left, as it is or would be registered; writes nothing.
+
+    Args:
+        wanted: the asset, in any spelling of its name.
+        delta: at which a new asset's lifetime is stated where `wanted` does not say.
+        workspace: folder of the ledger.
+
+    Returns:
+        The ledger where it holds the asset, and the balance.
+
+    Raises:
+        BudgetError: when the lifetime is not usable.
+        LedgerError: when the ledger cannot be read.
+    """
+    if (workspace / FILE).is_file():
+        ledger = Ledger(workspace)
+        if any(canonical(known.name) == canonical(wanted.name) for known in ledger.assets()):
+            return ledger, ledger.balance(wanted.name)
+    at = delta if wanted.lifetime_delta is None else wanted.lifetime_delta
+    return None, Ledger.prospect(wanted.name, epsilon=wanted.lifetime_epsilon, delta=at)
 
 
 @dataclass
