@@ -70,7 +70,7 @@ def test_it_holds_for_exactly_one_plan_and_asset(plan):
         plan.schema, plan.task, Budget(epsilon=1.0000001), plan.n, dag=plan.dag, synthesis=FAST
     )
     with pytest.raises(PlanError, match=r"not the one that was approved by A\. Meyer") as caught:
-        given.check(other, "ward 7")
+        given.check(other.hash, "ward 7")
     assert caught.value.field == "protocol"
 
 
@@ -270,12 +270,12 @@ def test_every_honest_protocol_can_be_approved(kind, schema):
 @pytest.mark.privacy
 def test_settings_that_contradict_the_hash_are_refused(plan):
     record = Protocol(plan=plan, asset="ward 7").approve(**GIVEN)
-    record.check(plan.hash, "ward 7")
+    record.check(plan, "ward 7")
     forged = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
     assert forged.approval.covers(plan, "ward 7")
     assert not forged.covers(plan, "ward 7")
     with pytest.raises(PlanError, match=r"budget\.epsilon differs") as caught:
-        forged.check(plan.hash, "ward 7")
+        forged.check(plan, "ward 7")
     assert caught.value.field == "protocol"
 
 
