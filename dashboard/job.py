@@ -22,7 +22,7 @@ import numpy as np
 from dashboard.runs import OUTCOME, PRIVATE, forget, keep_result
 from dashboard.telling import LOG, PROGRESS, NotedLedger, Teller, write_json
 from prism_core import config as configs
-from prism_core import scenario_io
+from prism_core import files, scenario_io
 from prism_core.bundle import approved, writer
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
@@ -224,7 +224,7 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
         why=config.asset.why if config.asset else "",
     )  # fmt: skip
     (folder / RESULT).mkdir()
-    (folder / RESULT / GRAPH).write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
+    files.put(folder / RESULT / GRAPH, formats.write(found.dag, "node-link"))
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
 
 
@@ -289,11 +289,9 @@ def _tell(folder: Path) -> dict[str, Any]:
 
     document = json.loads((folder / STORY).read_text(encoding="utf-8"))
     ended = 0
-    with (folder / TOLD).open("w", encoding="utf-8") as file:
-        for outcome in story(document["story"]).run():
-            file.write(json.dumps(outcome.to_dict()) + "\n")
-            file.flush()
-            ended += 1
+    for outcome in story(document["story"]).run():
+        files.append(folder / TOLD, f"{json.dumps(outcome.to_dict())}\n".encode(), sync=False)
+        ended += 1
     return {"runs": ended}
 
 
@@ -320,4 +318,5 @@ def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
 
 
 if __name__ == "__main__":
+    os.umask(0o077)  # for the results, too, which are written as they are anywhere else
     main(Path(sys.argv[1]))

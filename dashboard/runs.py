@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prism_core import files
 from prism_core.data import scratch
 from prism_core.errors import ConfigError, PrismError
 from prism_core.privacy.ledger.book import default_workspace
@@ -127,22 +128,16 @@ def keep_result(result: Path, name: str) -> Path:
         result: the step's folder of results.
         name: of the kept folder; a number is added where it is taken.
     """
-    root = default_workspace() / COMPARATORS
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    root = files.folder(files.folder(default_workspace()) / COMPARATORS)
     place, number = root / name, 1
     while place.exists():
         number += 1
         place = root / f"{name}-{number}"
     shutil.copytree(result, place)
-    place.chmod(0o700)
+    place.chmod(files.FOLDER)
+    for copy in place.iterdir():
+        files.narrow(copy)
     return place
-
-
-def put(path: Path, text: str) -> None:
-    """Write a new file that only this user can read."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _abandoned(folder: Path) -> bool:
@@ -183,9 +178,8 @@ def _locked(folder: Path) -> int:
 
 
 def _root() -> Path:
-    root = default_workspace() / FOLDER
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    root.chmod(0o700)
+    root = files.folder(files.folder(default_workspace()) / FOLDER)
+    root.chmod(files.FOLDER)
     return root
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.errors import CancelledError
 from prism_core.pipeline import STAGES
 from prism_core.privacy.ledger import Ledger
@@ -73,9 +73,7 @@ class Teller:
     def log(self, text: str) -> None:
         """One line more in the log."""
         now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        handle = os.open(self._folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(handle, "a", encoding="utf-8") as file:
-            file.write(f"{now}  {text}\n")
+        files.append(self._folder / LOG, f"{now}  {text}\n".encode(), sync=False)
 
     def _write(self, share: float) -> None:
         document = {"stage": self._stage, "share": share, "times": self._times}
@@ -100,6 +98,4 @@ class NotedLedger(Ledger):
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
     """Replace a file at once, so that a reader never sees half of it."""
-    draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(document), encoding="utf-8")
-    os.replace(draft, path)  # noqa: PTH105
+    files.replace(path, json.dumps(document).encode(), sync=False)

@@ -21,7 +21,7 @@ from dashboard import job as child
 from dashboard import runs
 from dashboard.telling import CHARGE, WRITING
 from prism_core import config as configs
-from prism_core import scenario_io
+from prism_core import files, scenario_io
 from prism_core.config import AssetConfig, DomainConfig, GraphConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
@@ -36,8 +36,7 @@ from prism_core.rehearsal.stand_in import save as save_stand_in
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import BinaryIO
+    from collections.abc import Sequence
 
     from prism_core.bundle.approved import Approved
     from prism_core.data.source import Rows
@@ -230,15 +229,15 @@ def start(
         asset=asset,
     )  # fmt: skip
     with runs.claimed(key) as (folder, lock):
-        runs.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
+        files.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
         if plan.dag is not None:
-            runs.put(folder / child.GRAPH, formats.write(plan.dag, "node-link"))
+            files.put(folder / child.GRAPH, formats.write(plan.dag, "node-link"))
         if scenarios:
-            runs.put(folder / child.SCENARIOS, scenario_io.dumps(scenarios))
+            files.put(folder / child.SCENARIOS, scenario_io.dumps(scenarios))
         if approval is not None:
-            runs.put(folder / child.APPROVAL, approval.dumps())
+            files.put(folder / child.APPROVAL, approval.dumps())
         about = {"name": name, "n": plan.n, "plan_sha256": plan.hash, "started": time.time()}
-        runs.put(folder / child.ABOUT, json.dumps(about))
+        files.put(folder / child.ABOUT, json.dumps(about))
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)
@@ -295,8 +294,8 @@ def learn_graph(
         graph=GraphConfig(share=plan.share, members=plan.members),
     )  # fmt: skip
     with runs.claimed() as (folder, lock):
-        runs.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
-        runs.put(folder / child.LEARN_GRAPH, "")
+        files.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
+        files.put(folder / child.LEARN_GRAPH, "")
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)
@@ -319,8 +318,8 @@ def compare(
         asset=asset,
     )  # fmt: skip
     with runs.claimed() as (folder, lock):
-        runs.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
-        runs.put(folder / child.COMPARATOR, json.dumps(plan.to_dict() | {"plan": plan.hash}))
+        files.put(folder / child.SCHEMA, schema_io.dumps(plan.schema))
+        files.put(folder / child.COMPARATOR, json.dumps(plan.to_dict() | {"plan": plan.hash}))
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)
@@ -330,7 +329,7 @@ def rehearse(rehearsal: Rehearsal, stand_in: StandIn) -> Job[Rehearsal]:
     """Start a rehearsal on public rows. Its points are kept in the workspace as they come."""
     with runs.claimed() as (folder, lock):
         save_stand_in(stand_in, folder)
-        runs.put(folder / child.REHEARSAL, json.dumps(rehearsal.to_dict()))
+        files.put(folder / child.REHEARSAL, json.dumps(rehearsal.to_dict()))
         return _process(folder, lock, rehearsal)
 
 
@@ -342,7 +341,7 @@ def tell(story: Story) -> Job[Story]:
     """
     story.asked()
     with runs.claimed() as (folder, lock):
-        runs.put(folder / child.STORY, json.dumps({"story": story.name}))
+        files.put(folder / child.STORY, json.dumps({"story": story.name}))
         return _process(folder, lock, story)
 
 
@@ -361,11 +360,12 @@ def told(job: Job[Story]) -> tuple[Told, ...]:
 def _hand_over(folder: Path, table: Rows) -> None:
     """The rows, in a file for this user only, or where they stand."""
     if isinstance(table, StoredTable):
-        runs.put(folder / child.STORED, json.dumps(to_dict(table)))
+        files.put(folder / child.STORED, json.dumps(to_dict(table)))
     else:
         assert isinstance(table, EncodedTable), "there are two kinds of tables"
         codes = table.codes
-        _private(folder / child.CODES, lambda file: np.save(file, codes, allow_pickle=False))
+        with files.new(folder / child.CODES) as file:  # deleted by the run as soon as it is read
+            np.save(file, codes, allow_pickle=False)
 
 
 def learn(
@@ -395,9 +395,10 @@ def learn(
     )
     wanted = raw.frame[names if outline.person_id is None else [*names, outline.person_id]]
     with runs.claimed() as (folder, lock):
-        runs.put(folder / child.OUTLINE, dumps_outline(outline))
+        files.put(folder / child.OUTLINE, dumps_outline(outline))
         _describe(folder, config, seed)
-        _private(folder / child.ROWS, lambda file: wanted.to_parquet(file, index=False))
+        with files.new(folder / child.ROWS) as file:  # deleted by the run as soon as it is read
+            wanted.to_parquet(file, index=False)
         return _process(folder, lock, plan)
 
 
@@ -409,21 +410,14 @@ def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env=quiet, start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip
-    runs.put(folder / _PROCESS, json.dumps({"pid": process.pid}))
+    files.put(folder / _PROCESS, json.dumps({"pid": process.pid}))
     return Job(folder=folder, plan=plan, started=time.time(), process=process)
 
 
 def _describe(folder: Path, config: RunConfig, seed: int) -> None:
-    runs.put(folder / child.CONFIG, configs.dumps(config))
+    files.put(folder / child.CONFIG, configs.dumps(config))
     if config.table.public:
-        runs.put(folder / child.SEED, str(seed))
-
-
-def _private(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """A file for this user only; the child deletes it as soon as it has read it."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        write(file)
+        files.put(folder / child.SEED, str(seed))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -37,13 +37,17 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status (2: the caller can mend it; 1: unexpected)."""
+    """Run one command; returns the exit status.
+
+    0: done; 1: unexpected; 2: refused, or not as it should be: the caller can mend it. `verify` has
+    one of its own, `verify_cli.UNAUTHENTICATED`.
+    """
     # Imports alone make half a million objects that stay: looking through them again and again
     # takes a tenth of the time of a release.
     gc.set_threshold(200_000, 20, 20)
     arguments = _parser().parse_args(argv)
     try:
-        arguments.run(arguments)
+        status: int | None = arguments.run(arguments)
     except PrismError as error:
         where = f"{error.field}: " if error.field else ""
         print(f"prism: {where}{error}", file=sys.stderr)
@@ -55,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
-    return 0
+    return status or 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,16 +7,14 @@ file names; a project's file is named by the digest of its name.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import scenario_io
+from prism_core import files, scenario_io
 from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.scenario import check_name
 
@@ -96,19 +94,11 @@ class Book:
     def _alone(self) -> Iterator[None]:
         """Nobody else writes meanwhile."""
         try:
-            self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            files.folder(files.folder(self.folder.parent) / FOLDER)
+            with files.alone(self.folder):
+                yield
         except OSError:
             raise self._failed("written") from None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-            os.fsync(handle)
-        except OSError:
-            raise self._failed("written") from None
-        finally:
-            os.close(handle)
 
     def _failed(self, verb: str) -> ConfigError:
         return ConfigError(
@@ -145,13 +135,4 @@ class Book:
             "scenarios": [scenario_io.to_dict(scenario) for scenario in scenarios],
         }
         text = json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1)
-        handle, draft = tempfile.mkstemp(prefix=".draft-", dir=self.folder)  # mode 0600
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("ascii"))
-                file.flush()
-                os.fsync(file.fileno())
-            Path(draft).replace(path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        files.replace(path, text.encode("ascii"))

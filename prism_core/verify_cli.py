@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -10,18 +11,27 @@ from typing import TYPE_CHECKING, Any
 from prism_core.errors import BundleError
 
 if TYPE_CHECKING:
-    import argparse
-
     from prism_core.bundle.verify import Report
 
 _MARKS = {"ok": "ok", "wrong": "WRONG", "not checked": "not checked"}
+
+UNAUTHENTICATED = 3
+"""The exit status of a folder that fits in itself, where nobody's key was compared."""
+
+_CODES = f"""exit status:
+  0  everything fits, and the signature is by the key that was given, or by the workspace's
+  1  an unexpected error: nothing was verified
+  2  something is wrong or could not be checked, or the folder or an option is not usable
+  {UNAUTHENTICATED}  consistent, not authenticated: everything fits in itself, and no key was
+     compared. Whoever has this program can make such a folder, and sign it with another key."""
 
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     """Add `verify` to the program's commands."""
     verify = commands.add_parser(
-        "verify", help="is the folder of a run what its certificate says? needs no private row"
-    )
+        "verify", help="is the folder of a run what its certificate says? needs no private row",
+        epilog=_CODES, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     verify.add_argument("dir", type=Path, metavar="DIR")
     verify.add_argument(
         "--key", default="", metavar="FINGERPRINT",
@@ -35,7 +45,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     verify.set_defaults(run=_verify)
 
 
-def _verify(arguments: argparse.Namespace) -> None:
+def _verify(arguments: argparse.Namespace) -> int:
     from prism_core.bundle.verify import verify
 
     if not arguments.dir.is_dir():
@@ -50,6 +60,7 @@ def _verify(arguments: argparse.Namespace) -> None:
             + (report.findings[0] if report.findings else "not everything could be checked."),
             field="dir",
         )
+    return 0 if report.authenticated else UNAUTHENTICATED
 
 
 def _text(report: Report) -> str:
@@ -62,6 +73,6 @@ def _text(report: Report) -> str:
     ]
     lines += report.notes
     if report.ok:
-        kind = f"{report.stamp}: everything fits."
+        kind = f"{report.stamp}: {report.verdict}."
         lines.append(kind[0].upper() + kind[1:])
     return "\n".join(lines)

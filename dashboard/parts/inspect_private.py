@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard import runs
 from dashboard.parts import asset, confirm
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
+from prism_core import files
 from prism_core.bundle import writer
 from prism_core.errors import PrismError
 from prism_core.evaluation import design_private, evaluate_private
@@ -164,7 +164,7 @@ def _run(plan: PrivatePlan) -> None:
     now.private.append(found)
     if found.charge is not None:  # paid for: another run, or a restart, must not lose it
         with suppress(OSError):  # the numbers are on the screen, whatever the disk says
-            runs.put(_kept(found), _entry(found))
+            files.put(_kept(found), _entry(found))
 
 
 def _kept(found: PrivateEvaluation) -> Path:

@@ -195,7 +195,8 @@ def _check() -> str:
         "```\npip install prism-dashboard\nprism verify .            # or: python refit.py\n```\n\n"
         "`prism verify` needs no private row. It plans anew, composes the privacy loss with two "
         "accountants, fits and draws the rows again, and compares. Whose signature it is, only "
-        "the key's fingerprint tells: ask whoever gave you the folder, and pass it with `--key`."
+        "the key's fingerprint tells: ask whoever gave you the folder, and pass it with `--key`. "
+        "Without it the most that `prism verify` says is *consistent, not authenticated*."
     )
 
 

@@ -11,8 +11,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prism_core import files
 from prism_core.errors import BundleError
-from prism_core.privacy.ledger.secret_file import secret
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,8 +45,8 @@ def sign(content: bytes, workspace: Path) -> Signed:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     try:
-        workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
-        key = Ed25519PrivateKey.from_private_bytes(secret(workspace / KEY))
+        secret = files.secret(files.folder(workspace) / KEY)
+        key = Ed25519PrivateKey.from_private_bytes(secret)
     except OSError:
         raise BundleError(
             "The workspace's signing key cannot be read or made. Check that its folder is yours "

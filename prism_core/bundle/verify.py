@@ -102,6 +102,8 @@ class Report:
         signer: fingerprint of the key that signed, None when nobody did or it does not fit.
         opinions: epsilon by every accountant.
         notes: what cannot be known from the files.
+        compared: whether the key that signed was compared with one known otherwise, and is it: the
+            key that was asked for, or the workspace's.
     """
 
     checks: tuple[Check, ...]
@@ -109,11 +111,24 @@ class Report:
     signer: str | None
     opinions: tuple[Opinion, ...]
     notes: tuple[str, ...]
+    compared: bool
 
     @property
     def ok(self) -> bool:
         """Whether nothing is wrong, and everything could be checked."""
         return all(check.state == "ok" for check in self.checks)
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether nothing is wrong, and it is known whose key signed."""
+        return self.ok and self.compared
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in words; a folder that fits in itself alone may be anybody's."""
+        if not self.ok:
+            return "not what its certificate says"
+        return "consistent and authenticated" if self.compared else "consistent, not authenticated"
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -124,6 +139,8 @@ class Report:
         """Plain values for JSON."""
         return {
             "ok": self.ok,
+            "authenticated": self.authenticated,
+            "verdict": self.verdict,
             "stamp": self.stamp,
             "rehearsal": self.stamp == REHEARSAL,
             "signed_by": self.signer,
@@ -188,8 +205,13 @@ class _Run:
         stamp = "" if self.bundle is None else self.bundle.facts.stamp
         return Report(
             checks=tuple(self.checks), stamp=stamp, signer=self.signer, opinions=self.opinions,
-            notes=tuple(self._notes(stamp)),
+            notes=tuple(self._notes(stamp)), compared=self._compared(),
         )  # fmt: skip
+
+    def _compared(self) -> bool:
+        """Whether the signature is by a key that is known from elsewhere than the folder."""
+        asked = bool(self.key) and self._passed("signature")
+        return self.signer is not None and (asked or self._passed("ledger"))
 
     def _passed(self, *names: str) -> bool:
         return {*names} <= {check.name for check in self.checks if check.state == "ok"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.bundle import manifest
 from prism_core.bundle.certificate import Facts, stages_of
 from prism_core.bundle.certificate import certificate as certificate_of
@@ -115,9 +116,7 @@ def write(
     for name, text in made.items():
         (folder / name).write_bytes(text.encode("utf-8"))
     release.table.to_parquet(folder / PARQUET, index=False)
-    (folder / LOCAL).touch(mode=0o600)
-    (folder / LOCAL).chmod(0o600)
-    (folder / LOCAL).write_text(json_text(local or {}), encoding="utf-8")
+    files.replace(folder / LOCAL, json_text(local or {}).encode("utf-8"), sync=False)
     manifest.write(folder, workspace or release.workspace)  # last: what failed leaves the rows
     return folder
 

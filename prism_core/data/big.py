@@ -6,7 +6,6 @@ counted on the way or stored in a private folder, one or two bytes a cell.
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -155,15 +154,13 @@ class BigTable:
     def _write(self, schema: Schema, folder: Scratch) -> int:
         n = 0
         with ExitStack() as stack:
-            files = {
-                name: stack.enter_context(
-                    os.fdopen(folder.write_new(file_name(schema, name)), "wb")
-                )
+            written = {
+                name: stack.enter_context(folder.write_new(file_name(schema, name)))
                 for name in schema.names
             }
             for codes, size in self.stream(schema):
                 n += size
-                for name, file in files.items():
+                for name, file in written.items():
                     file.write(codes[name].astype(code_type(schema.size(name))).tobytes())
         if n == 0:
             raise TableError(f"The table {self.name!r} has columns but no rows.")

@@ -8,11 +8,11 @@ folder of its table, mode 0600, and is removed with it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from prism_core import files
 from prism_core.data.delimited import CHUNK, read_delimited
 from prism_core.data.guard import guarded
 from prism_core.data.tables import arrow_texts
@@ -132,7 +132,7 @@ def _write(tables: Iterable[pa.Table], target: Path) -> None:
     import pyarrow.parquet as pq
 
     writer = None
-    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with files.new(target) as file:
         try:
             for table in tables:
                 writer = writer or pq.ParquetWriter(file, table.schema)

@@ -12,14 +12,15 @@ import os
 import shutil
 import tempfile
 import weakref
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prism_core import files
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import BinaryIO
 
 FOLDER = "scratch"
 _LOCK = "in-use"
@@ -40,9 +41,9 @@ class Scratch:
         """Let go of the folder, and remove it where no other process uses it."""
         self._end()
 
-    def write_new(self, name: str) -> int:
-        """A handle of a new file in the folder that only this user can read."""
-        return os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    def write_new(self, name: str) -> BinaryIO:
+        """A new file in the folder that only this user can read, open for writing."""
+        return files.new(self.path / name)
 
 
 def make(workspace: Path) -> Scratch:
@@ -53,10 +54,8 @@ def make(workspace: Path) -> Scratch:
     """
     root = workspace / FOLDER
     try:
-        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
-        root.mkdir(mode=0o700, exist_ok=True)
-        root.chmod(0o700)
-        with _alone(root):
+        files.folder(files.folder(workspace) / FOLDER).chmod(files.FOLDER)
+        with files.alone(root):
             sweep(root)
             path = Path(tempfile.mkdtemp(prefix="run-", dir=root))  # mode 0700
             handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -68,17 +67,6 @@ def make(workspace: Path) -> Scratch:
             field="workspace",
         ) from None
     return Scratch(path, handle)
-
-
-@contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    """Nobody else makes or sweeps meanwhile: a folder whose lock is not held yet is not left."""
-    handle = os.open(root, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def join(path: Path) -> Scratch:
@@ -100,7 +88,7 @@ def clean(workspace: Path) -> None:
     """Remove what crashes left in a workspace; makes nothing."""
     root = workspace / FOLDER
     if root.is_dir():
-        with suppress(OSError), _alone(root):
+        with suppress(OSError), files.alone(root):
             sweep(root)
 
 

@@ -6,7 +6,6 @@ others, a chunk at a time.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +78,7 @@ class StoredTable:
                 "The holdout must have at least one row and leave at least one for training.",
                 field="holdout",
             )
-        with os.fdopen(self.folder.write_new(_ASIDE), "wb") as file:
+        with self.folder.write_new(_ASIDE) as file:
             for marks in draw_marks(self.total, rows, rng):
                 file.write(marks.tobytes())
         return replace(self, n=self.n - rows, side=False), replace(self, n=rows, side=True)

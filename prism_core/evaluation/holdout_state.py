@@ -7,15 +7,13 @@ curator, who may read the rows, too) must not hand it on.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import secrets
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.data import schema_io
 from prism_core.errors import LedgerError, PrismError
 from prism_core.evaluation.holdout_plan import HoldoutPlan, design_holdout
@@ -121,8 +119,7 @@ def make(workspace: Path) -> Path:
     """
     parent = workspace / FOLDER
     try:
-        workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
-        parent.mkdir(exist_ok=True, mode=0o700)
+        files.folder(files.folder(workspace) / FOLDER)
         while True:
             taken = [int(p.name) for p in parent.iterdir() if p.name.isdigit()]
             place = parent / str(max(taken, default=0) + 1)
@@ -161,15 +158,12 @@ def alone(place: Path) -> Iterator[None]:
     Raises:
         LedgerError: when there is no such session.
     """
-    try:
-        handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        raise _failed("read") from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.alone(place))
+        except OSError:
+            raise _failed("read") from None
         yield
-    finally:
-        os.close(handle)
 
 
 def write(session: Session) -> None:
@@ -179,22 +173,8 @@ def write(session: Session) -> None:
         LedgerError: when that cannot be done; nothing was told.
     """
     content = json.dumps(_document(session), ensure_ascii=True, allow_nan=False).encode()
-    draft = session.place / f"{FILE}.{secrets.token_hex(8)}"
     try:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(session.place / FILE)
-        finally:
-            draft.unlink(missing_ok=True)
-        folder = os.open(session.place, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        files.replace(session.place / FILE, content)
     except OSError:
         raise _failed("written") from None
 

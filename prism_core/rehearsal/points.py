@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.planning.metric import METRIC_TEXT, possible
 from prism_core.planning.stand_in import SHIFTS
 
@@ -90,16 +90,14 @@ class Kept:
 
     def add(self, key: str, points: Iterable[Point]) -> None:
         """Keep the points of one run; other runs of the same design may write at the same time."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files.folder(self.folder)
         text = "".join(f"{json.dumps(point.to_dict())}\n" for point in points)
-        handle = os.open(self._path(key), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(handle, "ab", buffering=0) as file:
-            file.write(text.encode())  # one write: lines of two processes do not mix
+        files.append(self._path(key), text.encode(), sync=False)
 
     def prune(self) -> None:
         """Delete the files used longest ago."""
-        files = sorted(self.folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-        for path in files[:-MOST_FILES]:
+        kept = sorted(self.folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+        for path in kept[:-MOST_FILES]:
             path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:

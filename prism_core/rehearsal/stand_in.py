@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prism_core import files
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.split import set_aside
@@ -130,10 +131,11 @@ def save(stand_in: StandIn, folder: Path) -> None:
         "schema": schema_io.dumps(stand_in.schema),
         "dag": None if stand_in.dag is None else formats.write(stand_in.dag, "node-link"),
     }  # fmt: skip
-    (folder / _DOCUMENT).write_text(json.dumps(document), encoding="utf-8")
+    files.put(folder / _DOCUMENT, json.dumps(document))
     codes: dict[str, Any] = {_TRAIN: stand_in.train.codes}
     codes |= {shift: table.codes for shift, table in stand_in.holdouts.items()}
-    np.savez(folder / _CODES, **codes)
+    with files.new(folder / _CODES) as file:
+        np.savez(file, **codes)
 
 
 def load(folder: Path) -> StandIn:

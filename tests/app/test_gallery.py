@@ -10,8 +10,9 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import job, launch, machine_key, runs, worker
+from dashboard import job, launch, machine_key, worker
 from dashboard.state import Project
+from prism_core import files
 from prism_core.errors import TableError
 from prism_core.experiments import adult
 from prism_core.experiments.reproduce import STORIES, story
@@ -178,7 +179,7 @@ def test_the_process_writes_its_runs_and_charges_nobody(tmp_path, monkeypatch):
     monkeypatch.setattr(job.signal, "signal", lambda *_: None)
     folder = tmp_path / "run"
     folder.mkdir()
-    runs.put(folder / job.STORY, json.dumps({"story": one.name}))
+    files.put(folder / job.STORY, json.dumps({"story": one.name}))
     job.main(folder)
     assert json.loads((folder / job.OUTCOME).read_text()) == {"state": "done", "runs": 1}
     (found,) = worker.told(worker.Job(folder=folder, plan=one, started=0.0))

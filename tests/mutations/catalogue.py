@@ -518,6 +518,12 @@ CATALOGUE = (
         "if self.key and not self.signer:",
         f"{VERIFY}::test_another_key_fails_where_the_right_one_is_known",
     ),
+    _one(
+        "a folder that anybody signed is authenticated", "bundle/verify.py",
+        "return self.signer is not None and (asked or self._passed(\"ledger\"))",
+        "return self.signer is not None",
+        f"{VERIFY}::test_a_folder_that_anybody_signed_has_an_exit_status_of_its_own",
+    ),
     # --- private evaluation ---
     _one(
         "bins of scores from the holdout", "evaluation/private.py",
@@ -735,6 +741,17 @@ CATALOGUE = (
         "fit_numeric(named, known, target=target, features=features)",
         "fit_numeric(named, known, target=target)",
         "unit/test_rehearsal.py::test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted",
+    ),
+    # --- files of a workspace ---
+    _one(
+        "the ledger's file is made by SQLite, with the mode of the umask",
+        "privacy/ledger/store.py", "        files.database(path)\n", "",
+        "unit/test_files.py::test_the_ledger_and_what_sqlite_puts_beside_it",
+    ),
+    _one(
+        "private files are made with the mode of the umask", "files.py",
+        "FILE, FOLDER = 0o600, 0o700", "FILE, FOLDER = 0o666, 0o700",
+        "unit/test_files.py::test_every_part_of_a_workspace",
     ),
     # --- the report ---
     _one(

@@ -29,7 +29,7 @@ def test_only_this_user_reads_it_and_close_removes_it(tmp_path):
     folder = scratch.make(tmp_path / "ws")
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
     assert stat.S_IMODE(folder.path.parent.stat().st_mode) == 0o700
-    with os.fdopen(folder.write_new("x"), "wb") as file:
+    with folder.write_new("x") as file:
         assert stat.S_IMODE(os.fstat(file.fileno()).st_mode) == 0o600
     with pytest.raises(FileExistsError):
         folder.write_new("x")

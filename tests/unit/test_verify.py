@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from unit.bundles import DAG, TASKS, Forger, charged, learned, rehearsed, written
 
-from prism_core import cli
+from prism_core import cli, verify_cli
 from prism_core.bundle import contents, layout, manifest, signing, verify, writer
 from prism_core.bundle.certificate import REHEARSAL
 from prism_core.bundle.reader import read_bundle
@@ -761,13 +761,16 @@ def test_an_unfinished_charge_is_no_release(tmp_path, schema, frame):
 
 
 def test_the_command_passes_fails_and_says_why(home, forger, capsys):
-    assert cli.main(["verify", str(home / "causal")]) == 0
+    assert cli.main(["verify", str(home / "causal")]) == verify_cli.UNAUTHENTICATED
     said = capsys.readouterr()
-    assert "Release: everything fits." in said.out
+    assert "Release: consistent, not authenticated." in said.out
     assert "by zcdp" in said.out
-    assert cli.main(["verify", str(home / "rehearsal"), "--json"]) == 0
+    assert cli.main(["verify", str(home / "rehearsal"), "--json"]) == verify_cli.UNAUTHENTICATED
     document = json.loads(capsys.readouterr().out)
     assert (document["ok"], document["rehearsal"]) == (True, True)
+    assert (document["authenticated"], document["verdict"]) == (
+        False, "consistent, not authenticated",
+    )  # fmt: skip
     thief = forger()
     _one_row(thief)
     thief.seal()
@@ -776,6 +779,34 @@ def test_the_command_passes_fails_and_says_why(home, forger, capsys):
     assert json.loads(said.out)["ok"] is False
     assert "1 of 300 synthetic rows are not those that the noisy counts" in said.err
     assert cli.main(["verify", str(home / "nowhere")]) == 2
+
+
+@pytest.mark.privacy
+def test_a_folder_that_anybody_signed_has_an_exit_status_of_its_own(home, forger, capsys):
+    """A forger makes the manifest anew and signs it with a key of their own: all fits in itself."""
+    thief = forger()
+    thief.seal()
+    assert verify.verify(thief.folder).ok
+    asked = ["verify", str(thief.folder)]
+    assert cli.main(asked) == 3
+    assert "consistent, not authenticated" in capsys.readouterr().out
+    assert cli.main([*asked, "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["authenticated"] is False
+    mine = ["--workspace", str(home / "workspace")]
+    assert cli.main([*asked, *mine]) == 2  # signed, but not by this workspace
+    assert cli.main(["verify", str(home / "causal"), *mine, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (said["authenticated"], said["verdict"]) == (True, "consistent and authenticated")
+    # Nobody signed a rehearsal, so no workspace makes it authentic.
+    assert cli.main(["verify", str(home / "rehearsal"), *mine]) == 3
+
+
+def test_the_exit_statuses_are_told(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["verify", "--help"])
+    said = capsys.readouterr().out
+    assert "consistent, not authenticated" in said
+    assert all(f"\n  {code}  " in said for code in (0, 1, 2, verify_cli.UNAUTHENTICATED))
 
 
 def test_the_command_prints_the_key_to_hand_out(home, capsys, tmp_path):

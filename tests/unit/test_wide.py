@@ -18,6 +18,7 @@ from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Task
 from prism_core.planning.wide import blame, crowded, run_seconds, size_text, typical_cells
 from prism_core.structure.dag import Dag
+from prism_core.verify_cli import UNAUTHENTICATED
 
 CODES = tuple(f"{group}.{i}" for group in ("I50", "E11", "J18", "N17") for i in range(500))
 
@@ -133,6 +134,6 @@ def test_a_release_of_groups_writes_codes_and_says_so(run):
 
 def test_a_bundle_with_groups_is_verified(run, capsys):
     folder, _ = run
-    assert main(["verify", str(folder)]) == 0
+    assert main(["verify", str(folder)]) == UNAUTHENTICATED
     assert "unknown" not in (folder / "synthetic.csv").read_text()
     assert capsys.readouterr().out

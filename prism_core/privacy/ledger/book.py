@@ -15,6 +15,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.errors import BudgetError, LedgerError, OverspentError
 from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.checks import delta_value, epsilon_value, positive
@@ -70,12 +71,12 @@ class Ledger:
         folder = Path(workspace) if workspace is not None else default_workspace()
         self.path = folder / FILE
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            files.folder(folder)
             new = not self.path.exists()
             self._store = Store(self.path)
             if new:  # SQLite syncs its files; their place in the folders is synced here
-                _sync(folder)
-                _sync(folder.parent)
+                files.sync_folder(folder)
+                files.sync_folder(folder.parent)
         except (OSError, sqlite3.Error):
             raise LedgerError(
                 f"The ledger in the workspace {str(folder)!r} cannot be opened. Check that the "
@@ -344,14 +345,6 @@ class Ledger:
             "verification": found.to_dict(),
             "chain": [dict(zip(("kind", "row", "digest"), entry, strict=True)) for entry in chain],
         }
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _check_approval(db: sqlite3.Connection, plan: str, asset: str, approval: Consent) -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core import files
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger.secret_file import append_bytes, secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +58,7 @@ def recognise(folder: Path, asset: str, table: EncodedTable) -> tuple[str, ...]:
         LedgerError: when the workspace cannot be written.
     """
     try:
-        mark = fingerprint(table, secret(folder / KEY))
+        mark = fingerprint(table, files.secret(folder / KEY))
         seen = list(_read(folder / MEMORY))
         _append(folder / MEMORY, {"asset": asset, "fingerprint": mark})
     except OSError:
@@ -95,4 +95,4 @@ def _read(path: Path) -> Iterable[tuple[str, str]]:
 
 
 def _append(path: Path, entry: dict[str, str]) -> None:
-    append_bytes(path, f"\n{json.dumps(entry)}\n".encode())  # after a line that was cut short
+    files.append(path, f"\n{json.dumps(entry)}\n".encode())  # after a line that was cut short

@@ -15,6 +15,7 @@ import time
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        files.database(path)
         with self._connection() as db:
             _migrate(db)
 

@@ -1,0 +1,166 @@
+"""Files of the workspace: for this user only, whatever the mode of the folder they stand in.
+
+A workspace may be a folder that existed before, with mode 0755 and an ordinary umask; so every file
+is made with mode 0600 and never made wider, and one that an earlier version left wider is narrowed
+when it is next written. What a curator asks for elsewhere (`--out`) is hers: it is not made here.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+FILE, FOLDER = 0o600, 0o700
+SECRET_BYTES = 32
+"""Length of a secret."""
+
+_OTHERS = 0o077
+_DATABASE = ("", "-wal", "-shm", "-journal")  # SQLite gives the last three the mode of the first
+
+
+def folder(path: Path) -> Path:
+    """A folder, made with its parents for this user only where it is not there; its path.
+
+    One that is there keeps its mode: it may be the user's own, with other things in it.
+
+    Raises:
+        OSError: when it cannot be made.
+    """
+    path.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+    return path
+
+
+def new(path: Path) -> BinaryIO:
+    """A new private file, open for writing.
+
+    Raises:
+        OSError: when it is there already, or cannot be made.
+    """
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE), "wb")
+
+
+def put(path: Path, text: str) -> None:
+    """Write a text to a new private file.
+
+    Raises:
+        OSError: as `new`.
+    """
+    with new(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def replace(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Put a private file in place as a whole: a reader, or a crash, never leaves half of it.
+
+    Args:
+        path: the file; it may be there.
+        content: all of it.
+        sync: whether it is on the disk when this returns, its place in the folder, too.
+
+    Raises:
+        OSError: when it cannot be written; the former file stands.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with new(draft) as file:
+            file.write(content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    if sync:
+        sync_folder(path.parent)
+
+
+def append(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Add to a private file by one write, so that lines of two processes do not mix.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE)
+    with os.fdopen(handle, "ab", buffering=0) as file:
+        narrow(path)
+        file.write(content)
+        if sync:
+            os.fsync(file.fileno())
+
+
+def narrow(path: Path) -> None:
+    """Take away what others may do with a file of ours; somebody else's stays as it is."""
+    with suppress(OSError):
+        found = path.stat(follow_symlinks=False)
+        if found.st_mode & _OTHERS and found.st_uid == os.getuid():
+            path.chmod(FILE, follow_symlinks=True)
+
+
+def database(path: Path) -> None:
+    """Make the file of a SQLite database before SQLite does, which would ask the umask alone.
+
+    Raises:
+        OSError: when it cannot be made.
+    """
+    with suppress(FileExistsError):
+        new(path).close()
+    for ending in _DATABASE:
+        narrow(path.with_name(path.name + ending))
+
+
+def secret(path: Path) -> bytes:
+    """The secret in a file; made on first use, readable by this user only.
+
+    Raises:
+        OSError: when it cannot be read or made, or is not whole.
+    """
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        append(draft, secrets.token_bytes(SECRET_BYTES))
+        try:
+            os.link(draft, path)  # whole or not at all; the first of two processes wins
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    narrow(path)
+    key = path.read_bytes()
+    if len(key) != SECRET_BYTES:
+        raise OSError("the secret is not whole")
+    return key
+
+
+@contextmanager
+def alone(place: Path) -> Iterator[None]:
+    """Nobody else is in a folder meanwhile who asks in this way; processes take turns.
+
+    Raises:
+        OSError: when there is no such folder.
+    """
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def sync_folder(place: Path) -> None:
+    """Sync the places of the files in a folder.
+
+    Raises:
+        OSError: when it cannot be read.
+    """
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
