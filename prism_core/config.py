@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import tomli_w
 
+from prism_core import foreign
 from prism_core.data.address import Address, parse
 from prism_core.errors import ConfigError
 from prism_core.planning.locks import Lock
@@ -145,7 +146,7 @@ def load(path: str | Path) -> RunConfig:
     """
     source = Path(path)
     try:
-        document = tomllib.loads(source.read_text(encoding="utf-8"))
+        document = foreign.from_toml(foreign.text_of(source, foreign.CONFIG), foreign.CONFIG)
     except OSError:
         raise ConfigError(
             f"The configuration {source.name!r} cannot be read.", field="config"

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -142,8 +143,8 @@ def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
     if path is None:
         return ()
     try:
-        last = path.read_text(encoding="utf-8").strip().splitlines()[-1]
-        return estimates_from(json.loads(last)["estimates"])
+        last = foreign.text_of(path, foreign.DOCUMENT).strip().splitlines()[-1]
+        return estimates_from(foreign.from_json(last, foreign.DOCUMENT)["estimates"])
     except (OSError, ValueError, IndexError, KeyError, TypeError):
         raise ConfigError(
             f"{path.name!r} does not hold what `prism rehearse --json` printed.", field="rehearsal"
@@ -154,7 +155,7 @@ def _approve(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import approved
 
     try:
-        text = arguments.protocol.read_text(encoding="utf-8")
+        text = foreign.text_of(arguments.protocol, foreign.APPROVAL)
     except (OSError, UnicodeDecodeError):
         raise ConfigError(
             f"The protocol {arguments.protocol.name!r} cannot be read.", field="protocol"

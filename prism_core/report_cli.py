@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.errors import BundleError, ConfigError
 
 if TYPE_CHECKING:
@@ -98,6 +99,6 @@ def _extras(arguments: argparse.Namespace) -> Extras:
 
 def _document(path: Path, field: str) -> dict[str, Any]:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return foreign.from_json(foreign.text_of(path, foreign.DOCUMENT), foreign.DOCUMENT)
+    except (OSError, ValueError):
         raise BundleError(f"{path.name!r} is not readable as JSON.", field=field) from None

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import files, scenario_io
+from prism_core import files, foreign, scenario_io
 from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.scenario import check_name
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 FOLDER = "scenarios"
 MOST_SCENARIOS = 200
 """Scenarios of one project."""
-_MOST_BYTES = 8 * 2**20
 
 
 class Book:
@@ -116,13 +115,13 @@ class Book:
             raise self._failed("read") from None
         try:
             with os.fdopen(handle, "rb") as file:
-                content = file.read(_MOST_BYTES + 1)
-            document = json.loads(content) if len(content) <= _MOST_BYTES else None
+                content = file.read(foreign.SCENARIO_BOOK.size + 1)
+            document = foreign.from_json(content.decode("ascii"), foreign.SCENARIO_BOOK)
             listed = document["scenarios"] if isinstance(document, dict) else None
             if not isinstance(listed, list):
                 raise ValueError("no list")
             return [scenario_io.from_dict(item) for item in listed]
-        except (OSError, ValueError, KeyError, RecursionError, PrismError):
+        except (OSError, ValueError, KeyError, PrismError):
             raise ConfigError(
                 f"The file {path.name} of this workspace does not hold scenarios as this program "
                 "writes them. Move it away, or choose another workspace.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from prism_core import foreign
 from prism_core.config import wishes_dict, wishes_from
 from prism_core.errors import ConfigError
 from prism_core.planning.scenario import Scenario, figures
@@ -81,7 +82,7 @@ def loads(text: str, *, base: Scenario | None = None) -> tuple[Scenario, ...]:
         ConfigError: when it is not TOML, holds no scenario, or uses a name twice.
     """
     try:
-        document = tomllib.loads(text)
+        document = foreign.from_toml(text, foreign.SCENARIO)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"The scenarios are not valid TOML: {error}.", field="scenario") from None
     listed = document.get("scenario")
@@ -104,7 +105,7 @@ def load(path: Path, *, base: Scenario | None = None) -> tuple[Scenario, ...]:
         ConfigError: when it cannot be read; others as for `loads`.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = foreign.text_of(path, foreign.SCENARIO)
     except (OSError, UnicodeDecodeError):
         raise ConfigError(f"The file {path.name!r} cannot be read.", field="scenario") from None
     return loads(text, base=base)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.bundle.layout import json_text
 from prism_core.bundle.own_settings import check_own
 from prism_core.data import schema_io
@@ -108,7 +109,7 @@ def load(path: str | Path) -> Approved:
     """
     source = Path(path)
     try:
-        return loads(source.read_text(encoding="utf-8"))
+        return loads(foreign.text_of(source, foreign.APPROVAL))
     except (OSError, UnicodeDecodeError):
         raise ConfigError(
             f"The approval {source.name!r} cannot be read.", field="protocol"
@@ -163,8 +164,8 @@ def approve(protocol: str, *, by: str, role: str, date: str) -> Approved:
 
 def _document(text: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = foreign.from_json(text, foreign.APPROVAL)
+    except ValueError:
         document = None
     if not isinstance(document, dict):
         raise ConfigError("The file is not readable as JSON.", field="protocol")

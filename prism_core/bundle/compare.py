@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+from prism_core import foreign
 from prism_core.bundle.layout import json_text, read_json
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def difference(found: object, expected: object, where: str = "") -> str | None:
 
 def same_text(path: Path, text: str) -> bool:
     """Whether a file holds this text; JSON may differ in the last digits of its floats."""
-    content = path.read_bytes()
+    content = foreign.content_of(path, foreign.BUNDLE)
     if content == text.encode("utf-8"):
         return True
     if path.suffix != ".json":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.errors import BundleError
 
 if TYPE_CHECKING:
@@ -60,10 +61,11 @@ def read_json(path: Path) -> dict[str, Any]:
         BundleError: when it is not JSON, not an object, names a key twice, or holds NaN.
     """
     try:
-        document = json.loads(
-            path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_constant
-        )
-    except (OSError, ValueError, RecursionError):
+        document = foreign.from_json(
+            foreign.text_of(path, foreign.BUNDLE), foreign.BUNDLE,
+            object_pairs_hook=_once, parse_constant=_no_constant,
+        )  # fmt: skip
+    except (OSError, ValueError):
         document = None
     if not isinstance(document, dict):
         raise BundleError(f"{path.name} is not readable as JSON.", field=path.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from prism_core import foreign
 from prism_core.bundle import signing
 from prism_core.bundle.layout import (
     LOCAL,
@@ -48,7 +49,18 @@ def write(folder: Path, workspace: Path | None) -> None:
 def digests(folder: Path) -> dict[str, str]:
     """SHA-256 of the bundle's files that are there."""
     present = (name for name in (*NEEDED, *OPTIONAL) if (folder / name).is_file())
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in present}
+    return {name: _digest(folder / name) for name in present}
+
+
+def _digest(path: Path) -> str:
+    if path.stat().st_size > foreign.TABLE.size:
+        raise BundleError(
+            f"The file {path.name} is larger than {foreign.TABLE.size // 10**9} GB, which is not "
+            "read.",
+            field=path.name,
+        )
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, ALGORITHM).hexdigest()
 
 
 def public_names(folder: Path) -> tuple[str, ...]:
@@ -119,8 +131,11 @@ def signer(folder: Path) -> str | None:
         return None
     if not (pem.is_file() and signature.is_file()):
         raise BundleError("Of the signature and its key one is missing.", field="signature")
-    signed = Signed(signature=signature.read_bytes(), pem=pem.read_bytes())
-    signing.confirm((folder / MANIFEST).read_bytes(), signed)
+    signed = Signed(
+        signature=foreign.content_of(signature, foreign.SIGNATURE),
+        pem=foreign.content_of(pem, foreign.SIGNATURE),
+    )
+    signing.confirm(foreign.content_of(folder / MANIFEST, foreign.BUNDLE), signed)
     return signing.fingerprint(signed.pem)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import config as configs
-from prism_core import scenario_io
+from prism_core import foreign, scenario_io
 from prism_core.bundle import noisy
 from prism_core.bundle.certificate import Facts
 from prism_core.bundle.layout import (
@@ -184,6 +183,6 @@ def _scenarios(path: Path) -> tuple[Scenario, ...]:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return foreign.from_toml(foreign.text_of(path, foreign.CONFIG), foreign.CONFIG)
     except (OSError, ValueError):
         raise BundleError(f"{path.name} is not readable as TOML.", field=RUN) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from prism_core import foreign
 from prism_core.bundle.layout import PARQUET, SYNTHETIC
 from prism_core.bundle.spreadsheet import csv_text, raw_csv_text, read_csv
 from prism_core.data.encoding import rows_outside
@@ -36,7 +37,7 @@ def rows_findings(folder: Path, plan: Plan) -> list[str]:
     ]
     if typed.header != text.header or not typed.frame.equals(text.frame):
         found.append(f"{SYNTHETIC} and {PARQUET} do not hold the same rows.")
-    if (folder / SYNTHETIC).read_bytes() != raw_csv_text(text).encode("utf-8"):
+    if foreign.content_of(folder / SYNTHETIC, foreign.TABLE) != raw_csv_text(text).encode("utf-8"):
         found.append(f"{SYNTHETIC} is not written as this program writes it.")
     return found
 
@@ -46,7 +47,7 @@ def redrawn_findings(
 ) -> list[str]:
     """The model fitted again and its rows drawn again must be the rows in the folder."""
     _, table = draw(plan, fit_model(plan, measurements), seed)
-    if csv_text(table).encode("utf-8") == (folder / SYNTHETIC).read_bytes():
+    if csv_text(table).encode("utf-8") == foreign.content_of(folder / SYNTHETIC, foreign.TABLE):
         return _parquet_findings(folder, table)
     found = read_csv(folder / SYNTHETIC).frame
     again = from_frame(table).frame
@@ -69,7 +70,7 @@ def _parquet_findings(folder: Path, table: pd.DataFrame) -> list[str]:
 
     again = io.BytesIO()
     table.to_parquet(again, index=False)
-    if again.getvalue() == (folder / PARQUET).read_bytes():
+    if again.getvalue() == foreign.content_of(folder / PARQUET, foreign.TABLE):
         return []
     theirs, ours = pq.read_metadata(folder / PARQUET), pq.read_metadata(again)
     same_writer = theirs.created_by == ours.created_by

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ def read_map(text: str, *, prefix: int | None = None) -> CodeGroups:
     Raises:
         SchemaError: naming the line that is none.
     """
+    foreign.check_size(text, foreign.CODES)
     lines = _body(text)
     if prefix is not None:
         return by_prefix((cells[0] for _, cells in lines), prefix)
@@ -353,7 +355,7 @@ def _read(name: str, folder: Path) -> str:
     if Path(name).name != name:
         raise _error("the file of a map must stand beside the schema, and be named without folders")
     try:
-        return (folder / name).read_text(encoding="utf-8")
+        return foreign.text_of(folder / name, foreign.CODES)
     except (OSError, UnicodeDecodeError, ValueError):
         pass
     raise _error(f"the file {name!r} cannot be read as UTF-8 text")

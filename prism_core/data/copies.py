@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from prism_core import files
+from prism_core.data import parquet
 from prism_core.data.delimited import CHUNK, read_delimited
 from prism_core.data.guard import guarded
 from prism_core.data.tables import arrow_texts
@@ -74,6 +75,7 @@ def readable_parquet(path: Path, target: Path) -> Path:
 
     def work() -> Path:
         with pq.ParquetFile(path) as file:
+            parquet.check_declared(file.metadata, path.stat().st_size, path.name)
             _check_case(file.schema_arrow.names, path.name)
             exotic = [not _travels(kind) for kind in file.schema_arrow.types]
             if not any(exotic):

@@ -10,10 +10,12 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, BinaryIO
 
 import pandas as pd
 
+from prism_core import foreign
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -70,7 +72,10 @@ def read_delimited(
     head = stream.read(_HEAD)
     encoding = _encoding(head, name, encoding)
     text = _wound_back(stream, encoding)
-    _check_separator(_first_line(text, head, name), name, separator)
+    first = _first_line(text, head, name)
+    _check_separator(first, name, separator)
+    if first.count(separator) > 2 * foreign.COLUMNS:
+        raise _many_columns(name)
     header: list[str] | None = None
     for cells in _cut(_wound_back(stream, encoding, text), head, name, separator):
         if header is None:
@@ -179,6 +184,13 @@ def _check_separator(first: str, name: str, separator: str) -> None:
             )
 
 
+def _many_columns(name: str) -> TableError:
+    return TableError(
+        f"The header of {name!r} names more than {foreign.COLUMNS:,} columns, which are not read.",
+        field="header",
+    )
+
+
 def check_header(header: Sequence[str], name: str) -> None:
     """Refuse empty and repeated names, and names of more than one line.
 
@@ -202,7 +214,9 @@ def check_header(header: Sequence[str], name: str) -> None:
                 f"The header of {name!r} has {what} in position {', '.join(found)}. {mend}.",
                 field="header",
             )
-    repeated = sorted({cell for cell in header if list(header).count(cell) > 1})
+    if len(header) > foreign.COLUMNS:
+        raise _many_columns(name)
+    repeated = sorted(cell for cell, times in Counter(header).items() if times > 1)
     if repeated:
         raise TableError(
             f"The header of {name!r} names {', '.join(map(repr, repeated))} more than once. "

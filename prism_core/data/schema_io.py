@@ -10,6 +10,7 @@ from typing import Any, SupportsFloat
 
 import yaml
 
+from prism_core import foreign
 from prism_core.data import code_groups
 from prism_core.data.column import DEFAULT_BINS, Column, equal_edges
 from prism_core.data.dates import day_number, day_text
@@ -76,11 +77,11 @@ def parse(text: str) -> object:
     """The plain values of a YAML or JSON text.
 
     Raises:
-        SchemaError: when it is neither.
+        SchemaError: when it is neither, or beyond `foreign.SCHEMA`.
     """
     try:
         return _plain_values(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         last = text.count("\n")  # libyaml takes the end of the text for a line of its own
         place = f" near line {min(mark.line, last) + 1}" if mark else ""
@@ -92,11 +93,10 @@ def parse(text: str) -> object:
 def _plain_values(text: str) -> object:
     if text.lstrip().startswith("{"):
         try:
-            return json.loads(text)
+            return foreign.from_json(text, foreign.SCHEMA)
         except json.JSONDecodeError:
             pass  # YAML may be written in braces too
-    # A SafeLoader subclass: builds plain values only.
-    return yaml.load(text, Loader=_Loader)
+    return foreign.from_yaml(text, foreign.SCHEMA, _Loader)
 
 
 def load(path: str | Path) -> Schema:
@@ -108,10 +108,10 @@ def read_text(path: str | Path) -> str:
     """The text of a schema file.
 
     Raises:
-        SchemaError: when it cannot be read.
+        SchemaError: when it cannot be read, or is beyond `foreign.SCHEMA`.
     """
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return foreign.text_of(path, foreign.SCHEMA)
     except (OSError, UnicodeDecodeError):
         raise SchemaError(
             f"The schema file {Path(path).name!r} cannot be read as UTF-8 text.", field="schema"
@@ -136,25 +136,65 @@ def from_dict(document: object) -> Schema:
         )
     persons = document.get("persons")
     learned = document.get("learned")
+    person_id = scalar(document, "person_id", "person_id")
     return Schema(
         columns=tuple(
             column_from_dict(entry, number)
-            for number, entry in enumerate(document["columns"], start=1)
+            for number, entry in enumerate(columns_of(document), start=1)
         ),
-        provenance=document.get("provenance", "declared"),
+        provenance=scalar(document, "provenance", "provenance", "declared"),
         one_row_per_person=_flag(document, "one_row_per_person", "one_row_per_person"),
-        person_id=None if document.get("person_id") is None else str(document["person_id"]),
+        person_id=None if person_id is None else str(person_id),
         persons=None if persons is None else whole(persons, "persons"),
         prior=None if learned is None else Prior.from_dict(learned),
     )
 
 
-def column_from_dict(entry: object, number: int) -> Column:
-    """A column from plain values; `number` is its place, for messages."""
+def columns_of(document: dict[Any, Any]) -> list[Any]:
+    """The plain values of the columns, which are a list.
+
+    Raises:
+        SchemaError: when there are more than `foreign.COLUMNS`.
+    """
+    entries: list[Any] = document["columns"]
+    if len(entries) > foreign.COLUMNS:
+        raise SchemaError(f"A schema has at most {foreign.COLUMNS:,} columns.", field="columns")
+    return entries
+
+
+def scalar(entry: dict[Any, Any], key: str, field: str, default: Any = None) -> Any:  # noqa: ANN401
+    """A text, a number, true or false, or nothing: looked at before anything prints it.
+
+    Raises:
+        SchemaError: for a list or a section.
+    """
+    value = entry.get(key, default)
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise SchemaError(
+        f"{_place(field)} must be a text or a number, not a list or a section.", field=field
+    )
+
+
+def named_entry(entry: object, number: int) -> dict[str, Any]:
+    """The plain values of a column, whose name and kind can be named in messages.
+
+    Raises:
+        SchemaError: when it has none.
+    """
     if not isinstance(entry, dict) or entry.get("name") is None or "kind" not in entry:
         raise SchemaError(
             f"Entry {number} of the columns needs at least a name and a kind.", field="columns"
         )
+    name = scalar(entry, "name", f"columns[{number}].name")
+    for key in ("kind", "fill", "other", "description"):
+        scalar(entry, key, f"{str(name).strip()}.{key}")
+    return entry
+
+
+def column_from_dict(entry: object, number: int) -> Column:
+    """A column from plain values; `number` is its place, for messages."""
+    entry = named_entry(entry, number)
     if "learn" in entry:
         raise SchemaError(
             f"Column {entry['name']!r} is still to be learned. Run `prism learn-domain` first and "

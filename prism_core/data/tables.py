@@ -6,14 +6,17 @@ alone: a type guessed from rows would be the first thing to leak.
 
 from __future__ import annotations
 
+import hashlib
 import io
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
+from prism_core import foreign
 from prism_core.data.column import level_text
 from prism_core.data.delimited import check_header, read_delimited
 from prism_core.errors import TableError
@@ -32,10 +35,13 @@ class RawTable:
     Attributes:
         frame: one text column per header; missing values are empty texts.
         name: the file's name, for messages.
+        sha256: of the file's bytes, "" where the rows are not those of one file. It depends on
+            private rows: for comparing on the curator's own machine, see `data.known`.
     """
 
     frame: pd.DataFrame = field(repr=False)
     name: str = "table"
+    sha256: str = field(default="", repr=False, compare=False)
 
     @property
     def rows(self) -> int:
@@ -72,12 +78,21 @@ def read_table(
         encoding: the text encoding of a CSV.
 
     Raises:
-        TableError: with a suggested separator or encoding where one would help.
+        TableError: with a suggested separator or encoding where one would help; for a file beyond
+            `foreign.TABLE`, or one that takes longer than `foreign.SECONDS`.
     """
     content, name = _content(source, name)
-    if content[:4] == b"PAR1":
-        return _parquet(content, name)
-    return _csv(content, name, separator, encoding)
+    if len(content) > foreign.TABLE.size:
+        raise TableError(
+            f"The file {name!r} is larger than {foreign.TABLE.size // 10**9} GB, which is not read "
+            "into memory. Open it by its path."
+        )
+    found = (
+        _parquet(content, name)
+        if content[:4] == b"PAR1"
+        else _csv(content, name, separator, encoding)
+    )
+    return replace(found, sha256=hashlib.sha256(content).hexdigest())
 
 
 def _content(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[bytes, str]:
@@ -86,17 +101,27 @@ def _content(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[b
     if isinstance(source, (str, Path)):
         path = Path(source)
         try:
-            return path.read_bytes(), name or path.name
+            return foreign.content_of(path, foreign.TABLE), name or path.name
         except OSError:
             pass
         raise TableError(
             f"The file {path.name!r} cannot be read. Check the path and your permissions."
         )
-    return source.read(), name or "table"
+    return source.read(foreign.TABLE.size + 1), name or "table"
 
 
 def _csv(content: bytes, name: str, separator: str, encoding: str) -> RawTable:
-    chunks = list(read_delimited(io.BytesIO(content), name, separator=separator, encoding=encoding))
+    # An empty cell takes one byte here and many in memory.
+    if content.count(separator.encode()) + content.count(b"\n") > foreign.TABLE.values:
+        raise TableError(
+            f"The file {name!r} holds more than {foreign.TABLE.values:,} cells, which are not read "
+            "into memory."
+        )
+    ends, chunks = time.monotonic() + foreign.SECONDS, []
+    for chunk in read_delimited(io.BytesIO(content), name, separator=separator, encoding=encoding):
+        chunks.append(chunk)
+        if time.monotonic() > ends:
+            raise foreign.too_slow(name)
     frame = pd.concat(chunks, ignore_index=True)
     if len(frame) == 0:
         raise TableError(f"The file {name!r} has a header but no rows.")
@@ -104,10 +129,10 @@ def _csv(content: bytes, name: str, separator: str, encoding: str) -> RawTable:
 
 
 def _parquet(content: bytes, name: str) -> RawTable:
-    import pyarrow.parquet as pq
+    from prism_core.data import parquet
 
     try:
-        raw = from_arrow(pq.read_table(io.BytesIO(content)), name)
+        raw = from_arrow(parquet.read(content, name), name)
     except TableError:
         raise
     except Exception:  # noqa: BLE001  (whatever it is, its text may quote a cell)

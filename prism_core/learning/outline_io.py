@@ -48,7 +48,7 @@ def loads_outline(text: str, folder: Path | None = None) -> Outline:
         document = code_groups.with_files(document, folder)
     if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
         raise SchemaError("A schema needs a list named 'columns'.", field="columns")
-    entries = document["columns"]
+    entries = schema_io.columns_of(document)
     columns: list[Column | Request] = [
         request_from_dict(entry, number)
         if _to_learn(entry)
@@ -111,10 +111,7 @@ def request_from_dict(entry: dict[str, Any], number: int) -> Request:
     Raises:
         SchemaError: when it is not usable; the message names the column.
     """
-    if entry.get("name") is None or "kind" not in entry:
-        raise SchemaError(
-            f"Entry {number} of the columns needs at least a name and a kind.", field="columns"
-        )
+    entry = schema_io.named_entry(entry, number)
     name, kind = str(entry["name"]).strip(), entry["kind"]
     learn = {} if entry["learn"] is True else entry["learn"]
     if not isinstance(learn, dict):

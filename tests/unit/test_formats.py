@@ -119,7 +119,7 @@ def test_an_edge_list_by_hand():
         ('{"nodes": ["\\ud800"], "edges": []}', "nodes", "Entry 1 of the graph has no 'id'"),
         ("from,to\n" + "a" * 200_000 + ",b\n", "dag", "not a regular CSV"),
         ("{", "dag", "not readable as JSON .line 1"),
-        ("[" * 100_000, "dag", "not readable as JSON"),
+        ("[" * 100_000, "dag", "more than 100 deep"),
         ('{"nodes": ' + "9" * 5000 + "}", "dag", "not readable as JSON"),
         ("[]", "dag", "lists 'nodes' and 'edges'"),
         ('{"nodes": []}', "dag", "lists 'nodes' and 'edges'"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.bundle.spreadsheet import csv_text
 from prism_core.data import schema_io
 from prism_core.errors import EvaluationError
@@ -93,7 +94,8 @@ def read(path: Path) -> ComparedFolder:
         EvaluationError: when something is missing or was changed by hand.
     """
     try:
-        found = json.loads((path / DOCUMENT).read_text(encoding="utf-8"))
+        text = foreign.text_of(path / DOCUMENT, foreign.COMPARATOR)
+        found = foreign.from_json(text, foreign.COMPARATOR)
         known_method(found["method"]["name"])
         usable = isinstance(found["guarantee"]["declared_epsilon"], float | int)
         usable = usable and isinstance(found["stamp"], str) and (path / PARQUET).is_file()

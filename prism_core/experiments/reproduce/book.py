@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.errors import EvaluationError
 from prism_core.experiments.reproduce.outcomes import Row
 
@@ -96,7 +97,7 @@ class Book:
             EvaluationError: when it is no file of results.
         """
         try:
-            document = json.loads(text)
+            document = foreign.from_json(text, foreign.DOCUMENT)
             if document["format"] != _FORMAT:
                 raise EvaluationError("This file of results has another format.", field="format")
             return cls(
@@ -120,7 +121,7 @@ def load(path: Path) -> Book:
     Raises:
         EvaluationError: when it is no file of results.
     """
-    return Book.from_text(path.read_text(encoding="utf-8")) if path.exists() else Book()
+    return Book.from_text(foreign.text_of(path, foreign.DOCUMENT)) if path.exists() else Book()
 
 
 def here(command: str) -> Made:

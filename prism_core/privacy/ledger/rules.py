@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from prism_core import foreign
 from prism_core.errors import ConfigError, PrivacyError
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def approval_required(workspace: Path) -> bool:
         ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
     """
     try:
-        document = tomllib.loads((workspace / SETTINGS).read_text(encoding="utf-8"))
+        text = foreign.text_of(workspace / SETTINGS, foreign.CONFIG)
+        document = foreign.from_toml(text, foreign.CONFIG)
     except FileNotFoundError:
         return False
     except (OSError, ValueError):

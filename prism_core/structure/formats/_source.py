@@ -7,9 +7,10 @@ import re
 import zlib
 from pathlib import Path
 
+from prism_core import foreign
 from prism_core.errors import StructureError
 
-MAX_BYTES = 20_000_000
+MAX_BYTES = foreign.GRAPH.size
 """The largest file read: 10,000 nodes with 100,000 edges fit into it in every format."""
 
 _WIDE = {
@@ -30,8 +31,7 @@ def text_of(source: str | bytes | Path) -> str:
         source = _bytes_of(source)
     if isinstance(source, bytes):
         return _decoded(_unpacked(source))
-    if len(source) > MAX_BYTES:
-        raise _too_large()
+    foreign.check_size(source, foreign.GRAPH)
     if re.search("[\ud800-\udfff]", source):
         raise StructureError(
             "The graph holds half of a surrogate pair, which is not text. Save it as UTF-8.",
@@ -42,8 +42,7 @@ def text_of(source: str | bytes | Path) -> str:
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        return foreign.content_of(path, foreign.GRAPH)
     except (OSError, ValueError):  # a path with a NUL is a ValueError
         raise StructureError(f"The graph file {path.name!r} cannot be read.", field="dag") from None
 

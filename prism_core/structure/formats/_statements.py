@@ -227,7 +227,8 @@ class Parser:
                 if edges:
                     self.dialect.on_edge(self.sketch, attribute)
                 else:
-                    for node in ends:
+                    for node in ends:  # each is a step: many nodes times many attributes
+                        self.sketch.step(attribute.mark, MAX_STEPS)
                         self.dialect.on_node(self.sketch, node, attribute)
         return nodes
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r'"(?P<quoted>[^"]*)"|(?P<plain>[^\s{}()|,;"]+)')
 # Inside a block only braces, quotes and comments matter; a comment follows a space or a sign.
-_INSIDE = re.compile(r'[{}]|"(?P<quoted>[^"]*)"|(?<=[\s{};,])(?://[^\n]*|/\*.*?\*/)', re.DOTALL)
+_INSIDE = re.compile(r'[{}]|"(?P<quoted>[^"]*)"|(?<=[\s{};,])(?://[^\n]*|/\*)')
 _POSITION = re.compile(r"\s*position\s*=\s*\(([^()]*)\)\s*")
 _PLAIN = re.compile(r'[^\s{}()|,;"/\x00-\x1f\x7f-\x9f]+')
 _KEYWORDS = {"network", "variable", "probability"}
@@ -66,6 +66,8 @@ class _Reader:
         found = _SPACE.match(self.text, self.at)
         assert found is not None  # it matches the empty text
         self.at = found.end()
+        if self.text.startswith("/*", self.at):
+            raise self.unclosed(self.at)
         return self.at >= len(self.text)
 
     def ahead(self, sign: str) -> bool:
@@ -79,6 +81,9 @@ class _Reader:
     def unexpected(self, what: str) -> StructureError:
         end = " (the text ends too early)" if self.at >= len(self.text) else ""
         return self.sketch.refuse(self.at, f"{what}{end}.")
+
+    def unclosed(self, mark: int) -> StructureError:
+        return self.sketch.refuse(mark, "this comment is not closed. Add '*/'.")
 
     def word(self) -> tuple[str, int]:
         self.done()
@@ -94,15 +99,20 @@ class _Reader:
         """Step over `{ ... }`; the quoted texts in it."""
         self.take("{")
         depth, start, texts = 1, self.at, []
-        for found in _INSIDE.finditer(self.text, start):
-            if found.group() == "{":
+        while (found := _INSIDE.search(self.text, self.at)) is not None:
+            self.at = found.end()
+            if found.group() == "/*":  # looked for once: many that are not closed take no longer
+                end = self.text.find("*/", self.at)
+                if end < 0:
+                    raise self.unclosed(found.start())
+                self.at = end + 2
+            elif found.group() == "{":
                 depth += 1
             elif found.group() == "}":
                 depth -= 1
             elif found.group("quoted") is not None and len(texts) < 100:
                 texts.append(found.group("quoted"))
             if depth == 0:
-                self.at = found.end()
                 return texts
         raise self.sketch.refuse(start - 1, "this block is not closed. Add the missing '}'.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.errors import StructureError
 from prism_core.structure.dag import MAX_NAME, is_name
 from prism_core.structure.formats._learned import told, with_told
@@ -22,8 +23,8 @@ def read(text: str) -> Drawing:
     learned, and what that cost.
     """
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        document = foreign.from_json(text, foreign.GRAPH)
+    except ValueError as error:
         known = isinstance(error, json.JSONDecodeError)
         spot = f" (line {error.lineno}, column {error.colno})" if known else ""
         raise StructureError(f"The graph is not readable as JSON{spot}.", field="dag") from None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from prism_core.experiments.comparators.external.methods import External
 
+_CELL = 32  # most bytes of a code that was written as text
 _LOOK = 0.1  # seconds between two looks at the process
 _KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT")
 
@@ -147,6 +148,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _read(file: Path, about: External, rows: int, sizes: Sequence[int]) -> NDArray[np.int32]:
     try:
+        # What another package wrote: a code of a declared level has few digits.
+        if file.stat().st_size > _CELL * rows * len(sizes):
+            raise ValueError("larger than the table")
         found = np.loadtxt(file, dtype=np.int64, delimiter=",", ndmin=2)
     except (OSError, ValueError):
         found = np.empty((0, 0), dtype=np.int64)
