@@ -753,6 +753,19 @@ CATALOGUE = (
         "FILE, FOLDER = 0o600, 0o700", "FILE, FOLDER = 0o666, 0o700",
         "unit/test_files.py::test_every_part_of_a_workspace",
     ),
+    # --- files that others made ---
+    _one(
+        "YAML may have aliases", "foreign.py",
+        'if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:',
+        "if False:",
+        "unit/test_foreign.py::test_aliases_are_refused_before_they_stand_for_anything",
+    ),
+    _one(
+        "a Parquet file may unpack to any size", "data/parquet_child.py",
+        "(resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds)",
+        "(resource.RLIMIT_CPU, seconds)",
+        "unit/test_foreign.py::test_a_parquet_file_is_unpacked_where_memory_has_an_end",
+    ),
     # --- the report ---
     _one(
         "names in the report are markup", "bundle/report.py",

@@ -78,7 +78,11 @@ def test_files_of_both_kinds(tmp_path, schema):
         ("kind: numeric\n  lower: 0\n  upper: 1\n  edges: [a]", "ward.edges", "must be a number"),
         ("kind: numeric\n  lower: 0\n  upper: 9\n  integer: yes", "ward.integer", "true or false"),
         ("kind: numeric\n  lower: 0\n  upper: 9\n  decimals: 1.5", "ward.decimals", "whole number"),
-        ("kind: numeric\n  lower: 0\n  upper: 9\n  fill: [1]", "ward.fill", "must be a text or a number"),
+        (
+            "kind: numeric\n  lower: 0\n  upper: 9\n  fill: [1]",
+            "ward.fill",
+            "must be a text or a number",
+        ),
         ("kind: date\n  lower: 2020-13-01\n  upper: 2021-01-01", "ward.lower", "YYYY-MM-DD"),
         ("kind: date\n  lower: 2020-01-01\n  upper: soon", "ward.upper", "YYYY-MM-DD"),
     ],
