@@ -24,6 +24,7 @@ from prism_core.errors import (
     BundleError,
     ConfigError,
     EvaluationError,
+    LedgerError,
     PrismError,
     SchemaError,
     StructureError,
@@ -118,6 +119,9 @@ COLUMNS = 10_000
 """Most columns of a table, and of a schema."""
 SECONDS = 120
 """How long a table may be read into memory; every other file here takes seconds at most."""
+LEDGER = Limit(
+    what="The note beside the ledger", field="workspace", error=LedgerError, size=_MB, values=10_000
+)
 SIGNATURE = Limit(
     what="The signature or its key", field="signature", error=BundleError, size=100_000, values=1
 )

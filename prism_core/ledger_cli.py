@@ -1,4 +1,7 @@
-"""The commands `prism ledger list | show | verify | export | key`. They read; none writes."""
+"""The commands `prism ledger list | show | verify | accept | export | key`.
+
+They read; `accept` alone writes, a note beside the ledger.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from prism_core.errors import LedgerError
 if TYPE_CHECKING:
     import argparse
 
-    from prism_core.privacy.ledger import Balance, Charge, Ledger
+    from prism_core.privacy.ledger import Balance, Charge, Ledger, Verification
 
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
@@ -31,12 +34,17 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="a digest that an earlier verify printed; shows whether entries were cut off since",
     )  # fmt: skip
     verify.set_defaults(run=_verify)
+    accept = ways.add_parser(
+        "accept", help="say that an older copy of the ledger was put in place on purpose"
+    )
+    accept.add_argument("--why", required=True, metavar="TEXT", help="kept, and shown by verify")
+    accept.set_defaults(run=_accept)
     export = ways.add_parser("export", help="everything as JSON, for auditors")
     export.add_argument("--out", type=Path, metavar="FILE", help="write there (default: print)")
     export.set_defaults(run=_export)
     key = ways.add_parser("key", help="fingerprint of the key that signs bundles, to hand out")
     key.set_defaults(run=_key)
-    for command in (listed, show, verify, export, key):
+    for command in (listed, show, verify, accept, export, key):
         command.add_argument(
             "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
         )
@@ -131,9 +139,7 @@ def _event_text(event: dict[str, Any]) -> str:
 
 def _verify(arguments: argparse.Namespace) -> None:
     found = _open(arguments).verify(arguments.head)
-    text = "\n".join(
-        [*found.findings, f"{found.rows} entries; the last digest is {found.head or '-'}"]
-    )
+    text = _verified(found)
     _emit(arguments, found.to_dict(), text)
     if not found.ok:
         raise LedgerError(
@@ -141,6 +147,17 @@ def _verify(arguments: argparse.Namespace) -> None:
             "nothing from it until somebody has looked.",
             field="ledger",
         )
+
+
+def _verified(found: Verification) -> str:
+    accepted = [f"an older copy was accepted: {why}" for why in found.accepted]
+    last = f"{found.rows} entries; the last digest is {found.head or '-'}"
+    return "\n".join([*found.findings, *accepted, last])
+
+
+def _accept(arguments: argparse.Namespace) -> None:
+    found = _open(arguments).accept(arguments.why)
+    _emit(arguments, found.to_dict(), _verified(found))
 
 
 def _export(arguments: argparse.Namespace) -> None:

@@ -397,6 +397,9 @@ def test_what_this_ledger_does_not_hold_is_owed(free, frame, tmp_path, how):
             (free / name).unlink(missing_ok=True)
         shutil.copy(tmp_path / "backup", ledger.path)
         ledger = Ledger()
+        with pytest.raises(LedgerError, match="an older copy"):
+            ledger.balance("ward")
+        ledger.accept("the disk was replaced")
         learned_in(free, frame)  # alike, and under the same number
     elif how == "void":
         with ledger._store.transaction(write=True) as db:

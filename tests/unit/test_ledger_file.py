@@ -242,6 +242,8 @@ def test_a_tail_cut_off_is_seen_with_a_noted_digest(ledger):
         "DELETE FROM chain WHERE id = (SELECT MAX(id) FROM chain)",
         *(text for name, text in triggers().items() if name.startswith(("chain", "corrections"))),
     )  # fmt: skip
+    assert "entry 7, which the workspace noted, is missing" in ledger.verify().findings[0]
+    (ledger.path.parent / "ledger.head").unlink()
     assert ledger.verify().ok  # the rest is whole; nothing in the file can tell
     assert "The noted digest is not in the chain" in ledger.verify(head=head).findings[0]
     assert not ledger.verify(head="").findings
@@ -256,6 +258,8 @@ def test_a_charge_below_its_events_is_found_and_counts_in_full(ledger):
     run(ledger, 'UPDATE charges SET events = \'[{"event": "new"}]\' WHERE id = 1')
     assert "The events of charge 1 cannot be read." in ledger.verify().findings
     with pytest.raises(LedgerError, match="cannot account for"):
+        ledger.balance("ward")
+    with pytest.raises(LedgerError, match="not as this program wrote it"):
         charge(ledger, 0.1)
 
 

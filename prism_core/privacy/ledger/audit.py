@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import PrismError
 from prism_core.privacy.ledger.composition import TOLERANCE, cost
+from prism_core.privacy.ledger.queries import events_of
 from prism_core.privacy.ledger.store import COLUMNS, digest, row_of, triggers
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
+
+    from prism_core.privacy.ledger.head import Head
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +27,13 @@ class Verification:
         rows: number of entries in the chain.
         head: the newest digest. Noted outside the workspace, it shows later whether entries
             were cut off.
+        accepted: what was said of older copies that were put in place on purpose.
     """
 
     findings: tuple[str, ...]
     rows: int
     head: str
+    accepted: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -40,14 +44,16 @@ class Verification:
         """Plain values for JSON."""
         return {
             "ok": self.ok, "rows": self.rows, "head": self.head, "findings": list(self.findings),
+            "accepted": list(self.accepted),
         }  # fmt: skip
 
 
-def verify(db: sqlite3.Connection, head: str = "") -> Verification:
+def verify(db: sqlite3.Connection, head: str = "", noted: Head | None = None) -> Verification:
     """Check the file, the chain, the triggers, every charge's events and its states.
 
     Args:
         db: a connection inside a transaction.
+        noted: the entry that was noted beside the file.
         head: a digest noted earlier, whole or its first 12 letters or more; it must be in the
             chain. "" for none.
     """
@@ -55,8 +61,16 @@ def verify(db: sqlite3.Connection, head: str = "") -> Verification:
     findings = [*_file(db), *_chain(db, chain), *_rows(db, chain), *_triggers(db), *_charges(db)]
     if head and not (len(head) >= 12 and any(entry[3].startswith(head) for entry in chain)):
         findings.append("The noted digest is not in the chain: entries were removed or rewritten.")
+    if noted is not None and noted.missing(db):
+        findings.append(
+            f"The file is not the one that was used last: entry {noted.rows}, which the workspace "
+            "noted, is missing or another one."
+        )
     return Verification(
-        findings=tuple(findings), rows=len(chain), head=chain[-1][3] if chain else ""
+        accepted=() if noted is None else noted.accepted,
+        findings=tuple(findings),
+        rows=len(chain),
+        head=chain[-1][3] if chain else "",
     )
 
 
@@ -102,8 +116,8 @@ def _charges(db: sqlite3.Connection) -> Iterator[str]:
         states.setdefault(charge, []).append(state)
     for number, rho, events in db.execute("SELECT id, rho, events FROM charges ORDER BY id"):
         try:
-            known = cost(json.loads(events)).rho
-        except (PrismError, ValueError):
+            known = cost(events_of(events)).rho
+        except PrismError:
             yield f"The events of charge {number} cannot be read."
         else:
             if not known <= rho * (1.0 + TOLERANCE):

@@ -22,6 +22,7 @@ from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.ledger import audit, composition, fingerprint, rules
+from prism_core.privacy.ledger import head as heads
 from prism_core.privacy.ledger.composition import Item
 from prism_core.privacy.ledger.queries import (
     all_assets,
@@ -179,6 +180,7 @@ class Ledger:
         listed = composition.with_reserve([event_dict(event) for event in events], spent.rho)
         item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
         with self._store.transaction(write=True) as db:
+            _check_whole(db)
             key, known = the_asset(db, asset)
             if approval is not None:
                 _check_approval(db, plan, known.name, approval)
@@ -277,8 +279,13 @@ class Ledger:
         return tuple(missing)
 
     def balance(self, asset: str) -> Balance:
-        """What an asset has spent and has left."""
+        """What an asset has spent and has left.
+
+        Raises:
+            LedgerError: when there is no such asset, or the file is not the one used last.
+        """
         with self._store.transaction() as db:
+            self._store.check_head(db)
             key, known = the_asset(db, asset)
             return composition.compose(known, counted(db, key))
 
@@ -324,7 +331,26 @@ class Ledger:
     def verify(self, head: str = "") -> audit.Verification:
         """Check the whole file; see `audit.verify`."""
         with self._store.transaction() as db:
-            return audit.verify(db, head)
+            return audit.verify(db, head, heads.noted(self.path.parent))
+
+    def accept(self, why: str) -> audit.Verification:
+        """Say that the file as it is, an older copy for example, was put in place on purpose.
+
+        What was charged since that copy is forgotten: charge it again by hand, or spend less.
+
+        Args:
+            why: in a few words; kept, and shown by every later check.
+
+        Raises:
+            LedgerError: when nothing is said, or the file itself is not as the program wrote it.
+        """
+        with self._store.transaction() as db:
+            found = audit.verify(db)
+            newest = heads.Head.of(db)
+        if not found.ok:
+            raise LedgerError(f"{found.findings[0]} That cannot be accepted.", field="ledger")
+        heads.accept(self.path.parent, newest, why)
+        return self.verify()
 
     def export(self) -> dict[str, Any]:
         """Everything in the ledger as plain values, for auditors.
@@ -334,7 +360,7 @@ class Ledger:
         """
         with self._store.transaction() as db:
             assets = all_assets(db)
-            found = audit.verify(db)
+            found = audit.verify(db, noted=heads.noted(self.path.parent))
             balances = [composition.compose(asset, counted(db, key)) for key, asset in assets]
             charges = all_charges(db)
             chain = db.execute("SELECT kind, row, digest FROM chain ORDER BY id").fetchall()
@@ -345,6 +371,17 @@ class Ledger:
             "verification": found.to_dict(),
             "chain": [dict(zip(("kind", "row", "digest"), entry, strict=True)) for entry in chain],
         }
+
+
+def _check_whole(db: sqlite3.Connection) -> None:
+    """Nothing is charged to a file that is not as the program wrote it."""
+    found = audit.verify(db)
+    if not found.ok:
+        raise LedgerError(
+            f"The ledger is not as this program wrote it. {found.findings[0]} Nothing was charged. "
+            "Keep the file as it is; `prism ledger verify` lists what is wrong.",
+            field="workspace",
+        )
 
 
 def _check_approval(db: sqlite3.Connection, plan: str, asset: str, approval: Consent) -> None:

@@ -26,6 +26,25 @@ _COUNTS = (
 """Of a charge c: whether it counts, which it does whatever is not recorded as void."""
 
 
+def events_of(text: str) -> tuple[dict[str, Any], ...]:
+    """The events of a charge as they stand in the file.
+
+    Raises:
+        LedgerError: when they cannot be read.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(event, dict) for event in found):
+        raise LedgerError(
+            "The ledger holds a charge whose events cannot be read. Nothing was charged. Keep the "
+            "file as it is; `prism ledger verify` says which charge.",
+            field="workspace",
+        )
+    return tuple(found)
+
+
 def all_assets(db: sqlite3.Connection) -> list[tuple[int, Asset]]:
     """Row number and asset, in the order of registration."""
     rows = db.execute("SELECT id, name, epsilon, delta FROM assets ORDER BY id").fetchall()
@@ -63,7 +82,7 @@ def counted(db: sqlite3.Connection, asset: int) -> list[Item]:
         (asset,),
     ).fetchall()
     return [
-        Item(epsilon=epsilon, delta=delta, rho=rho, events=tuple(json.loads(events)))
+        Item(epsilon=epsilon, delta=delta, rho=rho, events=events_of(events))
         for epsilon, delta, rho, events in rows
     ]
 
@@ -77,7 +96,7 @@ def receipted(db: sqlite3.Connection, asset: int) -> dict[str, list[dict[str, An
     ).fetchall()
     found: dict[str, list[dict[str, Any]]] = {}
     for receipt, events in rows:
-        found.setdefault(receipt, []).extend(json.loads(events))
+        found.setdefault(receipt, []).extend(events_of(events))
     return found
 
 
@@ -109,7 +128,7 @@ def all_charges(db: sqlite3.Connection) -> tuple[Charge, ...]:
     keys = ("id", "asset", "plan", "accountant", "epsilon", "delta", "rho", "who", "why", "created")
     return tuple(
         Charge(
-            **dict(zip(keys, row[:-1], strict=True)), events=tuple(json.loads(row[-1])),
+            **dict(zip(keys, row[:-1], strict=True)), events=events_of(row[-1]),
             history=tuple(history.get(row[0], ())), corrections=tuple(notes.get(row[0], ())),
             state=history[row[0]][-1].state if row[0] in history else "reserved",
         )

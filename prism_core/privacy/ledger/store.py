@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sqlite3
 import time
 from contextlib import closing, contextmanager
@@ -17,14 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.errors import LedgerError
+from prism_core.privacy.ledger import head
+from prism_core.privacy.ledger.head import Head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 VERSION = 3
-PATIENCE = 60.0
-"""Seconds to wait for another process; charges take milliseconds."""
+SILENT = 2.0
+"""Seconds to wait for another process before it is said; charges take milliseconds."""
+PATIENCE = 15.0
+"""Seconds until waiting ends with an error."""
+
+_LOG = logging.getLogger(__name__)
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "assets": ("id", "name", "epsilon", "delta", "created"),
@@ -128,7 +135,7 @@ class Store:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)) as db:
+        with closing(sqlite3.connect(self.path, timeout=SILENT, isolation_level=None)) as db:
             _write_ahead(db)
             db.execute("PRAGMA synchronous=FULL")  # a commit returns when the disk has it
             db.execute("PRAGMA foreign_keys=ON")
@@ -139,23 +146,56 @@ class Store:
         """One transaction; writers take turns from its first line on.
 
         Raises:
-            LedgerError: when the file cannot be read or written.
+            LedgerError: when the file cannot be read or written, or a write would go to another
+                file than the one that was used last.
         """
         try:
             with self._connection() as db:
-                db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                _turn("BEGIN IMMEDIATE" if write else "BEGIN", db)
                 try:
+                    if write:
+                        self.check_head(db)
                     yield db
+                    newest = Head.of(db) if write else None
                 except BaseException:
                     db.execute("ROLLBACK")
                     raise
                 db.execute("COMMIT")
+            head.note(self.path.parent, newest)  # after the act: what is noted is in the file
         except sqlite3.Error:
             raise LedgerError(
                 "The ledger cannot be read or written just now. Check that its file is writable "
                 "and that no other program holds it.",
                 field="workspace",
             ) from None
+
+    def check_head(self, db: sqlite3.Connection) -> None:
+        """Refuse a file that does not hold the entry that was noted last.
+
+        Raises:
+            LedgerError: saying what to do.
+        """
+        noted = head.noted(self.path.parent)
+        why = "" if noted is None else noted.missing(db)
+        if why:
+            raise LedgerError(why, field="workspace")
+
+
+def _turn(begin: str, db: sqlite3.Connection) -> None:
+    """Wait for other writers: silently at first, then aloud, then no longer."""
+    ends = time.monotonic() + PATIENCE
+    told = False
+    while True:
+        try:
+            db.execute(begin)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            if not told:
+                _LOG.warning("Another program holds the ledger; waiting for it.")
+                told = True
+        else:
+            return
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:
