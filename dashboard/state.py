@@ -20,6 +20,7 @@ from dashboard.rehearsing import Rehearsing
 from dashboard.rivals import Rivals
 from dashboard.scenarios import PLAN, Scenarios
 from prism_core.errors import PrismError
+from prism_core.planning.regimes import given_by
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Graph:
         past, future: edges before and after, for undo and redo.
         provenance, prior: where a graph that was learned comes from, and what that cost; they
             stay with the edges that are drawn further until another graph is loaded.
+        unmeasured: names that are no column; those with an edge are nodes of the graph. A name
+            stays when its last edge goes, so that undo brings it back.
         drawn_before: edges drawn from knowledge that a learned graph took the place of.
         unused: what learning cost whose graph was put away again; it stays spent.
     """
@@ -74,8 +77,27 @@ class Graph:
     future: list[Edges] = field(default_factory=list)
     provenance: DagProvenance = "declared"
     prior: Prior | None = None
+    unmeasured: frozenset[str] = frozenset()
     drawn_before: Edges = ()
     unused: list[Prior] = field(default_factory=list)
+
+    def over(self, columns: Sequence[str], edges: Edges | None = None) -> Dag:
+        """The graph over the columns and over the unmeasured nodes that have an edge.
+
+        Args:
+            columns: of the table.
+            edges: others than those that are drawn, before they are taken.
+
+        Raises:
+            StructureError: when they make no graph.
+        """
+        edges = self.edges if edges is None else edges
+        hidden = self.unmeasured.difference(columns)
+        seen = dict.fromkeys(name for edge in edges for name in edge if name in hidden)
+        return Dag(
+            nodes=(*columns, *seen), edges=edges, unmeasured=tuple(seen),
+            provenance=self.provenance, prior=self.prior,
+        )  # fmt: skip
 
     def load(self, dag: Dag, positions: Mapping[str, tuple[float, float]] | None = None) -> None:
         """Put another graph in place, with how it came about and what that cost.
@@ -92,6 +114,7 @@ class Graph:
         self.positions, self.foreign = dict(positions or {}), bool(positions)
         self._put_away(dag.prior)
         self.provenance, self.prior = dag.provenance, dag.prior
+        self.unmeasured |= set(dag.unmeasured)
         self.replace(dag.edges)
         if learned:  # undo must not bring learned edges back without their cost
             self.past.clear()
@@ -115,7 +138,7 @@ class Graph:
         Args:
             names: the columns there are now; edges of others are gone.
         """
-        known, kept = set(names), self.drawn_before
+        known, kept = {*names, *self.unmeasured}, self.drawn_before
         self.forget()
         self.replace(tuple(edge for edge in kept if known.issuperset(edge)))
         self.past.clear()
@@ -396,14 +419,10 @@ class Project(Entries):
         if self.schema is None or not (self.graph.edges or self.graph.prior):
             return None
         graph = self.graph
-        drawn = (self.schema.names, graph.edges, graph.provenance, graph.prior)
+        drawn = (self.schema.names, graph.edges, graph.unmeasured, graph.provenance, graph.prior)
         # Asked for several times in a run, and looking for cycles takes its time.
         if self.checked_dag is None or self.checked_dag[0] != drawn:
-            dag = Dag(
-                nodes=self.schema.names, edges=graph.edges, provenance=graph.provenance,
-                prior=graph.prior,
-            )  # fmt: skip
-            self.checked_dag = (drawn, dag)
+            self.checked_dag = (drawn, graph.over(self.schema.names))
         return self.checked_dag[1]
 
     @property
@@ -424,8 +443,7 @@ class Project(Entries):
         """S as the graph gives it in the regime of some entries."""
         if self.dag is None or entries.regime == "predictive" or self.target is None:
             return frozenset()
-        chosen = self.dag.parents if entries.regime == "causal" else self.dag.markov_blanket
-        return frozenset(chosen(self.target))
+        return frozenset(given_by(self.dag, entries.regime, self.target))
 
     def design(self, letter: str) -> Entries:
         """Entries of the plan, or of a design beside it."""
@@ -499,11 +517,12 @@ class Project(Entries):
         return found
 
     def use_schema(self, schema: Schema | None) -> None:
-        """Take another schema; edges to columns that are gone are dropped."""
+        """Take another schema; edges of columns that are gone are dropped."""
         self.schema = schema
         if schema is None:
             return
-        kept = tuple(e for e in self.graph.edges if e[0] in schema and e[1] in schema)
+        known = {*schema.names, *self.graph.unmeasured}
+        kept = tuple(edge for edge in self.graph.edges if known.issuperset(edge))
         if kept != self.graph.edges:
             self.graph.replace(kept)
         self.graph.rev += 1

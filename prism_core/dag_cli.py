@@ -71,12 +71,12 @@ def _show(arguments: argparse.Namespace) -> None:
     document: dict[str, Any] = {
         "nodes": list(dag.nodes), "edges": [list(edge) for edge in dag.edges],
         "outcome": list(drawing.outcome), "exposure": list(drawing.exposure),
-        "latent": list(drawing.latent),
+        "unmeasured": list(dag.unmeasured),
     }  # fmt: skip
     lines = [f"{len(dag.nodes):,} nodes, {len(dag.edges):,} edges, no cycle"]
     lines += [
         f"{role}: {', '.join(document[role])}"
-        for role in ("outcome", "exposure", "latent")
+        for role in ("outcome", "exposure", "unmeasured")
         if document[role]
     ]
     if arguments.target is None:
@@ -89,15 +89,23 @@ def _show(arguments: argparse.Namespace) -> None:
 
 def _about(dag: Dag, target: str, limit: int) -> tuple[dict[str, Any], list[str]]:
     """What the graph means for the target: as data and as lines."""
+    from prism_core.planning.regimes import given_by
     from prism_core.planning.statement import statement
     from prism_core.planning.task import Task
-    from prism_core.structure.independence import blanket_sufficiency, missing_edges
+    from prism_core.structure.independence import (
+        blanket_sufficiency,
+        changes_not_covered,
+        missing_edges,
+    )
 
     groups = {
         "parents": dag.parents(target), "children": dag.children(target),
         "co_parents": dag.co_parents(target), "markov_blanket": dag.markov_blanket(target),
         "ancestors": dag.ancestors(target),
     }  # fmt: skip
+    if dag.unmeasured:
+        groups["causal_s"] = given_by(dag, "causal", target)
+        groups["changes_not_covered"] = changes_not_covered(dag, target, groups["causal_s"])
     said = {
         regime: statement(Task(target=target, regime=regime), dag)
         for regime in ("causal", "graphical")
@@ -134,7 +142,14 @@ def _ask(arguments: argparse.Namespace) -> None:
         if apart
         else f"{left} and {right} may depend on each other{known}: an open path connects them."
     )
-    _emit(arguments, {"left": left, "right": right, "given": given, "independent": apart}, text)
+    hidden = [name for name in dag.unmeasured if name in {left, right, *given}]
+    if hidden:
+        text += (
+            f" {', '.join(hidden)} {'is' if len(hidden) == 1 else 'are'} not in the table, so this "
+            "cannot be looked up in the rows."
+        )
+    document = {"left": left, "right": right, "given": given, "independent": apart}
+    _emit(arguments, document | ({"unmeasured": hidden} if hidden else {}), text)
 
 
 def _convert(arguments: argparse.Namespace) -> None:

@@ -23,6 +23,8 @@ _TEXT = "brought_text"
 _ROWS = 8  # nodes fitted at a time
 _SAID = 12  # sentences on what changes, at most
 _DROP = "Drop it"
+_KEEP = "Keep it: not in the table"
+_FIXED = (_KEEP, _DROP)
 _TYPES = ["json", "csv", "txt", "dag", "dot", "gv", "gml", "graphml", "xml", "bif", "gz", "r"]
 _EXAMPLE = "dag { age -> ward -> readmitted  age -> readmitted }"
 
@@ -37,7 +39,8 @@ class Brought:
         columns: the columns it is fitted to.
         hints: columns that each odd node may mean.
         choice: the column of a node, or None to leave the node out; nodes that are not decided
-            have no entry.
+            have no entry, and neither have those that are kept.
+        kept: odd nodes that stay in the graph as unmeasured.
         join: nodes left out whose causes are to point at their effects.
         page: which of the odd nodes are on screen.
         outcome: whether the outcome that the file names becomes Y.
@@ -49,6 +52,7 @@ class Brought:
     columns: tuple[str, ...]
     hints: dict[str, tuple[str, ...]]
     choice: dict[str, str | None] = field(default_factory=dict)
+    kept: set[str] = field(default_factory=set)
     join: set[str] = field(default_factory=set)
     page: int = 0
     outcome: bool = True
@@ -60,13 +64,38 @@ class Brought:
         return hashlib.sha256(self.source).hexdigest()[:12]
 
     def options(self, node: str) -> list[str]:
-        """What an odd node may become: to drop it stands first, then the likely columns."""
+        """What an odd node may become: unmeasured, dropped, then the likely columns."""
         hints = self.hints.get(node, ())
-        return [_DROP, *hints, *(name for name in self.columns if name not in hints)]
+        return [*_FIXED, *hints, *(name for name in self.columns if name not in hints)]
 
     def box(self, node: str) -> str:
         """Key of the entry for an odd node."""
         return f"odd_{self.mark}_{node}"
+
+    def decided(self, node: str) -> bool:
+        """Whether it is known what becomes of an odd node."""
+        return node in self.choice or node in self.kept
+
+    def place(self, node: str) -> int | None:
+        """Where in its options the choice of a node stands; None while it is open."""
+        if not self.decided(node):
+            return None
+        if node in self.kept:
+            return _FIXED.index(_KEEP)
+        column = self.choice[node]
+        return _FIXED.index(_DROP) if column is None else self.options(node).index(column, 2)
+
+    def put(self, node: str, place: int | None) -> None:
+        """Take a choice by its place in the options; None opens it again."""
+        self.choice.pop(node, None)
+        self.kept.discard(node)
+        if place is None:
+            return
+        if place == _FIXED.index(_KEEP):
+            self.kept.add(node)
+        else:
+            dropped = place == _FIXED.index(_DROP)
+            self.choice[node] = None if dropped else self.options(node)[place]
 
     @property
     def odd(self) -> tuple[str, ...]:
@@ -79,10 +108,12 @@ class Brought:
         Raises:
             StructureError: while a node is not decided, or two are the same column.
         """
-        asked = (tuple(self.choice.items()), frozenset(self.join))
+        asked = (tuple(self.choice.items()), frozenset(self.kept), frozenset(self.join))
         if self.known is None or self.known[0] != asked:
             join = [node for node in self.join if self.choice.get(node, "") is None]
-            found = matching.match(self.drawing, self.columns, self.choice, connect=join)
+            found = matching.match(
+                self.drawing, self.columns, self.choice, connect=join, unmeasured=self.kept
+            )
             self.known = (asked, found)
         return self.known[1]
 
@@ -151,8 +182,7 @@ def _brought(source: bytes) -> Brought:
         hints=matching.suggest(drawing.dag, schema.names),
     )  # fmt: skip
     found.choice.update(matching.automatic(drawing.dag, schema.names))
-    # What the file calls unmeasured is no column; what leaving it out changes is said below.
-    found.choice |= {node: None for node in found.odd if node in drawing.latent}
+    found.kept |= {node for node in found.odd if node in drawing.dag.unmeasured}
     st.session_state[_KEY] = found
     return found
 
@@ -175,7 +205,7 @@ def _fit(brought: Brought) -> None:
         return
     _changes(matched)
     _outcome(brought, matched)
-    if matched.drawing.dag.edges == project().graph.edges:
+    if matched.drawing.dag.edges == project().graph.edges:  # names say what is unmeasured
         st.session_state[_PENDING] = False
         st.success("This graph is the one in use.", icon=":material/check:")
         return
@@ -202,10 +232,13 @@ def _instead(*, learned: bool) -> str:
 def _odd_nodes(brought: Brought) -> None:
     """A row a node: which column it is, or leave it out."""
     odd = brought.odd
-    latent = [node for node in odd if node in brought.drawing.latent]
-    st.markdown("Say which column each of these is, or drop it.")
-    if latent:
-        st.caption(f"Marked in the file as unmeasured, and so dropped: {plain(', '.join(latent))}.")
+    marked = [node for node in odd if node in brought.drawing.dag.unmeasured]
+    st.markdown(
+        "Say which column each of these is. What nobody measured may stay in the graph: it is "
+        "never in S, and counts for what S protects against. Or drop it."
+    )
+    if marked:
+        st.caption(f"Marked in the file as unmeasured, and so kept: {plain(', '.join(marked))}.")
     pages = -(-len(odd) // _ROWS)
     if pages > 1:
         brought.page = int(
@@ -218,11 +251,17 @@ def _odd_nodes(brought: Brought) -> None:
     for node in odd[first : first + _ROWS]:
         _odd_node(brought, node)
     # Below the boxes, so that it counts what they say now.
-    open_nodes = [node for node in odd if node not in brought.choice]
+    open_nodes = [node for node in odd if not brought.decided(node)]
     if open_nodes:
-        st.button(
-            f"Drop the {_count(len(open_nodes), 'node')} not decided yet", key="drop_rest",
-            on_click=_drop, args=(brought,),
+        drop, keep, _ = st.columns([1, 1.4, 1])
+        number = _count(len(open_nodes), "node")
+        drop.button(
+            f"Drop the {number} not decided yet", key="drop_rest", on_click=_decide_rest,
+            args=(brought, _DROP),
+        )  # fmt: skip
+        keep.button(
+            f"Keep the {number} as not in the table", key="keep_rest", on_click=_decide_rest,
+            args=(brought, _KEEP),
         )  # fmt: skip
 
 
@@ -231,12 +270,13 @@ def _odd_node(brought: Brought, node: str) -> None:
     left.markdown(f"**{plain(node)}**")
     options, key = brought.options(node), brought.box(node)
     hints = brought.hints.get(node, ())
-    decided = node in brought.choice
-    current = brought.choice.get(node)
+    fixed = len(_FIXED)
     middle.selectbox(
         f"Column for {node}", range(len(options)), key=key, label_visibility="collapsed",
-        format_func=lambda i: f"{options[i]} (similar)" if 0 < i <= len(hints) else options[i],
-        index=(0 if current is None else options.index(current)) if decided else None,
+        format_func=lambda i: (
+            f"{options[i]} (similar)" if fixed <= i < fixed + len(hints) else options[i]
+        ),
+        index=brought.place(node),
         placeholder=f"Perhaps {hints[0]}" if hints else "Choose",
         on_change=_choose, args=(brought, node),
     )  # fmt: skip
@@ -254,22 +294,18 @@ def _choose(brought: Brought, node: str) -> None:
     key = brought.box(node)
     if key not in st.session_state:
         return
-    chosen = st.session_state[key]
-    if chosen is None:
-        brought.choice.pop(node, None)
-    else:
-        brought.choice[node] = brought.options(node)[chosen] if chosen else None
+    brought.put(node, st.session_state[key])
 
 
-def _drop(brought: Brought) -> None:
-    """Drop what is not decided when the button is pressed, not when it was drawn."""
+def _decide_rest(brought: Brought, what: str) -> None:
+    """Drop or keep what is not decided when the button is pressed, not when it was drawn."""
     for node in brought.odd:
         _choose(brought, node)
     for node in brought.odd:
-        if node not in brought.choice:
-            brought.choice[node] = None
+        if not brought.decided(node):
+            brought.put(node, _FIXED.index(what))
             if brought.box(node) in st.session_state:
-                st.session_state[brought.box(node)] = 0
+                st.session_state[brought.box(node)] = _FIXED.index(what)
 
 
 def _forget_rows() -> None:
@@ -287,7 +323,9 @@ def _changes(matched: Matched) -> None:
             "Renamed: " + ", ".join(pairs[:_SAID]) + (f" and {more} more" if more > 0 else "")
         )
     said = matched.consequences
-    harmless = [text for text in said if "nothing else changes" in text]
+    harmless = [
+        text for text in said if "nothing else changes" in text or "taken as measured" in text
+    ]
     for text in [text for text in said if text not in harmless][:_SAID]:
         st.warning(plain(text), icon=":material/link_off:")
     serious = len(said) - len(harmless)
@@ -296,7 +334,7 @@ def _changes(matched: Matched) -> None:
     for text in harmless[:3]:
         st.caption(plain(text))
     if len(harmless) > 3:
-        st.caption(f"{len(harmless) - 3:,} more nodes are dropped without consequence.")
+        st.caption(f"{len(harmless) - 3:,} more nodes are dropped or taken without consequence.")
 
 
 def _outcome(brought: Brought, matched: Matched) -> None:
@@ -315,8 +353,10 @@ def _use(brought: Brought, matched: Matched) -> None:
     if len(drawing.outcome) == 1 and brought.outcome:
         state.target = drawing.outcome[0]
         st.session_state["target_choice"] = state.target
+    hidden = drawing.dag.unmeasured
     st.session_state["graph_taken"] = (
         f"The graph is in use: {_count(len(drawing.dag.edges), 'edge')}"
+        + (f", {_count(len(hidden), 'node')} not in the table" if hidden else "")
         + (f", {_count(len(matched.dropped), 'node')} dropped." if matched.dropped else ".")
     )
 

@@ -13,6 +13,7 @@ from dashboard.parts import budget_shares
 from dashboard.parts.budget_entry import choose, entry, key_of, whole_number
 from dashboard.parts.target import K_HELP
 from dashboard.state import project
+from prism_core.planning.regimes import given_by
 
 if TYPE_CHECKING:
     from dashboard.entries import Entries
@@ -121,8 +122,8 @@ def weights(entries: Entries) -> None:
     assert state.schema is not None
     inside = set(state.protected_by(entries))
     if inside and state.dag is not None:
-        chosen = state.dag.parents if entries.regime == "causal" else state.dag.markov_blanket
-        inside |= {name for target in entries.further for name in chosen(target)}
+        dag, regime = state.dag, entries.regime
+        inside |= {n for target in entries.further for n in given_by(dag, regime, target)}
     names = [
         name for name in state.schema.names
         if (name != state.target or entries.further) and (name in inside or not inside)

@@ -31,7 +31,7 @@ def section() -> None:
     assert state.schema is not None and state.target is not None
     graph = state.graph
     _other_tab()
-    dag = Dag(nodes=state.schema.names, edges=graph.edges)
+    dag = graph.over(state.schema.names)
     chosen = state.settled_s
     drawing, switch = st.container(), st.container()
     if graph.edges:
@@ -129,6 +129,9 @@ def _nodes(
             hidden=column.name in hidden,
         )
         for column in state.schema.columns
+    ] + [
+        NodeView(name=name, role="unmeasured", tooltip=found[name].text, hidden=name in hidden)
+        for name in dag.unmeasured
     ]
 
 

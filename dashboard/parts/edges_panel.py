@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dashboard.state import project
-from dashboard.widgets import mistakes
-from prism_core.structure.dag import Dag
+from dashboard.widgets import mistakes, plain
 
 
 def section() -> None:
@@ -14,6 +15,7 @@ def section() -> None:
     _history()
     _list()
     _add()
+    _add_unmeasured()
 
 
 def _history() -> None:
@@ -68,9 +70,10 @@ def _list() -> None:
 def _add() -> None:
     schema = project().schema
     assert schema is not None
+    names = project().graph.over(schema.names).nodes
     with st.form("edge_form", border=True):
-        cause = st.selectbox("Cause", schema.names, key="edge_cause", index=None)
-        effect = st.selectbox("Effect", schema.names, key="edge_effect", index=None)
+        cause = st.selectbox("Cause", names, key="edge_cause", index=None)
+        effect = st.selectbox("Effect", names, key="edge_effect", index=None)
         sent = st.form_submit_button("Add edge", icon=":material/add:", width="stretch")
     if not sent:
         return
@@ -80,11 +83,42 @@ def _add() -> None:
     _put((*project().graph.edges, (cause, effect)))
 
 
-def _put(edges: tuple[tuple[str, str], ...]) -> None:
-    """Take the edges if they make a graph without a cycle."""
+def _add_unmeasured() -> None:
+    """A cause that is not in the table, with what it causes; it goes with its last edge."""
+    schema = project().schema
+    assert schema is not None
+    if project().graph.provenance != "declared":
+        return  # a learned graph says nothing about causes
+    with st.expander("Something not in the table"), st.form("unmeasured_form", border=False):
+        name = st.text_input(
+            "An unmeasured cause", key="unmeasured_name", max_chars=100,
+            help="It is drawn with a dashed border, is never in S and gets no budget. It changes "
+            "what S has to hold, and which changes of the world S protects against.",
+        )  # fmt: skip
+        effects = st.multiselect("What it causes", schema.names, key="unmeasured_effects")
+        sent = st.form_submit_button("Add it", icon=":material/add:", width="stretch")
+    if not sent:
+        return
+    name = name.strip()
+    if not name or not effects:
+        st.error("Give it a name, and choose what it causes.")
+        return
+    if name in schema.names:
+        st.error(f"{plain(name)} is a column of the table, so it is measured. Use another name.")
+        return
+    graph = project().graph
+    fresh = tuple((name, effect) for effect in effects if (name, effect) not in graph.edges)
+    _put((*graph.edges, *fresh), unmeasured=name)
+
+
+def _put(edges: tuple[tuple[str, str], ...], unmeasured: str | None = None) -> None:
+    """Take the edges, and perhaps a new node, if they make a graph without a cycle."""
     state = project()
     assert state.schema is not None
+    graph = state.graph
+    hidden = graph.unmeasured | ({unmeasured} if unmeasured is not None else set())
     with mistakes():
-        Dag(nodes=state.schema.names, edges=edges)
-        state.graph.replace(edges)
+        replace(graph, unmeasured=hidden).over(state.schema.names, edges)
+        graph.unmeasured = hidden
+        graph.replace(edges)
         st.rerun()

@@ -33,6 +33,10 @@ _HELP = {
     _BASIS: "Given its causes, a column has nothing to do with what it does not cause. These "
     "statements imply all others.",
 }
+_BASIS_TIED = (
+    "Each column, and what makes it independent of the others that it does not cause. Unmeasured "
+    "nodes are in no statement: nobody can know them."
+)
 
 
 def section() -> None:
@@ -68,6 +72,9 @@ def _question(dag: Dag, target: str) -> None:
         "When these are known", [name for name in rest if name != other], key="ask_given",
         placeholder="Nothing else is known",
     )  # fmt: skip
+    hidden = [name for name in dag.unmeasured if name in {one, other, *given}]
+    if hidden:
+        st.caption(f"Not in the table: {plain(_listed(hidden))}.")
     if one is None or other is None:
         return
     known = (
@@ -92,13 +99,13 @@ def _way_out(dag: Dag, one: str, other: str) -> None:
     if (one, other) in dag.edges or (other, one) in dag.edges:
         st.caption("An arrow joins them, so nothing that is known makes them independent.")
         return
-    found = next(
-        (fact for fact in missing_edges(dag, of=one) if {*fact.left, *fact.right} == {one, other}),
-        None,
-    )
+    facts = missing_edges(dag, of=one, measured={*dag.measured, one, other})
+    found = next((fact for fact in facts if {*fact.left, *fact.right} == {one, other}), None)
     if found is not None:
         known = plain(_listed(found.given)) if found.given else "nothing else"
         st.caption(f"They are independent when {known} is known.")
+    elif dag.unmeasured:
+        st.caption("No columns make them independent: what joins them is not in the table.")
 
 
 def _statements(dag: Dag, target: str) -> None:
@@ -107,7 +114,8 @@ def _statements(dag: Dag, target: str) -> None:
         "Statements", list(_HELP), default=_NEAR, required=True, key="implied_which",
         label_visibility="collapsed",
     )  # fmt: skip
-    st.caption(_HELP[which or _NEAR])
+    tied = which == _BASIS and dag.unmeasured
+    st.caption(_BASIS_TIED if tied else _HELP[which or _NEAR])
     facts: Iterable[Independence]
     if which == _BASIS:
         facts = local_basis(dag)

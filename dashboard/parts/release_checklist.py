@@ -11,8 +11,10 @@ from dashboard.steps import STEPS, Step
 from dashboard.widgets import plain, provenance_words
 from prism_core.errors import PrismError
 from prism_core.planning.advice import large_error
+from prism_core.planning.regimes import given_by
 from prism_core.planning.wide import size_text
 from prism_core.planning.words import delta_text, eps_text
+from prism_core.structure.independence import changes_not_covered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,9 +121,26 @@ def _graph(state: Project) -> Check:
     else:
         edges = 0 if state.dag is None else len(state.dag.edges)
         graph = f"a graph without cycles, {edges} edges"
-    return Check(
-        done=True, text=f"Target {plain(state.target or '')}, {state.regime} regime: {graph}"
-    )
+    text = f"Target {plain(state.target or '')}, {state.regime} regime: {graph}"
+    left = _not_covered(state)
+    if state.dag is not None and state.dag.unmeasured and state.regime != "predictive":
+        text += f". Not in the table: {plain(', '.join(state.dag.unmeasured))}"
+    if left:
+        text += f". S does not cover a change of {plain(left)}: the page Structure says more"
+    return Check(done=True, text=text, step=step if left else None, doubt=bool(left))
+
+
+def _not_covered(state: Project) -> str:
+    """The unmeasured nodes of which S does not cover a change; "" when there is none."""
+    dag = state.dag
+    if dag is None or state.regime == "predictive":
+        return ""
+    found = {
+        name
+        for target in state.settled_task().target_names
+        for name in changes_not_covered(dag, target, given_by(dag, state.regime, target))
+    }
+    return ", ".join(name for name in dag.unmeasured if name in found)
 
 
 def _plan(state: Project) -> Check:

@@ -29,8 +29,7 @@ def section() -> None:
         st.caption("Draw or upload a graph first.")
         return
     choice, button = st.columns([1, 1], vertical_alignment="bottom")
-    # A learned graph keeps its cost in one format only.
-    forms = ["node-link"] if state.dag.learned else list(_WORDS)
+    forms = [form for form in _WORDS if form in formats.holding(state.dag)]
     form = choice.selectbox(
         "Format", forms, format_func=lambda key: _WORDS[key][0], key="graph_format"
     )

@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard.state import project
 from dashboard.widgets import plain
 from prism_core.errors import PrismError
+from prism_core.planning.regimes import given_by
 from prism_core.planning.target import MOST_TARGETS
 
 _KEY = "further_choice"
@@ -65,9 +66,7 @@ def _features() -> None:
     state = project()
     if state.dag is None or state.regime == "predictive":
         return
-    kind, chosen = ("Pa", state.dag.parents) if state.regime == "causal" else (
-        "MB", state.dag.markov_blanket,
-    )  # fmt: skip
+    kind = "Pa" if state.regime == "causal" else "MB"
     for name in (state.target or "", *state.further):
-        inside = ", ".join(chosen(name)) or "nothing yet"
+        inside = ", ".join(given_by(state.dag, state.regime, name)) or "nothing yet"
         st.caption(f"{kind}({plain(name)}): {plain(inside)}")

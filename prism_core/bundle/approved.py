@@ -96,6 +96,7 @@ def settings(plan: Plan) -> dict[str, Any]:
     found |= {f"schema.{name}": value for name, value in schema.items()}
     if plan.dag is not None:
         found |= {f"edge.{cause} → {effect}": True for cause, effect in sorted(plan.dag.edges)}
+        found |= {f"unmeasured.{name}": True for name in sorted(plan.dag.unmeasured)}
         found["graph.provenance"] = plan.dag.provenance
     # As a file gives it back, so that both sides of a comparison are of one kind.
     return json.loads(json_text(found))

@@ -15,6 +15,7 @@ from prism_core.data.schema import PROVENANCE_TEXT
 from prism_core.planning.plan import targets_dict
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.privacy.events import event_dict
+from prism_core.structure.independence import changes_not_covered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,6 +131,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         **_grouped(plan),
         "graph_provenance": None if plan.dag is None else plan.dag.provenance,
         "graph": None if plan.dag is None else _learned(plan.dag.prior),
+        **_unmeasured(plan),
         "events": _events(plan),
         "choices": stages.opened.to_dict()["deferred"],
         "noise": _NOISE[facts.stamp == REHEARSAL],
@@ -155,6 +157,19 @@ def _grouped(plan: Plan) -> dict[str, Any]:
         if column.groups is not None
     }  # fmt: skip
     return {"grouped_codes": found} if found else {}
+
+
+def _unmeasured(plan: Plan) -> dict[str, Any]:
+    """Nodes of the graph that are no column, where there are any, and what S leaves open."""
+    dag = plan.dag
+    if dag is None or not dag.unmeasured or plan.task.regime == "predictive":
+        return {}
+    return {
+        "unmeasured": list(dag.unmeasured),
+        "changes_not_covered": {
+            aim.target: list(changes_not_covered(dag, aim.target, aim.s)) for aim in plan.aims
+        },
+    }
 
 
 def _learned(prior: Prior | None) -> dict[str, Any] | None:

@@ -8,8 +8,19 @@ from prism_core.errors import TaskError
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
-    from prism_core.planning.task import Task
+    from prism_core.planning.task import Regime, Task
     from prism_core.structure.dag import Dag
+
+
+def given_by(dag: Dag, regime: Regime, target: str) -> tuple[str, ...]:
+    """S as the graph gives it, in node order: causes in the causal regime, else the blanket.
+
+    Unmeasured nodes are never in it; a cause that acts through them only counts as direct.
+
+    Raises:
+        StructureError: when the target is no node.
+    """
+    return dag.measured_parents(target) if regime == "causal" else dag.markov_blanket(target)
 
 
 def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[str, ...] | None:
@@ -54,18 +65,18 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
                 "graphical regime, or draw a graph from knowledge.",
                 field="regime",
             )
-        chosen = graph.parents(task.target)
         hint = (
             "Draw the edges of its direct causes, use the graphical regime if its children "
             "matter and the world will not shift, or the predictive regime if nothing is known."
         )
     else:
-        chosen = graph.markov_blanket(task.target)
         hint = "Draw its parents and children, or use the predictive regime."
+    chosen = given_by(graph, task.regime, task.target)
     if not chosen:
         kind = "parents" if task.regime == "causal" else "neighbours"
+        where = " among the columns" if graph.unmeasured else ""
         raise TaskError(
-            f"The target {task.target!r} has no {kind} in the graph. {hint}", field="dag"
+            f"The target {task.target!r} has no {kind}{where} in the graph. {hint}", field="dag"
         )
     return schema.canonical(chosen)
 

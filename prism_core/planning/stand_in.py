@@ -8,7 +8,8 @@ codes, centred and scaled over them, a column V with causes P has
 
 where the strength s is stated for every edge. Numbers that nobody stated (base rates, the order
 of the levels of a categorical column, the direction of an effect) are drawn from a seed and the
-column's own name, so that another edge changes nothing but the column it points to.
+column's own name, so that another edge changes nothing but the column it points to. An unmeasured
+node is drawn like a column of two levels, acts on its effects, and is left out of the rows.
 
 Nothing here sees a row: what comes out is a public table of a made-up world.
 """
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import networkx as nx
 import numpy as np
 
+from prism_core.data.column import Column
 from prism_core.errors import StructureError
 from prism_core.structure.dag import Dag
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.column import Column
     from prism_core.data.schema import Schema
 
 Strength: TypeAlias = Literal["weak", "medium", "strong"]
@@ -64,7 +65,7 @@ class Mechanisms:
 
     Attributes:
         schema: the declared domain.
-        dag: the graph over its columns.
+        dag: the graph over its columns, perhaps with unmeasured nodes.
         target: Y; the shifts are about its children and parents.
         strength: of every edge without one of its own.
         strengths: of single edges (cause, effect).
@@ -131,11 +132,15 @@ class Mechanisms:
         return np.stack([codes[name] for name in self.schema.names], axis=1)
 
     @cached_property
+    def _columns(self) -> dict[str, Column]:
+        """What each node is drawn as."""
+        hidden = dict.fromkeys(self.dag.unmeasured, Column(name="unmeasured", kind="boolean"))
+        return {column.name: column for column in self.schema.columns} | hidden
+
+    @cached_property
     def _scores(self) -> dict[str, NDArray[np.float64]]:
-        """Scores f by column: mean 0 and variance 1 over the codes, 0 for a missing value."""
-        return {
-            column.name: _score(column, self._own(column.name)) for column in self.schema.columns
-        }
+        """Scores f by node: mean 0 and variance 1 over the codes, 0 for a missing value."""
+        return {name: _score(column, self._own(name)) for name, column in self._columns.items()}
 
     @cached_property
     def _effects(self) -> dict[Edge, float]:
@@ -158,7 +163,7 @@ class Mechanisms:
     def _column(
         self, name: str, eta: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.int32]:
-        column = self.schema[name]
+        column = self._columns[name]
         base = _BASE * self._own(f"{name}\0base").standard_normal(column.size)
         if column.missing_code is not None:
             base[column.missing_code] = _MISSING

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prism_core.planning.regimes import given_by
+from prism_core.structure.independence import changes_not_covered
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,12 +40,12 @@ def _between(task: Task, dag: Dag | None) -> str:
     """What one target says about another one."""
     if dag is None or task.regime == "predictive":
         return "No target is a feature of another one: who predicts one does not know the others."
-    chosen = dag.parents if task.regime == "causal" else dag.markov_blanket
+    chosen = {name: given_by(dag, task.regime, name) for name in task.target_names}
     found = [
         f"{name} is a feature of {target}"
-        + ("" if target in chosen(name) else f" ({target} is none of {name}: leave it out there)")
+        + ("" if target in chosen[name] else f" ({target} is none of {name}: leave it out there)")
         for target in task.target_names
-        for name in chosen(target)
+        for name in chosen[target]
         if name in task.target_names
     ]
     if not found:
@@ -92,7 +95,7 @@ def _learned(dag: Dag, target: str) -> str:
             "at this budget. There may be some all the same."
         )
     one = len(blanket) == 1
-    rest = len(dag.nodes) - 1 - len(blanket)
+    rest = len(dag.measured) - 1 - len(blanket)
     others = "" if not rest else f" {rest} {'column is' if rest == 1 else 'columns are'} left out."
     return (
         f"S = {_set(blanket)}: {'this column was' if one else 'these columns were'} learned "
@@ -103,13 +106,16 @@ def _learned(dag: Dag, target: str) -> str:
 
 
 def _causal(dag: Dag, target: str) -> str:
-    parents, children = dag.parents(target), dag.children(target)
+    parents, children = dag.measured_parents(target), dag.measured_children(target)
     if not parents:
-        return f"{target} has no parents yet: draw an edge from each of its direct causes."
+        where = " among the columns" if dag.unmeasured else ""
+        return f"{target} has no parents{where} yet: draw an edge from each of its direct causes."
     text = (
         f"S = Pa({target}) = {_set(parents)}: robust if the world shifts but the way these "
-        f"causes act on {target} does not."
+        f"causes act on {target} does not"
     )
+    open_ways = changes_not_covered(dag, target, parents)
+    text += ", except for what is not in the table, see below." if open_ways else "."
     if children:
         one = len(children) == 1
         text += (
@@ -117,7 +123,8 @@ def _causal(dag: Dag, target: str) -> str:
             f"out: {'it follows' if one else 'they follow'} from {target} and "
             f"{'misleads' if one else 'mislead'} when that link changes."
         )
-    earlier = [name for name in dag.ancestors(target) if name not in parents]
+    apart = {*parents, *open_ways, *dag.unmeasured}
+    earlier = [name for name in dag.ancestors(target) if name not in apart]
     if earlier:
         one = len(earlier) == 1
         noun, verb = ("cause", "is") if one else ("causes", "are")
@@ -125,26 +132,70 @@ def _causal(dag: Dag, target: str) -> str:
             f" The indirect {noun} {_set(earlier)} {verb} "
             f"not needed: {'it acts' if one else 'they act'} on {target} through S."
         )
-    return text
+    return text + _unmeasured(dag, target, parents, robust=True)
 
 
 def _graphical(dag: Dag, target: str) -> str:
     blanket = dag.markov_blanket(target)
     if not blanket:
         return f"{target} has no neighbours yet: draw its causes and effects."
-    words = (("parent", "parents"), ("child", "children"), ("co-parent", "co-parents"))
-    groups = (dag.parents(target), dag.children(target), dag.co_parents(target))
+    words = (
+        ("parent", "parents"), ("child", "children"), ("co-parent", "co-parents"),
+        ("tied by an unmeasured cause", "tied by unmeasured causes"),
+    )  # fmt: skip
+    known = (dag.measured_parents(target), dag.measured_children(target), dag.co_parents(target))
+    groups = (*known, tuple(set(blanket).difference(*known)))
     parts = [
         f"{len(group)} {word[len(group) != 1]}"
         for group, word in zip(groups, words, strict=True)
         if group
     ]
-    rest = len(dag.nodes) - 1 - len(blanket)
+    rest = len(dag.measured) - 1 - len(blanket)
     others = "" if not rest else f" {rest} {'column is' if rest == 1 else 'columns are'} left out."
     return (
         f"S = MB({target}) = {_set(blanket)} ({', '.join(parts)}): given these, no other column "
         f"helps to predict {target} as long as the world stays as it is.{others}"
-    )
+    ) + _unmeasured(dag, target, blanket, robust=False)
+
+
+def _unmeasured(dag: Dag, target: str, s: Sequence[str], *, robust: bool) -> str:
+    """What is not in the table, and which changes S does not cover because of it.
+
+    Where S is said to be `robust`, the columns of which a change is not covered are named, too.
+    """
+    if not dag.unmeasured:
+        return ""
+    found = changes_not_covered(dag, target, s)
+    bad = [name for name in dag.unmeasured if name in found]
+    fine = [name for name in dag.unmeasured if name not in found]
+    text = ""
+    if bad:
+        one = len(bad) == 1
+        text += (
+            f" {_set(bad)} {'is' if one else 'are'} not in the table. Where the distribution of "
+            f"{'it' if one else 'one of them'} changes, the relation between S and {target} may "
+            "change too."
+        )
+    others = [name for name in found if name not in bad]
+    if others and robust:
+        one = len(others) == 1
+        text += (
+            f" It may change, too, where the way in which {_set(others)} "
+            f"{'comes' if one else 'come'} about changes: {'it is' if one else 'they are'} tied to "
+            f"{target} by an unmeasured cause."
+        )
+    if fine:
+        one = len(fine) == 1
+        text += (
+            f" {_set(fine)} {'is' if one else 'are'} not in the table either: "
+            if bad
+            else f" {_set(fine)} {'is' if one else 'are'} not in the table: "
+        )
+        text += (
+            f"a change of {'it' if one else 'one of them'} leaves the relation between S and "
+            f"{target} as it is."
+        )
+    return text
 
 
 def _set(names: Sequence[str]) -> str:

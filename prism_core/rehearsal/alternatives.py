@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from prism_core.planning.regimes import given_by
+
 if TYPE_CHECKING:
     from prism_core.planning.scenario import Scenario
     from prism_core.planning.task import Regime
@@ -30,9 +32,9 @@ def by_regime(scenario: Scenario, dag: Dag | None, target: str) -> tuple[Scenari
     """
     regimes: list[Regime] = []
     if dag is not None:
-        if dag.parents(target) and not dag.learned:
+        if given_by(dag, "causal", target) and not dag.learned:
             regimes.append("causal")
-        if dag.markov_blanket(target):
+        if given_by(dag, "graphical", target):
             regimes.append("graphical")
     regimes.append("predictive")
     return tuple(

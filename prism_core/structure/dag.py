@@ -1,4 +1,4 @@
-"""A directed acyclic graph over the columns of a table, and where it comes from."""
+"""A directed acyclic graph over the columns of a table and what nobody measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import networkx as nx
 from prism_core.errors import CycleError, StructureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from prism_core.privacy.prior import Prior
 
@@ -31,6 +31,8 @@ class Dag:
     Attributes:
         nodes: node names, unique, in a stable order.
         edges: (cause, effect) pairs between nodes, unique.
+        unmeasured: nodes that are no column of the table, in node order. They count for
+            d-separation and for what S protects against, and are never in S.
         provenance: `declared` (knowledge), `dp` (learned from the rows with part of the budget)
             or `public twin` (learned from a public table). What was learned is a blanket, and
             says nothing about causes.
@@ -38,12 +40,14 @@ class Dag:
 
     Raises:
         StructureError: for empty or unwritable names, repeated nodes or edges, self-loops, edges
-            to unknown nodes, and a cost of a graph that was not learned with budget.
+            to unknown nodes, an unmeasured node that is unknown or named twice, and a cost of a
+            graph that was not learned with budget.
         CycleError: naming every node of one cycle.
     """
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[str, str], ...] = ()
+    unmeasured: tuple[str, ...] = ()
     provenance: DagProvenance = "declared"
     prior: Prior | None = None
 
@@ -58,6 +62,7 @@ class Dag:
                 )
         if len(set(self.nodes)) != len(self.nodes):
             raise StructureError("A node appears twice in the graph.", field="nodes")
+        self._check_unmeasured()
         known = set(self.nodes)
         for cause, effect in self.edges:
             if cause == effect:
@@ -87,6 +92,18 @@ class Dag:
                 "A graph that cost privacy budget has the provenance 'dp'.", field="provenance"
             )
 
+    def _check_unmeasured(self) -> None:
+        strange = [name for name in self.unmeasured if name not in set(self.nodes)]
+        if strange:
+            raise StructureError(
+                f"{strange[0]!r} is said to be unmeasured and is not a node of the graph.",
+                field="unmeasured",
+            )
+        if len(set(self.unmeasured)) != len(self.unmeasured):
+            raise StructureError("A node is named as unmeasured twice.", field="unmeasured")
+        # One order, so that two graphs that say the same are equal.
+        object.__setattr__(self, "unmeasured", self._ordered(self.unmeasured))
+
     @property
     def learned(self) -> bool:
         """Whether it was learned from rows, private or public; then it is not causal."""
@@ -101,6 +118,12 @@ class Dag:
         return graph
 
     @cached_property
+    def measured(self) -> tuple[str, ...]:
+        """The nodes that are columns, in node order."""
+        hidden = set(self.unmeasured)
+        return tuple(name for name in self.nodes if name not in hidden)
+
+    @cached_property
     def _rank(self) -> dict[str, int]:
         return {node: rank for rank, node in enumerate(self.nodes)}
 
@@ -113,45 +136,124 @@ class Dag:
         return tuple(sorted(set(names), key=self._rank.__getitem__))
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Pa(name): direct causes, in node order."""
+        """Pa(name): direct causes, measured or not, in node order."""
         return self._ordered(self.graph.predecessors(self._known(name)))
 
     def children(self, name: str) -> tuple[str, ...]:
-        """Direct effects, in node order."""
+        """Direct effects, measured or not, in node order."""
         return self._ordered(self.graph.successors(self._known(name)))
 
+    def measured_parents(self, name: str) -> tuple[str, ...]:
+        """The columns that cause `name` directly, or through unmeasured nodes only.
+
+        These are its parents in the graph over the columns that takes the place of this one, the
+        latent projection (Verma and Pearl 1990). Without unmeasured nodes they are its parents.
+        """
+        return self._beyond_unmeasured(name, self.graph.predecessors)
+
+    def measured_children(self, name: str) -> tuple[str, ...]:
+        """The columns that `name` causes directly, or through unmeasured nodes only."""
+        return self._beyond_unmeasured(name, self.graph.successors)
+
+    def _beyond_unmeasured(
+        self, name: str, following: Callable[[str], Iterator[str]]
+    ) -> tuple[str, ...]:
+        hidden, rest, seen = set(self.unmeasured), [self._known(name)], set[str]()
+        while rest:
+            fresh = set(following(rest.pop())) - seen
+            seen |= fresh
+            rest += fresh & hidden
+        return self._ordered(seen - hidden)
+
     def co_parents(self, name: str) -> tuple[str, ...]:
-        """Other parents of the children, without those that are parents or children too."""
-        children = set(self.children(name))
-        others = {p for child in children for p in self.graph.predecessors(child)}
-        return self._ordered(others - {name} - children - set(self.parents(name)))
+        """Other columns that cause a column caused by it; without parents and children.
+
+        As for `measured_parents`, unmeasured nodes between them are passed over.
+        """
+        children = self.measured_children(name)
+        others = {p for child in children for p in self.measured_parents(child)}
+        return self._ordered(others - {name, *children, *self.measured_parents(name)})
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """MB(name): parents, children and co-parents (Koller and Friedman 2009)."""
-        return self._ordered({*self.parents(name), *self.children(name), *self.co_parents(name)})
+        """MB(name): the least set of columns that separates it from every other column.
+
+        Without unmeasured nodes these are its parents, children and co-parents (Koller and
+        Friedman 2009). With them it is the blanket in the latent projection: an unmeasured common
+        cause of `name` and X brings in X, the causes of X and all that is tied to X likewise.
+        A column is in it when a path leads to it on which every column is met from two causes;
+        these are the columns that the walk through the moral graph meets first.
+        """
+        columns = set(self.measured) - {self._known(name)}
+        earlier = ancestral(self, columns | {name})
+        return self._ordered(reached(self, earlier, {name}, columns) & columns)
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """All direct and indirect causes, in node order."""
         return self._ordered(nx.ancestors(self.graph, self._known(name)))
 
     def over(self, names: Iterable[str]) -> Dag:
-        """The same edges over the columns `names`; columns without an edge stay isolated.
+        """The same edges over the columns `names`, and the unmeasured nodes after them.
+
+        Columns without an edge stay isolated.
 
         Raises:
-            StructureError: naming the nodes that are not columns.
+            StructureError: naming the nodes that are neither columns nor unmeasured, and the
+                unmeasured ones that are columns.
         """
         columns = tuple(names)
-        known = set(columns)
-        strangers = [node for node in self.nodes if node not in known]
+        known, hidden = set(columns), set(self.unmeasured)
+        both = [node for node in self.unmeasured if node in known]
+        if both:
+            raise StructureError(
+                f"The graph says that {both[0]!r} is unmeasured, and it is a column of the table. "
+                "Take the mark away, or rename the node.",
+                field="unmeasured",
+            )
+        strangers = [node for node in self.nodes if node not in known | hidden]
         if strangers:
             named = ", ".join(map(repr, strangers[:8]))
             more = " and others" if len(strangers) > 8 else ""
             raise StructureError(
                 f"The graph has nodes that are not columns of the table: {named}{more}. Rename or "
-                "remove them.",
+                "remove them, or mark them as unmeasured (in DAGitty's text: `name [latent]`).",
                 field="nodes",
             )
-        return replace(self, nodes=columns)
+        return replace(self, nodes=(*columns, *self.unmeasured))
+
+
+def ancestral(dag: Dag, names: Iterable[str]) -> set[str]:
+    """`names` and everything that causes them."""
+    found = set(names)
+    rest = list(found)
+    while rest:
+        for parent in dag.graph.predecessors(rest.pop()):
+            if parent not in found:
+                found.add(parent)
+                rest.append(parent)
+    return found
+
+
+def reached(dag: Dag, earlier: set[str], start: set[str], given: set[str]) -> set[str]:
+    """What `start` reaches in the moral graph of `earlier` without passing through `given`.
+
+    Separation in the moral graph of the ancestral set is d-separation (Lauritzen et al. 1990). A
+    node and its parents form a clique there; each is opened once, so the walk takes as long as
+    there are edges. (networkx' own test queues nodes again and again and does not end in time for
+    200 columns.) Members of `given` that are met count as reached.
+    """
+    seen, rest, opened = set(start), list(start), set()
+    while rest:
+        node = rest.pop()
+        if node in given:
+            continue
+        for child in (node, *dag.graph.successors(node)):
+            if child in opened or child not in earlier:
+                continue
+            opened.add(child)
+            fresh = {child, *dag.graph.predecessors(child)} - seen
+            seen |= fresh
+            rest += fresh
+    return seen
 
 
 def is_name(value: object) -> bool:

@@ -23,7 +23,6 @@ class Drawing:
         positions: (x, y) of some nodes in the file's own unit, x to the right and y downwards.
         outcome: nodes marked as outcome, in node order.
         exposure: nodes marked as exposure, in node order.
-        latent: nodes marked as unmeasured, in node order.
 
     Raises:
         StructureError: when one of them names no node, or a position is not finite.
@@ -33,11 +32,10 @@ class Drawing:
     positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     outcome: tuple[str, ...] = ()
     exposure: tuple[str, ...] = ()
-    latent: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         known = set(self.dag.nodes)
-        for part in ("positions", "outcome", "exposure", "latent"):
+        for part in ("positions", "outcome", "exposure"):
             for name in getattr(self, part):
                 if name not in known:
                     raise StructureError(

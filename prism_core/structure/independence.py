@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from prism_core.errors import StructureError
+from prism_core.structure.dag import ancestral, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,43 +59,8 @@ def d_separated(
             raise StructureError(
                 f"{both[0]!r} stands in {one} and in {other}. Name it once.", field=other
             )
-    earlier = _ancestral(dag, sides["left"] | sides["right"] | sides["given"])
-    return not _reached(dag, earlier, sides["left"], sides["given"]) & sides["right"]
-
-
-def _ancestral(dag: Dag, names: Iterable[str]) -> set[str]:
-    """`names` and everything that causes them."""
-    found = set(names)
-    rest = list(found)
-    while rest:
-        for parent in dag.graph.predecessors(rest.pop()):
-            if parent not in found:
-                found.add(parent)
-                rest.append(parent)
-    return found
-
-
-def _reached(dag: Dag, earlier: set[str], start: set[str], given: set[str]) -> set[str]:
-    """What `start` reaches in the moral graph of `earlier` without passing through `given`.
-
-    Separation in the moral graph of the ancestral set is d-separation (Lauritzen et al. 1990). A
-    node and its parents form a clique there; each is opened once, so the walk takes as long as
-    there are edges. (networkx' own test queues nodes again and again and does not end in time for
-    200 columns.) Members of `given` that are met count as reached.
-    """
-    seen, rest, opened = set(start), list(start), set()
-    while rest:
-        node = rest.pop()
-        if node in given:
-            continue
-        for child in (node, *dag.graph.successors(node)):
-            if child in opened or child not in earlier:
-                continue
-            opened.add(child)
-            fresh = {child, *dag.graph.predecessors(child)} - seen
-            seen |= fresh
-            rest += fresh
-    return seen
+    earlier = ancestral(dag, sides["left"] | sides["right"] | sides["given"])
+    return not reached(dag, earlier, sides["left"], sides["given"]) & sides["right"]
 
 
 def _names(dag: Dag, names: str | Iterable[str], field: str) -> set[str]:
@@ -108,18 +74,24 @@ def _names(dag: Dag, names: str | Iterable[str], field: str) -> set[str]:
 
 
 def local_basis(dag: Dag) -> Iterator[Independence]:
-    """One statement a node: given its parents, it is independent of what it does not cause.
+    """One statement a column: given its parents, it is independent of what it does not cause.
 
     This is the local Markov property. It is a basis: it implies every other independence that the
     graph implies, in every distribution (Lauritzen et al. 1990). Nodes without such a statement
     are left out. Lazy: 200 columns give at most 200 statements.
+
+    Of a graph with unmeasured nodes the statements are about columns only. Given are then the
+    column's blanket among the columns that it does not cause, which holds more than its parents;
+    every statement is true, but they need not imply all others.
     """
-    for node in dag.nodes:
-        parents = dag.parents(node)
-        tied = {node, *parents, *nx.descendants(dag.graph, node)}
-        right = tuple(other for other in dag.nodes if other not in tied)
+    columns = set(dag.measured)
+    for node in dag.measured:
+        before = columns - {node} - nx.descendants(dag.graph, node)
+        given = reached(dag, ancestral(dag, before | {node}), {node}, before) & before
+        right = tuple(other for other in dag.nodes if other in before - given)
         if right:
-            yield Independence(left=(node,), right=right, given=parents)
+            kept = tuple(other for other in dag.nodes if other in given)
+            yield Independence(left=(node,), right=right, given=kept)
 
 
 def missing_edges(
@@ -135,12 +107,12 @@ def missing_edges(
         dag: the graph.
         of: only pairs with this node.
         measured: the nodes that are columns; pairs and sets are taken from them. A pair that only
-            an unmeasured node separates has no statement. Default: all.
+            an unmeasured node separates has no statement. Default: those of the graph.
 
     Raises:
         StructureError: when `of` or `measured` names no node.
     """
-    columns = _names(dag, dag.nodes if measured is None else measured, "measured")
+    columns = _names(dag, dag.measured if measured is None else measured, "measured")
     if of is not None:
         _names(dag, of, "of")
     joined = set(dag.edges)
@@ -157,13 +129,13 @@ def missing_edges(
 
 def _minimal(dag: Dag, one: str, other: str, columns: set[str]) -> set[str] | None:
     """A minimal separator: of the causes of both, those met from one side, then from the other."""
-    earlier = _ancestral(dag, {one, other})
+    earlier = ancestral(dag, {one, other})
     near = (earlier & columns) - {one, other}
-    met = _reached(dag, earlier, {one}, near)
+    met = reached(dag, earlier, {one}, near)
     if other in met:
         return None
     near &= met
-    return near & _reached(dag, earlier, {other}, near)
+    return near & reached(dag, earlier, {other}, near)
 
 
 def blanket_sufficiency(dag: Dag, target: str) -> str:
@@ -173,7 +145,7 @@ def blanket_sufficiency(dag: Dag, target: str) -> str:
         StructureError: when `target` is not a node.
     """
     blanket = dag.markov_blanket(target)
-    rest = tuple(node for node in dag.nodes if node != target and node not in set(blanket))
+    rest = tuple(node for node in dag.measured if node != target and node not in set(blanket))
     named = "{" + ", ".join(blanket) + "}"
     if not rest:
         return f"MB({target}) = {named} holds every other column."
@@ -187,4 +159,31 @@ def blanket_sufficiency(dag: Dag, target: str) -> str:
         f"MB({target}) = {named} separates {target} from {others}: once the blanket is known, "
         f"they add nothing to the prediction of {target}, in every distribution of this graph "
         "(Pearl 1988). This rests on the graph being right; no row was read."
+    )
+
+
+def changes_not_covered(dag: Dag, target: str, s: Iterable[str]) -> tuple[str, ...]:
+    """The nodes whose change may change how `target` depends on S, in node order.
+
+    A change of a node is another distribution of it given its causes. It is drawn as one more
+    cause of that node, and the relation between S and the target stays as it was when S separates
+    that cause from the target (Pearl and Bareinboim 2011). Without unmeasured nodes the parents
+    of the target cover every change; an unmeasured cause of the target is never covered, nor is
+    a member of S that shares an unmeasured cause with it. A change of the target itself is left
+    out: no S covers it.
+
+    Raises:
+        StructureError: for a name that is no node, or the target in S; see `d_separated`.
+    """
+    sides = {"target": _names(dag, target, "target"), "s": _names(dag, s, "s")}
+    if target in sides["s"]:
+        raise StructureError(f"{target!r} is the target and in S.", field="s")
+    earlier = ancestral(dag, sides["target"] | sides["s"])
+    near = reached(dag, earlier, {target}, sides["s"]) - sides["s"]
+    # The added cause meets the target where the node or one of its causes is met, open.
+    return tuple(
+        node
+        for node in dag.nodes
+        if node in earlier - {target}
+        and not near.isdisjoint((node, *dag.graph.predecessors(node)))
     )

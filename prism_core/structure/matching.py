@@ -1,4 +1,4 @@
-"""A graph whose nodes are not quite the columns: suggest, map, drop, and say what is lost."""
+"""A graph whose nodes are not quite the columns: suggest, map, keep, drop, say what is lost."""
 
 from __future__ import annotations
 
@@ -149,11 +149,15 @@ def _short_for(short: str, word: str) -> bool:
 
 
 def automatic(dag: Dag, columns: Iterable[str]) -> dict[str, str]:
-    """The strangers that mean one column beyond doubt: keys are equal, and nobody else's is."""
+    """The strangers that mean one column beyond doubt: keys are equal, and nobody else's is.
+
+    A node that the file marks as unmeasured is none of them: the mark is a doubt.
+    """
     names = tuple(columns)
     taken = set(dag.nodes)
     free = [column for column in names if column not in taken]
-    odd = strangers(dag, names)
+    hidden = set(dag.unmeasured)
+    odd = [node for node in strangers(dag, names) if node not in hidden]
     columns_of, nodes_of = Counter(map(key, free)), Counter(map(key, odd))
     by_key = {key(column): column for column in free}
     return {
@@ -168,10 +172,12 @@ class Matched:
     """A graph over the columns, and how it came about.
 
     Attributes:
-        drawing: the graph over all columns, with what is left of positions and roles.
+        drawing: the graph over all columns and the unmeasured nodes, with what is left of
+            positions and roles.
         renamed: the column of each node whose name changed.
         dropped: the nodes that were taken out, in the order in which they went.
-        consequences: what that changes, a sentence or more a dropped node.
+        consequences: what that changes, a sentence or more a dropped node, and one for a node
+            that is marked as unmeasured and is a column.
     """
 
     drawing: Drawing
@@ -186,24 +192,38 @@ def match(
     mapping: Mapping[str, str | None] | None = None,
     *,
     connect: Iterable[str] = (),
+    unmeasured: Iterable[str] = (),
 ) -> Matched:
-    """Rename nodes to columns and drop nodes; a node that is a column needs no entry.
+    """Rename nodes to columns, keep nodes as unmeasured, drop nodes.
+
+    A node that is a column needs no entry, and a node that the graph marks as unmeasured stays so
+    without one. A column is measured, whatever its mark says.
 
     Args:
         graph: the graph as it came.
         columns: the columns of the table.
         mapping: the column of a node, or None to drop the node.
         connect: dropped nodes whose parents are to be joined to their children.
+        unmeasured: nodes that are no column and stay as unmeasured, besides those marked so.
 
     Raises:
-        StructureError: for a node that is neither a column nor mapped, an entry for what is no
-            node or no column, two nodes for one column, or `connect` of a node that stays; it says
-            which columns may be meant.
+        StructureError: for a node that is neither a column nor mapped nor unmeasured, an entry
+            for what is no node or no column, two nodes for one column, `connect` of a node that
+            stays, or an unmeasured node that is a column; it says which columns may be meant.
     """
     drawing = graph if isinstance(graph, Drawing) else Drawing(dag=graph)
     dag, wanted, joins = drawing.dag, dict(mapping or {}), set(connect)
-    _check(dag, columns, wanted, joins)
-    dropped, consequences = [], []
+    hidden = set(unmeasured)
+    _check_unmeasured(dag, columns, wanted, hidden)
+    hidden |= {node for node in dag.unmeasured if node not in {*wanted, *columns}}
+    _check(dag, columns, wanted, joins, hidden)
+    dropped: list[str] = []
+    consequences = [
+        f"{node} is marked as unmeasured, and {wanted.get(node) or node} is a column of the table: "
+        "it is taken as measured."
+        for node in dag.unmeasured
+        if node not in hidden and wanted.get(node, node) is not None
+    ]
     left = dag
     for node in _causes_first(dag):
         if node in wanted and wanted[node] is None:
@@ -212,11 +232,14 @@ def match(
             dropped.append(node)
     name = {node: wanted.get(node) or node for node in left.nodes}
     edges = tuple((name[cause], name[effect]) for cause, effect in left.edges)
-    over = replace(dag, nodes=tuple(name.values()), edges=edges).over(columns)
+    kept_hidden = tuple(node for node in left.nodes if node in hidden)
+    over = replace(
+        dag, nodes=tuple(name.values()), edges=edges, unmeasured=kept_hidden
+    ).over(columns)  # fmt: skip
     kept = {node: where for node, where in drawing.positions.items() if node in name}
     marks = {
         role: tuple(name[node] for node in getattr(drawing, role) if node in name)
-        for role in ("outcome", "exposure", "latent")
+        for role in ("outcome", "exposure")
     }
     return Matched(
         drawing=Drawing(
@@ -228,9 +251,26 @@ def match(
     )
 
 
-def _check(
-    dag: Dag, columns: Sequence[str], wanted: Mapping[str, str | None], joins: set[str]
+def _check_unmeasured(
+    dag: Dag, columns: Sequence[str], wanted: Mapping[str, str | None], hidden: set[str]
 ) -> None:
+    for node in sorted(hidden):
+        if node not in dag.graph:
+            raise StructureError(
+                f"unmeasured names {node!r}, which is not a node of the graph.", field="unmeasured"
+            )
+        if node in wanted or node in columns:
+            raise StructureError(
+                f"{node!r} is said to be unmeasured and is mapped to a column, dropped, or itself "
+                "a column. Choose one.",
+                field="unmeasured",
+            )
+
+
+def _check(
+    dag: Dag, columns: Sequence[str], wanted: Mapping[str, str | None], joins: set[str],
+    hidden: set[str],
+) -> None:  # fmt: skip
     nodes, known = set(dag.nodes), set(columns)
     for node, column in wanted.items():
         if node not in nodes:
@@ -243,14 +283,14 @@ def _check(
                 "table.",
                 field="mapping",
             )
-    lost = [node for node in strangers(dag, columns) if node not in wanted]
+    lost = [node for node in strangers(dag, columns) if node not in {*wanted, *hidden}]
     if lost:
         hints = suggest(dag, columns).get(lost[0], ())
         meant = f" Did you mean {' or '.join(map(repr, hints))}?" if hints else ""
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
         raise StructureError(
-            f"{lost[0]!r}{more} is not a column of the table.{meant} Map it to a column, or drop "
-            "it.",
+            f"{lost[0]!r}{more} is not a column of the table.{meant} Map it to a column, keep it "
+            "as unmeasured, or drop it.",
             field="mapping",
         )
     stays = joins - {node for node, column in wanted.items() if column is None}
@@ -282,7 +322,10 @@ def _without(dag: Dag, node: str, *, connect: bool) -> Dag:
     edges = dict.fromkeys(edge for edge in dag.edges if node not in edge)
     if connect:  # no cycle can come of it: parents stand before children in every order
         edges |= dict.fromkeys((p, c) for p in dag.parents(node) for c in dag.children(node))
-    return replace(dag, nodes=tuple(n for n in dag.nodes if n != node), edges=tuple(edges))
+    return replace(
+        dag, nodes=tuple(n for n in dag.nodes if n != node), edges=tuple(edges),
+        unmeasured=tuple(n for n in dag.unmeasured if n != node),
+    )  # fmt: skip
 
 
 def consequences_of_dropping(dag: Dag, node: str, *, connect: bool = False) -> tuple[str, ...]:
@@ -323,8 +366,9 @@ def consequences_of_dropping(dag: Dag, node: str, *, connect: bool = False) -> t
         found.append(
             f"{node} is dropped, a common cause of {pairs}: no graph over the other columns can "
             "express what they share. They will look unrelated given their parents although they "
-            "are not. A release in the causal or the graphical regime rests on this; draw an edge "
-            "between them, or use the predictive regime, if it matters for the target."
+            "are not. A release in the causal or the graphical regime rests on this; if it matters "
+            "for the target, keep the node as unmeasured, draw an edge between the columns, or use "
+            "the predictive regime."
         )
     return tuple(found)
 

@@ -76,7 +76,7 @@ def test_names_are_whole():
         ("a -> b-c-d", "'b-c-d' holds a hyphen"),
         ("dag{a->b-}", "column 8: 'b-' holds a hyphen"),
         ("a -> b - c", "Line 1, column 8: '-' is not expected here"),
-        ("dag {\n  a <-> b\n}", "Line 2, column 5: '<->' is not a directed edge"),
+        ("mag {\n  a <-> b\n}", "Line 2, column 5: '<->' is not a directed edge"),
         ("a -- b", "column 3: '--' is not a directed edge"),
         ("dag{a@->b}", "column 6: '@->' is not a directed edge"),
         ("mag { a <-@ b }", "'<-@' is not a directed edge"),
@@ -109,7 +109,7 @@ def test_names_are_whole():
         ("dagitty('dag{a->b}", "string is not closed"),
         ("dagitty(r'(dag{a->b}')", "string is not closed"),
         ("x <- dagitty('dag{a->\\q}')", r"column 22: .* is no escape of R"),
-        ("dagitty('dag{\\\"a\\\" -> \nb <-> c}')", "Line 2, column 3: '<->'"),
+        ("dagitty('dag{\\\"a\\\" -> \nb -- c}')", "Line 2, column 3: '--'"),
         ("dagitty('dag{\\x41 -- c}')", "column 19: '--'"),
         ("dagitty('')", "names no node"),
         ("a -> ​b", "is not expected"),
@@ -129,7 +129,8 @@ def test_positions_and_roles():
         'U [latent]\nV [u]\nZ [adjusted,pos="1e999,0"]\nE -> D [pos="1,2"]\n}\n'
     )
     assert drawing.positions == {"D": (1.0, -15.0)}  # what is no position is left out
-    assert (drawing.outcome, drawing.exposure, drawing.latent) == (("D",), ("E",), ("U", "V"))
+    assert (drawing.outcome, drawing.exposure) == (("D",), ("E",))
+    assert drawing.dag.unmeasured == ("U", "V")
 
 
 def test_what_is_written_is_what_dagitty_writes():

@@ -63,9 +63,8 @@ def test_a_large_graph_survives(form):
 
 
 DRAWN = Drawing(
-    dag=Dag(nodes=("a", "u", "y"), edges=(("a", "y"), ("u", "y"))),
+    dag=Dag(nodes=("a", "u", "y"), edges=(("a", "y"), ("u", "y")), unmeasured=("u",)),
     positions={"a": (-1.25, 2.0), "y": (1e-9, 1e12)}, outcome=("y",), exposure=("a",),
-    latent=("u",),
 )  # fmt: skip
 
 
@@ -82,9 +81,9 @@ def test_bif_keeps_positions_and_forgets_roles():
 
 def test_a_drawing_is_checked():
     dag = Dag(nodes=("a",))
-    with pytest.raises(StructureError, match="latent names 'z', which is not a node") as caught:
-        Drawing(dag=dag, latent=("z",))
-    assert caught.value.field == "latent"
+    with pytest.raises(StructureError, match="outcome names 'z', which is not a node") as caught:
+        Drawing(dag=dag, outcome=("z",))
+    assert caught.value.field == "outcome"
     with pytest.raises(StructureError, match="position of 'a' must be two finite numbers"):
         Drawing(dag=dag, positions={"a": (0.0, float("nan"))})
 
@@ -256,9 +255,11 @@ def test_objects_of_networkx():
     graph.nodes["a"].update(pos=(1, 2), role="exposure")
     graph.add_node("u", x=0.5, y=1.5, role="latent")
     drawing = formats.read_drawing(graph)
-    assert drawing.dag == Dag(nodes=("a", "y", "3", "u"), edges=(("a", "y"), ("y", "3")))
+    assert drawing.dag == Dag(
+        nodes=("a", "y", "3", "u"), edges=(("a", "y"), ("y", "3")), unmeasured=("u",)
+    )
     assert drawing.positions == {"a": (1.0, 2.0), "u": (0.5, 1.5)}
-    assert (drawing.exposure, drawing.latent) == (("a",), ("u",))
+    assert (drawing.exposure, drawing.dag.unmeasured) == (("a",), ("u",))
     again = formats.to_networkx(drawing)
     assert formats.read(again) == drawing.dag
     assert again.nodes["a"]["pos"] == (1.0, 2.0)

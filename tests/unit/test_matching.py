@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,8 +74,8 @@ def test_many_names_are_compared_by_key_alone():
 
 def test_a_mapping_renames_everything():
     drawing = Drawing(
-        dag=graph("Age>U", "U>y", "B>y"), positions={"Age": (1.0, 2.0), "U": (0.0, 0.0)},
-        outcome=("y",), exposure=("Age",), latent=("U",),
+        dag=replace(graph("Age>U", "U>y", "B>y"), unmeasured=("U",)),
+        positions={"Age": (1.0, 2.0), "U": (0.0, 0.0)}, outcome=("y",), exposure=("Age",),
     )  # fmt: skip
     found = match(drawing, ("y", "age", "b", "c"), {"Age": "age", "B": "b", "U": None})
     assert found.drawing == Drawing(
@@ -91,7 +93,7 @@ def test_a_mapping_renames_everything():
     ("mapping", "connect", "expected"),
     [
         ({}, (), r"'Age' \(and 1 more\) is not a column of the table. Did you mean 'age'\?"),
-        ({"Age": "age"}, (), "'U' is not a column of the table. Map it to a column, or drop it"),
+        ({"Age": "age"}, (), "'U' is not a column of the table. Map it to a column, keep it"),
         ({"Age": "agee", "U": None}, (), "gives 'Age' the name 'agee', which is not a column"),
         ({"Z": "age"}, (), "mapping names 'Z', which is not a node"),
         ({"Age": "y", "U": None}, (), "'Age' and 'y' are both mapped to the column 'y'"),

@@ -113,16 +113,22 @@ def test_graphs_of_papers_in_dagittys_text(name):
     edges = set(re.findall(r"^(\S+) -> (\S+)", text, re.MULTILINE))
     assert set(drawing.dag.edges) == edges
     assert set(drawing.positions) == set(drawing.dag.nodes)
-    for role in ("outcome", "exposure", "latent"):
-        assert set(getattr(drawing, role)) == set(
-            re.findall(rf"^(\S+) \[(?:[a-z]+,)?{role}", text, re.MULTILINE)
-        )
+    marks = {
+        "outcome": drawing.outcome,
+        "exposure": drawing.exposure,
+        "latent": drawing.dag.unmeasured,
+    }
+    for role, names in marks.items():
+        assert set(names) == set(re.findall(rf"^(\S+) \[(?:[a-z]+,)?{role}", text, re.MULTILINE))
     assert formats.read_drawing(formats.write(drawing, "dagitty")) == drawing
 
 
-def test_a_graph_with_unmeasured_causes_is_refused_with_its_place():
-    with pytest.raises(StructureError, match="Line 6, column 3: '<->' is not a directed edge"):
-        formats.read(FOLDER / "M-bias.txt")
+def test_an_edge_with_two_heads_is_an_unmeasured_common_cause():
+    dag = formats.read(FOLDER / "M-bias.txt")
+    assert dag.unmeasured == ("U(D, Z)", "U(E, Z)")
+    for name in dag.unmeasured:
+        assert len(dag.children(name)) == 2
+        assert dag.parents(name) == ()
 
 
 @pytest.mark.parametrize("name", ["arth150", "ecoli70", "magic-irri", "magic-niab"])
@@ -160,7 +166,7 @@ def test_pgmpy_agrees():
         assert d_separated(alarm, one, other, rest) == (not connected)
     marked = DAG([("u", "y"), ("a", "y")], latents={"u"}, exposures={"a"}, outcomes={"y"})
     drawing = formats.read_drawing(marked)
-    assert (drawing.latent, drawing.exposure, drawing.outcome) == (("u",), ("a",), ("y",))
+    assert (drawing.dag.unmeasured, drawing.exposure, drawing.outcome) == (("u",), ("a",), ("y",))
     assert formats.read_drawing(formats.to_pgmpy(drawing)) == drawing
     learned = replace(drawing.dag, provenance="public twin")
     assert formats.read(formats.to_pgmpy(learned)) == learned

@@ -25,9 +25,11 @@ _ROLE_WORDS: Final[dict[Role, str]] = {
     "parent": "Parent: points at the target",
     "child": "Child: the target points at it",
     "co_parent": "Co-parent: shares a child with the target",
+    "tied": "Tied to the target or its effects by an unmeasured cause",
     "ancestor": "Indirect cause: acts through others",
     "selected": "Selected: chosen from the data",
     "other": "Other column",
+    "unmeasured": "Unmeasured: not in the table, never in S",
 }
 _IN_S_WORDS: Final = "Thick border: in S, kept together with the target"
 
@@ -50,7 +52,7 @@ def dag_editor(
 
     Args:
         key: Widget key; ``st.session_state[key]`` holds ``{"graph": {...}, "steps": {...}}``.
-        nodes: The columns, in table order. Names must be unique.
+        nodes: The columns, in table order, then what is unmeasured. Names must be unique.
         in_s: Names drawn with a thick border: the set S.
         edges: Cause and effect. Read by the browser only when it first draws and when ``rev`` or
             the set of names changes.

@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
-Role = Literal["target", "parent", "child", "co_parent", "ancestor", "selected", "other"]
+Role = Literal[
+    "target", "parent", "child", "co_parent", "tied", "ancestor", "selected", "other", "unmeasured"
+]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeView:
-    """How one column is drawn.
+    """How one column, or one unmeasured node, is drawn.
 
     Attributes:
-        name: The column's name, shown as text whatever it contains.
+        name: Its name, shown as text whatever it contains.
         role: The part it plays for the target; decides shape and colour.
         tooltip: A plain phrase about the column, without a full stop: shown on hover, read out.
         hidden: Whether it stays off the drawing until it is looked for. Its edges count all the

@@ -32,6 +32,7 @@ from prism_core.structure.formats import (
     node_link,
 )
 from prism_core.structure.formats._detect import detect
+from prism_core.structure.formats._sketch import shown
 from prism_core.structure.formats._source import MAX_BYTES, text_of
 from prism_core.structure.formats.objects import from_networkx, to_networkx, to_pgmpy
 
@@ -46,6 +47,7 @@ __all__ = [
     "SUFFIXES",
     "detect",
     "from_networkx",
+    "holding",
     "read",
     "read_drawing",
     "to_networkx",
@@ -64,6 +66,9 @@ FORMATS = {
     "bif": bif,
     "model-string": model_string,
 }
+
+_UNMARKED = ("edge-list", "adjacency", "model-string")
+"""Formats without a way to say that a node is unmeasured."""
 
 SUFFIXES = {
     ".json": "node-link",
@@ -112,11 +117,18 @@ def write(graph: Dag | Drawing, format: str) -> str:
     """The graph as text in one of FORMATS; reading it back gives the same graph.
 
     Raises:
-        StructureError: when the format is unknown or cannot hold one of the names, or what a
-            learned graph cost.
+        StructureError: when the format is unknown or cannot hold one of the names, what a learned
+            graph cost, or that a node is unmeasured.
     """
     writer = _format(format)
     drawing = graph if isinstance(graph, Drawing) else Drawing(dag=graph)
+    if format in _UNMARKED and drawing.dag.unmeasured:
+        others = ", ".join(name for name in FORMATS if name not in _UNMARKED)
+        raise StructureError(
+            f"The format {format} cannot say that {shown(drawing.dag.unmeasured[0])} is "
+            f"unmeasured. Choose one of {others}.",
+            field="format",
+        )
     if drawing.dag.learned and format != "node-link":
         raise StructureError(
             "Only the format node-link holds how a learned graph came about and what it cost. "
@@ -124,6 +136,13 @@ def write(graph: Dag | Drawing, format: str) -> str:
             field="format",
         )
     return writer.write(drawing)
+
+
+def holding(dag: Dag) -> tuple[str, ...]:
+    """The formats that hold all that the graph says, its names aside."""
+    if dag.learned:
+        return ("node-link",)
+    return tuple(name for name in FORMATS if not (dag.unmeasured and name in _UNMARKED))
 
 
 def _format(name: str) -> Any:  # noqa: ANN401  (a module)

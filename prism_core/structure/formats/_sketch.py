@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import count
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from prism_core.errors import StructureError
@@ -27,8 +28,9 @@ MAX_DEPTH = 50
 ROLES = {
     "outcome": "outcome", "o": "outcome", "exposure": "exposure", "e": "exposure",
     "latent": "latent", "l": "latent", "unobserved": "latent", "u": "latent",
+    "unmeasured": "latent",
 }  # fmt: skip
-"""dagitty's words for the roles that a Drawing keeps."""
+"""dagitty's words for the roles that a Drawing keeps, and for what is unmeasured."""
 
 
 def shown(name: str) -> str:
@@ -84,6 +86,7 @@ class Sketch:
         self.edges: dict[tuple[str, str], Any] = {}
         self.positions: dict[str, tuple[float, float]] = {}
         self.roles: dict[str, dict[str, None]] = {"outcome": {}, "exposure": {}, "latent": {}}
+        self.pairs: dict[frozenset[str], tuple[str, str, Any]] = {}
 
     def refuse(self, mark: Any, what: str, *, field: str = "dag") -> StructureError:  # noqa: ANN401
         """The error that says `what` is wrong at `mark`."""
@@ -130,6 +133,36 @@ class Sketch:
         if len(self.edges) > MAX_EDGES:
             raise self.refuse(mark, f"the graph has more than {MAX_EDGES:,} edges.", field="edges")
 
+    def common_cause(self, one: str, other: str, mark: Any) -> None:  # noqa: ANN401
+        """Note `one <-> other`: an unmeasured node that causes both; `drawing` adds it."""
+        self.node(one, mark)
+        self.node(other, mark)
+        if one == other:
+            raise self.refuse(
+                mark, f"{shown(one)} points to itself. Remove this edge.", field="edges"
+            )
+        pair = frozenset((one, other))
+        if pair in self.pairs:
+            raise self.refuse(
+                mark,
+                f"the edge {shown(one)} <-> {shown(other)} was already given at "
+                f"{self.locate(self.pairs[pair][2])}. Remove one of the two.",
+                field="edges",
+            )
+        self.pairs[pair] = (one, other, mark)
+
+    def _add_common_causes(self) -> None:
+        """A node for every noted pair, once all other names are known."""
+        for one, other, mark in self.pairs.values():
+            name = f"U({one}, {other})"
+            if not is_name(name) or name in self.nodes:
+                numbered = (f"U{number}" for number in count(1))
+                name = next(name for name in numbered if name not in self.nodes)
+            self.node(name, mark)
+            self.role(name, "latent")
+            self.edge(name, one, mark)
+            self.edge(name, other, mark)
+
     def step(self, mark: Any, most: int) -> None:  # noqa: ANN401
         """Count a statement, word or element; a file of more than `most` holds no larger graph."""
         self.steps += 1
@@ -143,6 +176,11 @@ class Sketch:
         if word.lower() in ROLES:
             self.roles[ROLES[word.lower()]][name] = None
 
+    def observed(self, name: str, value: object) -> None:
+        """Note that a node is unmeasured where its attribute `observed` says no, as DoWhy's."""
+        if str(value).lower() in {"no", "false", "0"}:
+            self.role(name, "latent")
+
     def at(self, name: str, where: tuple[float, float] | None) -> None:
         """Note a position, if there is one."""
         if where is not None:
@@ -154,6 +192,7 @@ class Sketch:
         Raises:
             StructureError: for an edge to an undeclared node, and for a cycle, which is named.
         """
+        self._add_common_causes()
         for (cause, effect), mark in self.edges.items():
             for name in (cause, effect):
                 if name not in self.nodes:
@@ -163,17 +202,22 @@ class Sketch:
                         "not a node of the graph.",
                         field="edges",
                     )
-        dag = Dag(nodes=tuple(self.nodes), edges=tuple(self.edges))
         marked = {
             role: tuple(name for name in self.nodes if name in names)
             for role, names in self.roles.items()
         }
+        dag = Dag(
+            nodes=tuple(self.nodes), edges=tuple(self.edges), unmeasured=marked.pop("latent")
+        )
         return Drawing(dag=dag, positions=self.positions, **marked)
 
 
 def words_of(drawing: Drawing, name: str) -> list[str]:
     """The roles of a node, as words."""
-    return [role for role in ("exposure", "outcome", "latent") if name in getattr(drawing, role)]
+    held = {
+        "exposure": drawing.exposure, "outcome": drawing.outcome, "latent": drawing.dag.unmeasured
+    }  # fmt: skip
+    return [role for role, names in held.items() if name in names]
 
 
 def cannot_hold(names: Iterable[str], kind: str, holds: Callable[[str], bool], rule: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from prism_core.structure.formats._sketch import MAX_DEPTH, MAX_TEXT, Sketch, place, shown
@@ -60,12 +61,14 @@ class Dialect:
             names may carry a port.
         on_node: called with the sketch, the name and an attribute of a node.
         on_edge: called with the sketch and an attribute of an edge.
+        both_ways: whether `<->` says that the two have an unmeasured common cause.
     """
 
     backwards: bool
     keywords: bool
     on_node: Callable[[Sketch, str, Attribute], None]
     on_edge: Callable[[Sketch, Attribute], None]
+    both_ways: bool = False
 
 
 def unquoted(token: str) -> str:
@@ -216,10 +219,8 @@ class Parser:
             after = self._end(depth)
             if after is None:
                 raise self.sketch.refuse(mark, f"the arrow '{sign}' points to no node.")
-            for one in ends:
-                for other in after:
-                    pair = (one, other) if sign == "->" else (other, one)
-                    self.sketch.edge(*pair, mark)
+            for one, other in product(ends, after):
+                self._join(one, sign, other, mark)
             nodes |= after
             ends, edges = after, True
         while self.peek("["):
@@ -232,6 +233,12 @@ class Parser:
                         self.dialect.on_node(self.sketch, node, attribute)
         return nodes
 
+    def _join(self, one: str, sign: str, other: str, mark: int) -> None:
+        if sign == "<->":
+            self.sketch.common_cause(one, other, mark)
+        else:
+            self.sketch.edge(*((one, other) if sign == "->" else (other, one)), mark)
+
     def _arrow(self) -> tuple[str, int] | None:
         self.skip()
         mark = self.at
@@ -239,13 +246,14 @@ class Parser:
         if found is None:
             return None
         sign = found.group()
-        if sign == "->" or (sign == "<-" and self.dialect.backwards):
+        known = {"->": True, "<-": self.dialect.backwards, "<->": self.dialect.both_ways}
+        if known.get(sign, False):
             self.at = found.end()
             return sign, mark
         raise self.sketch.refuse(
             mark,
             f"'{sign}' is not a directed edge. PRISM needs a direction for every edge: write "
-            "'cause -> effect', or add the unmeasured common cause as a node.",
+            "'cause -> effect', or add the unmeasured common cause as a node of its own.",
             field="edges",
         )
 

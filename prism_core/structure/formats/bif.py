@@ -1,7 +1,8 @@
 """BIF, bnlearn's and the Bayesian Network Repository's interchange format: the structure only.
 
 Blocks `variable` and `probability ( child | parents )` are read; levels and tables are skipped.
-Positions are those of `property "position = (x, y)"`. What is written has no levels and no tables
+Positions are those of `property "position = (x, y)"`, and `property "role = latent"` marks a node
+as unmeasured. What is written has no levels and no tables
 either: nothing is made up, and a program that needs them will say so.
 """
 
@@ -21,6 +22,7 @@ _WORD = re.compile(r'"(?P<quoted>[^"]*)"|(?P<plain>[^\s{}()|,;"]+)')
 # Inside a block only braces, quotes and comments matter; a comment follows a space or a sign.
 _INSIDE = re.compile(r'[{}]|"(?P<quoted>[^"]*)"|(?<=[\s{};,])(?://[^\n]*|/\*)')
 _POSITION = re.compile(r"\s*position\s*=\s*\(([^()]*)\)\s*")
+_UNMEASURED = re.compile(r"\s*role\s*=\s*latent\s*")
 _PLAIN = re.compile(r'[^\s{}()|,;"/\x00-\x1f\x7f-\x9f]+')
 _KEYWORDS = {"network", "variable", "probability"}
 
@@ -123,6 +125,8 @@ class _Reader:
             found = _POSITION.fullmatch(text)
             if found:
                 self.sketch.at(name, position_of(found.group(1)))
+            elif _UNMEASURED.fullmatch(text):
+                self.sketch.role(name, "latent")
 
     def probability(self) -> None:
         self.take("(")
@@ -166,6 +170,8 @@ def write(drawing: Drawing) -> str:
         if node in drawing.positions:
             x, y = drawing.positions[node]
             lines.append(f'  property "position = ({x!r}, {y!r})" ;')
+        if node in drawing.dag.unmeasured:
+            lines.append('  property "role = latent" ;')
         lines.append("}")
     parents: dict[str, list[str]] = {node: [] for node in drawing.dag.nodes}
     for cause, effect in drawing.dag.edges:

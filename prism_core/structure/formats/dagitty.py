@@ -3,14 +3,17 @@
 Read are `dag { ... }`, the same inside `dagitty("...")` pasted from R, and bare statements such as
 `W->Y Z->{X Y}`. Chains, `<-`, groups in braces, quoted names, `bb=`, `pos=`, `[exposure]`,
 `[outcome]`, `[latent]` and nodes without an edge are understood. A name with a hyphen has to be
-quoted: `a -> b-c` is refused, never cut. Edges without a direction (`<->`, `--`, `@->`) are refused
-with their place, as are the types `pdag`, `mag` and `pag` once they hold one.
+quoted: `a -> b-c` is refused, never cut. `a <-> b` is an unmeasured common cause, and read as such
+a node, `U(a, b)`. Edges without a direction (`--`, `@->`) are refused with their place, as are the
+types `pdag`, `mag` and `pag` once they hold one or `<->`: an arrow of those does not say that there
+is no unmeasured common cause besides.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
@@ -37,6 +40,7 @@ _R_SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\n": "\n"} | {sign: sign for sign 
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 MAX_ESCAPES = 500_000  # every quote of the largest graph
 _TYPES = {"dag", "digraph", "pdag", "mag", "pag", "graph"}
+_ANCESTRAL = {"pdag", "mag", "pag"}
 
 
 def is_r(text: str) -> bool:
@@ -53,7 +57,10 @@ def read(text: str) -> Drawing:
 
     parser = Parser(
         inner,
-        Dialect(backwards=True, keywords=False, on_node=_on_node, on_edge=lambda *_: None),
+        Dialect(
+            backwards=True, keywords=False, on_node=_on_node, on_edge=lambda *_: None,
+            both_ways=True,
+        ),
         locate,
     )
     if not _header(parser):
@@ -78,6 +85,8 @@ def _header(parser: Parser) -> bool:
         if not parser.peek("{") and not parser.peek("[") and not parser.peek("="):
             parser.name()  # the graph's own name
         if parser.take("{"):
+            if found[0].lower() in _ANCESTRAL:
+                parser.dialect = replace(parser.dialect, both_ways=False)
             return True
     parser.at = 0
     return False

@@ -61,6 +61,8 @@ def _on_node(sketch: Sketch, name: str, attribute: Attribute) -> None:
     elif attribute.key == "role" and attribute.value is not None:
         for word in attribute.value.split():
             sketch.role(name, word)
+    elif attribute.key == "observed":
+        sketch.observed(name, attribute.value)
 
 
 def _on_edge(sketch: Sketch, attribute: Attribute) -> None:
@@ -68,7 +70,8 @@ def _on_edge(sketch: Sketch, attribute: Attribute) -> None:
         raise sketch.refuse(
             attribute.mark,
             f"an edge has dir={attribute.value!r}, so it is not drawn from cause to effect. Remove "
-            "the attribute and write 'cause -> effect'.",
+            "the attribute and write 'cause -> effect'. An unmeasured common cause is a node of "
+            'its own: U [role="latent"]; U -> a; U -> b.',
             field="edges",
         )
 

@@ -107,6 +107,7 @@ def _names(nodes: list[_Record], sketch: Sketch) -> dict[str | int, str]:
         sketch.at(names[own], position(where.get("x"), where.get("y")))
         for word in str(node.values.get("role", "")).split():
             sketch.role(names[own], word)
+        sketch.observed(names[own], node.values.get("observed"))
     return names
 
 

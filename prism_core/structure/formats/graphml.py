@@ -118,6 +118,7 @@ class _Reader:
             self.sketch.at(self.node, where)
             for word in self.values.get("role", "").split():
                 self.sketch.role(self.node, word)
+            self.sketch.observed(self.node, self.values.get("observed"))
             self.node = ""
 
     def characters(self, text: str) -> None:
@@ -162,7 +163,7 @@ class _Reader:
 
     def data(self, attributes: dict[str, str]) -> None:
         name = self.keys.get(attributes.get("key", ""), "")
-        if self.node and name in {"x", "y", "role"}:
+        if self.node and name in {"x", "y", "role", "observed"}:
             self.key, self.texts = name, []
 
     def geometry(self, attributes: dict[str, str]) -> None:

@@ -19,8 +19,8 @@ def read(text: str) -> Drawing:
     """A graph from `{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}`.
 
     `links` and `arcs` are accepted for `edges`, and pairs for its entries; an undirected graph is
-    refused. Nodes may have `x`, `y` and `role`. `provenance` and `learned` say that the graph was
-    learned, and what that cost.
+    refused. Nodes may have `x`, `y` and `role`; the role `latent` says that a node is unmeasured.
+    `provenance` and `learned` say that the graph was learned, and what that cost.
     """
     try:
         document = foreign.from_json(text, foreign.GRAPH)
@@ -61,6 +61,7 @@ def _node(sketch: Sketch, node: object, number: int) -> None:
     role = node.get("role")
     for word in role.split() if isinstance(role, str) else ():
         sketch.role(name, word)
+    sketch.observed(name, node.get("observed"))
 
 
 def _name(entry: object, key: str, number: int) -> str:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def from_networkx(graph: nx.Graph) -> Drawing:
     """The drawing in a networkx graph, or in pgmpy's DAG and networks, which are such graphs.
 
-    Names must be text or whole numbers. Positions are the attribute `pos`, or `x` and `y`; latent
-    nodes, exposures and outcomes are taken from pgmpy's roles, or from the attribute `role`. The
+    Names must be text or whole numbers. Positions are the attribute `pos`, or `x` and `y`;
+    unmeasured nodes, exposures and outcomes are taken from pgmpy's roles, or from the attribute
+    `role`; DoWhy's attribute `observed` says which nodes are unmeasured, too. The
     graph's attributes `provenance` and `learned` say that it was learned, and what that cost.
 
     Raises:
@@ -47,6 +48,7 @@ def from_networkx(graph: nx.Graph) -> Drawing:
         role = data.get("role")
         for word in role.split() if isinstance(role, str) else ():
             sketch.role(name, word)
+        sketch.observed(name, data.get("observed"))
     for number, edge in enumerate(graph.edges(), 1):
         sketch.edge(_name(edge[0]), _name(edge[1]), f"edge {number}")
     for attribute, role in (("latents", "latent"), ("exposures", "exposure"),
@@ -72,12 +74,17 @@ def _name(node: Hashable) -> str:
 
 
 def to_networkx(drawing: Drawing | Dag) -> nx.DiGraph:
-    """A networkx graph; positions are the attribute `pos`, what learning cost the graph's own."""
+    """A networkx graph: positions are the attribute `pos`, `role` says what is unmeasured.
+
+    What learning cost is an attribute of the graph.
+    """
     drawing = drawing if isinstance(drawing, Drawing) else Drawing(dag=drawing)
     graph = nx.DiGraph(drawing.dag.graph)
     graph.graph.update(told(drawing.dag))
     for name, place in drawing.positions.items():
         graph.nodes[name]["pos"] = place
+    for name in drawing.dag.unmeasured:
+        graph.nodes[name]["role"] = "latent"
     return graph
 
 
@@ -99,8 +106,11 @@ def to_pgmpy(drawing: Drawing | Dag) -> Any:  # noqa: ANN401  (pgmpy is optional
     model.add_nodes_from(drawing.dag.nodes)
     model.add_edges_from(drawing.dag.edges)
     model.graph.update(told(drawing.dag))
-    for role in ("latent", "exposure", "outcome"):
-        names = set(getattr(drawing, role))
+    held = {
+        "latents": drawing.dag.unmeasured, "exposures": drawing.exposure,
+        "outcomes": drawing.outcome,
+    }  # fmt: skip
+    for role, names in held.items():
         if names:
-            model.with_role(f"{role}s", names, inplace=True)
+            model.with_role(role, set(names), inplace=True)
     return model

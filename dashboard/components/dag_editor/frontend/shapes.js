@@ -4,15 +4,17 @@ import { labelFont, LINE_HEIGHT } from "./labels.js";
 
 const SLANT = 11;
 
+const hexagon = (ctx, x, y, w, h) => {
+  polygon(ctx, [[x, y + h / 2], [x + SLANT, y], [x + w - SLANT, y], [x + w, y + h / 2],
+    [x + w - SLANT, y + h], [x + SLANT, y + h]]);
+};
+
 const OUTLINES = {
   target: (ctx, x, y, w, h) => ctx.rect(x, y, w, h),
   parent: (ctx, x, y, w, h) => ctx.rect(x, y, w, h),
   child: (ctx, x, y, w, h) => ctx.roundRect(x, y, w, h, Math.min(h / 2, 20)),
-  co_parent: (ctx, x, y, w, h) => {
-    const points = [[x, y + h / 2], [x + SLANT, y], [x + w - SLANT, y], [x + w, y + h / 2],
-      [x + w - SLANT, y + h], [x + SLANT, y + h]];
-    polygon(ctx, points);
-  },
+  co_parent: hexagon,
+  tied: hexagon,
   selected: (ctx, x, y, w, h) => {
     polygon(ctx, [[x + SLANT, y], [x + w, y], [x + w - SLANT, y + h], [x, y + h]]);
   },
@@ -20,6 +22,7 @@ const OUTLINES = {
     polygon(ctx, [[x + SLANT, y], [x + w - SLANT, y], [x + w, y + h], [x, y + h]]);
   },
   other: (ctx, x, y, w, h) => ctx.roundRect(x, y, w, h, 6),
+  unmeasured: (ctx, x, y, w, h) => ctx.ellipse(x + w / 2, y + h / 2, w / 2, h / 2, 0, 0, 2 * Math.PI),
 };
 
 function polygon(ctx, points) {
@@ -41,7 +44,7 @@ export function drawShape(ctx, { role, inS }, box, theme) {
   trace(0);
   ctx.fill();
   ctx.lineWidth = inS ? 4 : role === "target" ? 2 : 1.5;
-  if (role === "other" && !inS) ctx.setLineDash([4, 3]);
+  if (role === "unmeasured" || (role === "other" && !inS)) ctx.setLineDash([4, 3]);
   ctx.stroke();
   ctx.setLineDash([]);
   if (role === "target") {
@@ -63,7 +66,7 @@ export function drawRing(ctx, { x, y, w, h }, theme) {
 
 export function drawLabel(ctx, { role, inS, lines }, { x, y }, theme) {
   ctx.font = labelFont(theme, role === "target");
-  ctx.fillStyle = role === "other" && !inS ? theme.faint : theme.text;
+  ctx.fillStyle = role === "unmeasured" || (role === "other" && !inS) ? theme.faint : theme.text;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   const top = y - ((lines.length - 1) * LINE_HEIGHT) / 2;

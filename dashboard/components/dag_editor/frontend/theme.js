@@ -6,6 +6,7 @@ export const HUES = {
   parent: "#0072B2",
   child: "#009E73",
   co_parent: "#CC79A7",
+  tied: "#CC79A7",
   selected: "#E69F00",
   ancestor: "#56B4E9",
 };
