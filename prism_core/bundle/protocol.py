@@ -219,12 +219,13 @@ class Protocol:
         rows = [
             ("To be predicted", plain(task.target_text)),
             ("Features S", _regime(plan)),
+            *_unmeasured(plan),
             ("People", f"{plan.n:,}, {unit}"),
             ("Columns described by", PROVENANCE_TEXT[plan.schema.provenance]),
             ("Model", f"{plan.synthesis.model}, {plan.rows:,} synthetic rows"),
         ]
         if self.holdout is not None:
-            rows.insert(3, ("Set aside for evaluation", f"{self.holdout:,} rows, drawn at random"))
+            rows.insert(-2, ("Set aside for evaluation", f"{self.holdout:,} rows, drawn at random"))
         return Section(
             title="What is planned",
             paragraphs=(plain(statement(task, plan.dag, features)),),
@@ -309,6 +310,11 @@ class Protocol:
             header=("marginal", "pool", "cells", "share of the budget", "noise", "expected error"),
             rows=tuple(_line(line) for line in found[:MOST_LINES]),
         )
+
+
+def _unmeasured(plan: Plan) -> tuple[tuple[str, str], ...]:
+    names = () if plan.dag is None else plan.dag.unmeasured
+    return (("In the graph, not in the table", plain(", ".join(names))),) if names else ()
 
 
 def _regime(plan: Plan) -> str:

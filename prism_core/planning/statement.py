@@ -168,34 +168,37 @@ def _unmeasured(dag: Dag, target: str, s: Sequence[str], *, robust: bool) -> str
     found = changes_not_covered(dag, target, s)
     bad = [name for name in dag.unmeasured if name in found]
     fine = [name for name in dag.unmeasured if name not in found]
+    others = [name for name in found if name not in bad]
     text = ""
     if bad:
-        one = len(bad) == 1
+        whose = "its distribution" if len(bad) == 1 else "the distribution of one of them"
         text += (
-            f" {_set(bad)} {'is' if one else 'are'} not in the table. Where the distribution of "
-            f"{'it' if one else 'one of them'} changes, the relation between S and {target} may "
-            "change too."
+            f" {_who(bad)} not in the table. Where {whose} changes, the relation between S and "
+            f"{target} may change too."
         )
-    others = [name for name in found if name not in bad]
     if others and robust:
         one = len(others) == 1
         text += (
-            f" It may change, too, where the way in which {_set(others)} "
+            f" It may change, too, where the way in which {_some(others)} "
             f"{'comes' if one else 'come'} about changes: {'it is' if one else 'they are'} tied to "
             f"{target} by an unmeasured cause."
         )
     if fine:
-        one = len(fine) == 1
+        whose = "of it" if len(fine) == 1 else "of one of them"
         text += (
-            f" {_set(fine)} {'is' if one else 'are'} not in the table either: "
-            if bad
-            else f" {_set(fine)} {'is' if one else 'are'} not in the table: "
-        )
-        text += (
-            f"a change of {'it' if one else 'one of them'} leaves the relation between S and "
-            f"{target} as it is."
+            f" {_who(fine)} not in the table{' either' if bad else ''}: a change {whose} leaves "
+            f"the relation between S and {target} as it is."
         )
     return text
+
+
+def _who(names: Sequence[str]) -> str:
+    return f"{_some(names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """One name as it is, several as a set."""
+    return names[0] if len(names) == 1 else _set(names)
 
 
 def _set(names: Sequence[str]) -> str:

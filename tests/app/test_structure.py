@@ -122,10 +122,12 @@ def test_a_node_that_is_no_column_is_mapped_dropped_or_refused():
     )
     assert "2 are not" in texts(test)
     assert test.button(key="use_graph").disabled
-    assert box(test, "sevrity").options[1] == "severity (similar)"
-    box(test, "sevrity").select_index(1).run()
+    assert box(test, "sevrity").options[:3] == [
+        "Keep it: not in the table", "Drop it", "severity (similar)"
+    ]  # fmt: skip
+    box(test, "sevrity").select_index(2).run()
     assert "'frailty' is not a column" in texts(test)
-    box(test, "frailty").select_index(0).run()
+    box(test, "frailty").select_index(1).run()
     assert "the graph now denies an effect that it stated" in texts(test)
     next(b for b in test.checkbox if b.label.startswith("Join")).check().run()
     assert "now point at its effects" in texts(test)
@@ -141,8 +143,8 @@ def test_two_nodes_for_one_column_are_refused():
             "severity.", '"severity!"'
         ),
     )
-    box(test, "SEVERITY").select_index(1).run()
-    box(test, "severity!").select_index(1).run()
+    box(test, "SEVERITY").select_index(2).run()
+    box(test, "severity!").select_index(2).run()
     assert "are both mapped to the column 'severity'" in texts(test)
     assert test.button(key="use_graph").disabled
 
@@ -187,14 +189,14 @@ def test_dropping_the_rest_keeps_the_node_mapped_last():
 
 def test_the_count_of_nodes_not_decided_is_that_of_the_boxes():
     test = paste(page(made()), "dag { alter -> stage stage -> outc }")
-    box(test, "alter").select_index(1).run()
+    box(test, "alter").select_index(2).run()
     assert "Drop the 2 nodes" in test.button(key="drop_rest").label
 
 
 def test_a_second_graph_does_not_inherit_the_choices_of_the_first():
     project = made()
     test = paste(page(project), "dag { p1 -> p2 }")
-    for node, position in (("p1", 1), ("p2", 2)):
+    for node, position in (("p1", 2), ("p2", 3)):
         box(test, node).select_index(position).run()
     first = {b.key for b in test.selectbox if "Column for" in b.label}
     paste(test, "dag { q1 -> q2 }")
@@ -203,27 +205,88 @@ def test_a_second_graph_does_not_inherit_the_choices_of_the_first():
     assert not first & {b.key for b in test.selectbox}
 
 
-def test_an_outcome_is_offered_and_the_unmeasured_is_dropped_with_its_consequence():
+LATENT = "dag { u [latent] readmitted [outcome] u -> age u -> readmitted age -> readmitted }"
+
+
+def test_an_outcome_is_offered_and_the_unmeasured_is_kept():
     project = made(target="age")
-    test = paste(
-        page(project),
-        "dag { u [latent] readmitted [outcome] u -> age u -> readmitted age -> readmitted }",
-    )
-    assert "Marked in the file as unmeasured, and so dropped: u." in texts(test)
-    assert "a common cause of readmitted and age" in texts(test)
+    test = paste(page(project), LATENT)
+    assert "Marked in the file as unmeasured, and so kept: u." in texts(test)
     press(test, "use_graph")
     assert project.target == "readmitted"
+    assert project.dag.unmeasured == ("u",)
+    assert set(project.dag.edges) == {
+        ("u", "age"), ("u", "readmitted"), ("age", "readmitted")
+    }  # fmt: skip
+    assert "1 node not in the table" in texts(test)
+    assert project.protected == {"age"}
+    assert "S = Pa(readmitted) = {age}: robust if the world shifts" in texts(test)
+    assert "u is not in the table. Where its distribution changes, the relation" in texts(test)
+    assert "the way in which age comes about changes" in texts(test)
+
+
+def test_an_unmeasured_node_may_be_dropped_with_its_consequence():
+    project = made(target="age")
+    test = paste(page(project), LATENT)
+    box(test, "u").select_index(1).run()
+    assert "a common cause of readmitted and age" in texts(test)
+    press(test, "use_graph")
+    assert project.dag.unmeasured == ()
     assert project.graph.edges == (("age", "readmitted"),)
+
+
+def test_nodes_not_decided_are_kept_at_once():
+    project = made()
+    edges = " ".join(f"u{i} -> age u{i} -> readmitted" for i in range(30))
+    test = upload(page(project), f"dag {{ {edges} age -> readmitted }}")
+    press(test, "keep_rest")
+    press(test, "use_graph")
+    assert len(project.dag.unmeasured) == 30
+    assert project.protected == {"age"}
+
+
+def test_something_not_in_the_table_is_added_and_goes_with_its_last_edge():
+    project = made(graph=Graph(edges=EDGES))
+    test = page(project)
+    test.text_input(key="unmeasured_name").set_value("frailty")
+    test.multiselect(key="unmeasured_effects").set_value(["severity", "readmitted"])
+    next(b for b in test.button if b.label == "Add it").click().run()
+    assert project.dag.unmeasured == ("frailty",)
+    assert project.protected == {"Ward code", "severity"}
+    assert "frailty is not in the table. Where" in texts(test)
+    press(test, "graph_undo")
+    assert project.dag.unmeasured == ()
+    assert "frailty" not in texts(test)
+    press(test, "graph_redo")
+    assert project.dag.unmeasured == ("frailty",)
+    test.text_input(key="unmeasured_name").set_value("age")
+    test.multiselect(key="unmeasured_effects").set_value(["readmitted"])
+    next(b for b in test.button if b.label == "Add it").click().run()
+    assert "age is a column of the table, so it is measured" in texts(test)
+    assert project.dag.unmeasured == ("frailty",)
+
+
+def test_a_graph_with_an_unmeasured_node_is_handed_on_in_formats_that_say_so():
+    hidden = frozenset({"frailty"})
+    project = made(graph=Graph(edges=(*EDGES, ("frailty", "readmitted")), unmeasured=hidden))
+    test = page(project)
+    open_tab(test, 2)
+    forms = test.selectbox(key="graph_format").options
+    assert "DAGitty" in forms
+    assert "bnlearn model string" not in forms
+    open_tab(test, 1)
+    listed = test.dataframe[-1].value
+    assert "frailty" not in listed.to_string()
 
 
 def test_a_pasted_text_survives_a_look_at_another_tab():
     test = paste(page(made()), "dag { alter -> readmitted }")
-    box(test, "alter").select_index(1).run()
+    box(test, "alter").select_index(2).run()
     open_tab(test, 1)
     assert "not in use yet" in texts(test)
     open_tab(test, 0)
     assert test.text_area(key="paste_graph").value == "dag { alter -> readmitted }"
-    assert box(test, "alter").value == 1
+    assert box(test, "alter").value == 2
 
 
 def test_a_graph_that_is_brought_but_not_used_is_said_before_going_on():
@@ -239,7 +302,7 @@ def test_a_graph_that_is_brought_but_not_used_is_said_before_going_on():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("dag { age <-> readmitted }", "not a directed edge"),
+        ("dag { age -- readmitted }", "not a directed edge"),
         ("age -> severity severity -> age", "cycle"),
         ("<!DOCTYPE x [<!ENTITY a 'b'>]><graphml>&a;</graphml>", "document type"),
         ("no graph at all", "edge list"),

@@ -766,6 +766,37 @@ CATALOGUE = (
         "(resource.RLIMIT_CPU, seconds)",
         "unit/test_foreign.py::test_a_parquet_file_is_unpacked_where_memory_has_an_end",
     ),
+    # --- what nobody measured ---
+    _one(
+        "what is tied by an unmeasured cause is left out of the blanket", "structure/dag.py",
+        "return self._ordered(reached(self, earlier, {name}, columns) & columns)",
+        "return self._ordered({*self.measured_parents(name), *self.measured_children(name), "
+        "*self.co_parents(name)})",
+        "property/test_unmeasured.py::test_the_blanket_is_the_smallest_set_of_columns_that_separates",
+    ),
+    _one(
+        "an unmeasured cause is in S", "planning/regimes.py",
+        'return dag.measured_parents(target) if regime == "causal"',
+        'return dag.parents(target) if regime == "causal"',
+        "unit/test_unmeasured.py::test_s_never_holds_an_unmeasured_node",
+    ),
+    _one(
+        "a column tied to the target is said to be covered", "structure/independence.py",
+        "and not near.isdisjoint((node, *dag.graph.predecessors(node)))", "and node in near",
+        "property/test_unmeasured.py::test_what_a_linear_world_predicts_stays_where_a_change_is_covered",
+    ),
+    _one(
+        "the sentence on S claims more than S covers", "planning/statement.py",
+        'text += ", except for what is not in the table, see below." if open_ways else "."',
+        'text += "."',
+        "unit/test_unmeasured.py::test_the_sentence_on_s_names_what_it_does_not_cover",
+    ),
+    _one(
+        "the mark of an unmeasured node is lost where its format cannot hold it",
+        "structure/formats/__init__.py",
+        "if format in _UNMARKED and drawing.dag.unmeasured:", "if False:",
+        "property/test_unmeasured.py::test_a_mark_reads_back_or_is_refused",
+    ),
     # --- the report ---
     _one(
         "names in the report are markup", "bundle/report.py",
