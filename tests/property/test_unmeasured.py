@@ -11,7 +11,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prism_core.errors import StructureError
@@ -24,6 +24,10 @@ from prism_core.structure.independence import (
     missing_edges,
 )
 from prism_core.structure.roles import node_roles, roles
+
+
+EXACT = settings(max_examples=200, derandomize=True)
+"""Numbers are compared: always the same worlds, so that no unlucky weights come up one day."""
 
 
 @st.composite
@@ -170,6 +174,7 @@ class World:
         return np.array([*slopes, mean[0] - slopes @ mean[1:], cov[0, 0] - slopes @ cov[1:, 0]])
 
 
+@EXACT
 @given(hidden_graphs(), st.data())
 def test_the_blanket_is_what_a_linear_world_predicts_from(dag, data):
     y = data.draw(st.sampled_from(dag.measured))
@@ -183,6 +188,7 @@ def test_the_blanket_is_what_a_linear_world_predicts_from(dag, data):
     )
 
 
+@EXACT
 @given(hidden_graphs(), st.data())
 def test_what_a_linear_world_predicts_stays_where_a_change_is_covered(dag, data):
     y = data.draw(st.sampled_from(dag.measured))
