@@ -107,10 +107,10 @@ def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
         help="Off: only Y, S and the columns that have an edge with one of them are drawn.",
     )  # fmt: skip
     if shown:
-        words.caption(f"All {len(dag.nodes):,} columns are shown.")
+        words.caption(f"All {len(dag.measured):,} columns are shown.")
         return frozenset()
     words.caption(
-        f"{len(near):,} of {len(dag.nodes):,} columns are shown: Y, S and what has an edge with "
+        f"{len({*near} & {*dag.measured}):,} of {len(dag.measured):,} columns are shown: Y, S and what has an edge with "
         "them. Find a column by its name to bring it in."
     )
     return far

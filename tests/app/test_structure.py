@@ -270,6 +270,7 @@ def test_a_graph_with_an_unmeasured_node_is_handed_on_in_formats_that_say_so():
     hidden = frozenset({"frailty"})
     project = made(graph=Graph(edges=(*EDGES, ("frailty", "readmitted")), unmeasured=hidden))
     test = page(project)
+    assert "All 4 columns are shown." in texts(test)
     open_tab(test, 2)
     forms = test.selectbox(key="graph_format").options
     assert "DAGitty" in forms
