@@ -109,8 +109,9 @@ def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
     if shown:
         words.caption(f"All {len(dag.measured):,} columns are shown.")
         return frozenset()
+    drawn = len(set(near) & set(dag.measured))
     words.caption(
-        f"{len({*near} & {*dag.measured}):,} of {len(dag.measured):,} columns are shown: Y, S and what has an edge with "
+        f"{drawn:,} of {len(dag.measured):,} columns are shown: Y, S and what has an edge with "
         "them. Find a column by its name to bring it in."
     )
     return far

@@ -266,11 +266,18 @@ def test_something_not_in_the_table_is_added_and_goes_with_its_last_edge():
     assert project.dag.unmeasured == ("frailty",)
 
 
+def test_the_count_of_what_is_shown_is_of_columns():
+    hidden = frozenset({"frailty"})
+    edges = (("severity", "readmitted"), ("frailty", "age"))
+    assert "All 4 columns are shown." in texts(
+        page(made(graph=Graph(edges=edges, unmeasured=hidden)))
+    )
+
+
 def test_a_graph_with_an_unmeasured_node_is_handed_on_in_formats_that_say_so():
     hidden = frozenset({"frailty"})
     project = made(graph=Graph(edges=(*EDGES, ("frailty", "readmitted")), unmeasured=hidden))
     test = page(project)
-    assert "All 4 columns are shown." in texts(test)
     open_tab(test, 2)
     forms = test.selectbox(key="graph_format").options
     assert "DAGitty" in forms

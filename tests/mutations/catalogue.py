@@ -67,6 +67,7 @@ HOLDOUT = "unit/test_holdout.py"
 SPARSE = "statistical/test_sparse_vector_law.py"
 ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
+AUDIT = "statistical/test_audit_regression.py"
 LINEAR = "unit/test_linear.py"
 
 CATALOGUE = (
@@ -765,6 +766,23 @@ CATALOGUE = (
         "(resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds)",
         "(resource.RLIMIT_CPU, seconds)",
         "unit/test_foreign.py::test_a_parquet_file_is_unpacked_where_memory_has_an_end",
+    ),
+    _one(
+        "objective perturbation for a gradient that moves by one", "privacy/regression.py",
+        "sigma=GRADIENT_SENSITIVITY / c * (1.0 + 1e-9),", "sigma=1.0 / c * (1.0 + 1e-9),",
+        f"{AUDIT}::test_the_noise_is_not_flagged",
+    ),
+    _one(
+        "objective perturbation with a third of its noise", "privacy/regression.py",
+        "linear=noise.gaussian(size, calibration.sigma),",
+        "linear=noise.gaussian(size, calibration.sigma / 3.0),",
+        f"{AUDIT}::test_the_noise_is_not_flagged",
+    ),
+    _one(
+        "objective perturbation without its regularisation", "privacy/regression.py",
+        "rows=rows, labels=labels, ridge=calibration.ridge,",
+        "rows=rows, labels=labels, ridge=1e-3,",
+        f"{AUDIT}::test_the_regularisation_is_not_flagged",
     ),
     # --- what nobody measured ---
     _one(

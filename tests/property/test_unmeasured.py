@@ -25,7 +25,6 @@ from prism_core.structure.independence import (
 )
 from prism_core.structure.roles import node_roles, roles
 
-
 EXACT = settings(max_examples=200, derandomize=True)
 """Numbers are compared: always the same worlds, so that no unlucky weights come up one day."""
 
