@@ -15,6 +15,8 @@ WORDS: dict[str, str] = {
     "Parents, Pa(Y)": "The columns with an arrow into Y: its direct causes.",
     "Markov blanket, MB(Y)": "Parents, children, and the children's other parents. Given these, no "
     "other column helps to predict Y while the world stays as it is.",
+    "Unmeasured": "In the graph, not in the table. It is never in S, and says which changes of the "
+    "world S does not cover.",
     "Co-parent": "Another cause of something that Y causes.",
     "Independent": "Two columns are independent, given others, when knowing one says nothing more "
     "about the other once the others are known.",
@@ -96,6 +98,7 @@ PAGES: dict[str, tuple[str, ...]] = {
         "Target, Y",
         "Parents, Pa(Y)",
         "Co-parent",
+        "Unmeasured",
         "Markov blanket, MB(Y)",
         "S",
         "Regime",
