@@ -184,6 +184,5 @@ def changes_not_covered(dag: Dag, target: str, s: Iterable[str]) -> tuple[str, .
     return tuple(
         node
         for node in dag.nodes
-        if node in earlier - {target}
-        and not near.isdisjoint((node, *dag.graph.predecessors(node)))
+        if node in earlier - {target} and not near.isdisjoint((node, *dag.graph.predecessors(node)))
     )

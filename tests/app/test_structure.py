@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.parts.release_checklist import Check, checks
 from dashboard.state import Graph, Project
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
@@ -272,6 +273,27 @@ def test_the_count_of_what_is_shown_is_of_columns():
     assert "All 4 columns are shown." in texts(
         page(made(graph=Graph(edges=edges, unmeasured=hidden)))
     )
+
+
+def test_the_checklist_of_a_release_names_what_s_does_not_cover():
+    hidden = frozenset({"frailty", "season"})
+    edges = (*EDGES, ("frailty", "readmitted"), ("season", "age"))
+    project = made(graph=Graph(edges=edges, unmeasured=hidden))
+
+    def line(project: Project) -> Check:
+        found = checks(project, budget_left=True, approval=None)
+        return next(check for check in found if check.text.startswith("Target"))
+
+    assert line(project).text == (
+        "Target readmitted, causal regime: a graph without cycles, 5 edges. Not in the table: "
+        "frailty, season. S does not cover a change of frailty: the page Structure says more"
+    )
+    assert line(project).doubt
+    assert line(project).done
+    covered = made(graph=Graph(edges=(*EDGES, ("season", "age")), unmeasured=hidden))
+    assert line(covered).text.endswith("4 edges. Not in the table: season")
+    assert not line(covered).doubt
+    assert "Not in the table" not in line(made(graph=Graph(edges=EDGES))).text
 
 
 def test_a_graph_with_an_unmeasured_node_is_handed_on_in_formats_that_say_so():

@@ -206,9 +206,7 @@ class Sketch:
             role: tuple(name for name in self.nodes if name in names)
             for role, names in self.roles.items()
         }
-        dag = Dag(
-            nodes=tuple(self.nodes), edges=tuple(self.edges), unmeasured=marked.pop("latent")
-        )
+        dag = Dag(nodes=tuple(self.nodes), edges=tuple(self.edges), unmeasured=marked.pop("latent"))
         return Drawing(dag=dag, positions=self.positions, **marked)
 
 

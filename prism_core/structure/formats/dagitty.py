@@ -58,7 +58,10 @@ def read(text: str) -> Drawing:
     parser = Parser(
         inner,
         Dialect(
-            backwards=True, keywords=False, on_node=_on_node, on_edge=lambda *_: None,
+            backwards=True,
+            keywords=False,
+            on_node=_on_node,
+            on_edge=lambda *_: None,
             both_ways=True,
         ),
         locate,
