@@ -52,6 +52,7 @@ DESIGN = "property/test_design.py::test_spend_stays_within_the_declaration_from_
 MECHANISMS = "unit/test_mechanisms.py"
 PIPELINE = "unit/test_pipeline.py"
 CHARGING = "unit/test_charging.py"
+HEAD = "unit/test_ledger_head.py"
 LEDGER = "unit/test_ledger.py"
 ACCOUNTANTS = "unit/test_accountants.py"
 PLD = "unit/test_pld.py"
@@ -450,7 +451,7 @@ CATALOGUE = (
     ),
     _one(
         "comparator on private rows not charged", "experiments/comparators/run.py",
-        "asset, why, rehearsal=rehearsal, prior", "asset, why, rehearsal=True, prior",
+        '"comparator", price, ledger,', '"comparator", price, None,',
         f"{COMPARATORS}::test_the_whole_amount_is_charged_before_the_first_mechanism",
     ),
     _one(
@@ -546,7 +547,7 @@ CATALOGUE = (
     ),
     _one(
         "private evaluation not charged", "evaluation/private.py",
-        "with charged(plan, ledger, asset,", "with charged(plan, None, asset,",
+        '"evaluation", price, ledger,', '"evaluation", price, None,',
         f"{PRIVATE}::test_the_charge_stands_before_the_first_count_and_holds_the_plan_s_events",
     ),
     _one(
@@ -633,7 +634,7 @@ CATALOGUE = (
     ),
     _one(
         "session not charged", "evaluation/holdout.py",
-        "with charged(plan, ledger, asset, why or", "with charged(plan, None, asset, why or",
+        '"holdout", price, ledger,', '"holdout", price, None,',
         f"{HOLDOUT}::test_the_charge_stands_before_the_first_noise_and_holds_the_whole_session",
     ),
     _one(
@@ -826,5 +827,22 @@ CATALOGUE = (
         "unmarked numbers come into the report", "bundle/report_extras.py",
         'document.get("outside_epsilon") is True', "True",
         "unit/test_report.py::test_an_evaluation_without_its_marks_is_refused",
+    ),
+    # --- the ledger's file ---
+    _one(
+        "an emptied ledger is charged", "privacy/ledger/store.py",
+        "                        self.check_head(db)\n", "                        pass\n",
+        f"{HEAD}::test_a_file_that_is_not_the_last_one_is_not_charged",
+    ),
+    _one(
+        "the integrity check is for the command alone", "privacy/ledger/book.py",
+        "            _check_whole(db)\n", "",
+        f"{HEAD}::test_an_edited_file_is_not_charged",
+    ),
+    _one(
+        "the head is noted before the commit", "privacy/ledger/head.py",
+        "    if before is not None and before.rows >= head.rows:",
+        "    head = Head(rows=head.rows + 1, digest=head.digest)\n    if before is None:",
+        f"{HEAD}::test_a_note_that_lags_is_no_alarm_and_one_that_is_broken_is",
     ),
 )  # fmt: skip
