@@ -261,7 +261,8 @@ class Project(Entries):
     raw: RawTable | BigTable | None = None
     test: RawTable | None = None
     public: bool = False
-    private_sha256: frozenset[str] = frozenset()  # of files that this session loaded as private
+    private_marks: frozenset[str] = frozenset()  # of tables that this session loaded as private
+    public_marks: frozenset[str] = frozenset()  # of those she said to be public nevertheless
     holdout_share: float = 0.2
     schema: Schema | None = None
     form: list[dict[str, Any]] | None = None
@@ -612,10 +613,17 @@ def resume() -> None:
         state.job = found.job
 
 
+def _inherit(new: Project) -> None:
+    """What this session knows of private tables goes along with every project."""
+    old = project()
+    new.public_marks |= old.public_marks
+    new.private_marks = (new.private_marks | old.private_marks) - new.public_marks
+
+
 def replace_project(new: Project) -> None:
     """Start over with another project."""
     new.key = project().key
-    new.private_sha256 |= project().private_sha256
+    _inherit(new)
     new.gallery = project().gallery
     new.opened = marks(new)
     st.session_state[_KEY] = new
@@ -623,7 +631,7 @@ def replace_project(new: Project) -> None:
 
 def beside(new: Project) -> None:
     """Make another project findable by its address, and leave the one that is open as it is."""
-    new.private_sha256 |= project().private_sha256
+    _inherit(new)
     new.opened = new.opened or marks(new)
     _shelve(new)
     _shelve(project())

@@ -245,6 +245,7 @@ def _learn(arguments: argparse.Namespace) -> None:
     from prism_core.learning.outline_io import load_outline
     from prism_core.learning.plan import design_domain
     from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.public_rows import remember_private
     from prism_core.workspace import fresh_rng, read_rows
 
     config = configs.load(arguments.config)
@@ -254,7 +255,7 @@ def _learn(arguments: argparse.Namespace) -> None:
         raise ConfigError("--out must name a new file for the learned schema.", field="out")
     writer.check_target(out.parent)
     outline = load_outline(config.table.schema)
-    raw = read_rows(config, config.table.train)
+    raw = read_rows(config, config.table.train, arguments.workspace)
     plan = design_domain(
         outline, config.budget.epsilon, config.budget.delta, outline.persons or raw.rows,
         share=config.domain.share, delta_share=config.domain.delta_share,
@@ -263,6 +264,8 @@ def _learn(arguments: argparse.Namespace) -> None:
         print(f"warning: {warning}", file=sys.stderr)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
+    if ledger is not None:
+        remember_private(ledger, asset, raw)
     found = learn_domain(
         plan, raw, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
         noise=SecureNoise() if seed is None else SeededNoise(rng), rng=rng,

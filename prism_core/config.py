@@ -32,6 +32,7 @@ _KIND_TEXT: dict[_Kind, str] = {
 _KEYS: dict[str, dict[str, _Kind]] = {
     "table": {
         "train": "text", "holdout": "text", "schema": "text", "dag": "text", "public": "flag",
+        "although_charged": "flag",
         "separator": "text", "encoding": "text",
     },
     "task": {
@@ -77,6 +78,8 @@ class TableConfig:
         dag: graph file, if any.
         public: whether the rows are public. Only public tables may be run with a seed, and
             they are not charged.
+        although_charged: the curator's statement that public rows are public although the
+            workspace knows them as private; see `public_rows`.
         separator, encoding: how a CSV is written.
     """
 
@@ -85,6 +88,7 @@ class TableConfig:
     holdout: Path | Address | None = None
     dag: Path | None = None
     public: bool = False
+    although_charged: bool = False
     separator: str = ","
     encoding: str = "utf-8"
 
@@ -284,7 +288,8 @@ def _table(part: dict[str, Any], folder: Path) -> TableConfig:
         if key in part:
             found = parse(part[key], folder)
             paths[key] = folder / part[key] if found.place == "file" else found
-    rest = {key: part[key] for key in ("public", "separator", "encoding") if key in part}
+    plain = ("public", "although_charged", "separator", "encoding")
+    rest = {key: part[key] for key in plain if key in part}
     return TableConfig(**paths, **rest)
 
 
@@ -299,6 +304,8 @@ def dumps(config: RunConfig) -> str:
         },
         **wishes_dict(config.task, config.budget, config.synthesis),
     }
+    if table.although_charged:
+        document["table"]["although_charged"] = True
     if config.domain != DomainConfig():
         document["domain"] = _plain(config.domain, ("share", "delta_share"))
     if config.graph != GraphConfig():

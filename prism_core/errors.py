@@ -14,6 +14,7 @@ the task, the budget) and from file-level facts (headers, separators) only.
     |- BudgetError        epsilon, delta, shares or weights are not usable
     |- PlanError          the plan cannot run (memory, empty workload)
     |- PrivacyError       a mechanism was asked to run without a guarantee
+    |  `- KnownPrivateError  ... or rows are called public that were private here
     |- LedgerError        the ledger refuses a charge
     |  `- OverspentError  ... because the asset's lifetime budget is too small
     |- BundleError        the folder of a run is not as this program writes it
@@ -101,6 +102,10 @@ class PlanError(PrismError):
 
 class PrivacyError(PrismError):
     """A mechanism was asked to run without a guarantee."""
+
+
+class KnownPrivateError(PrivacyError):
+    """Rows that are to be taken as public are known as private; the curator may overrule."""
 
 
 class LedgerError(PrismError):

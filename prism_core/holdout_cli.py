@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import argparse
 
     from prism_core.bundle.writer import Folder
+    from prism_core.data.big import BigTable
     from prism_core.data.encoding import EncodedTable
+    from prism_core.data.tables import RawTable
     from prism_core.evaluation.holdout_state import Session
 
 _METRICS = ("accuracy", "log_loss")
@@ -58,6 +60,10 @@ def _add_open(ways: Any) -> argparse.ArgumentParser:  # noqa: ANN401
         "--holdout-public", action="store_true",
         help="the holdout's rows are public; nobody is charged for them",
     )  # fmt: skip
+    command.add_argument(
+        "--although-charged", action="store_true",
+        help="these public rows are public although they were charged here before",
+    )  # fmt: skip
     command.set_defaults(run=_open)
     return command
 
@@ -97,7 +103,8 @@ def _open(arguments: argparse.Namespace) -> None:
     public = private_cli.is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
     key = secrets.token_bytes(32)
-    holdout = _rows(arguments.holdout, folder, key, public=public)
+    raw = private_cli.opened(arguments.holdout, folder, arguments, public=public)
+    holdout = _encoded(raw, folder, key, public=public)
     plan = design_holdout(
         folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.epsilon,
         private_cli.delta_of(folder) if arguments.delta is None else arguments.delta,
@@ -107,6 +114,7 @@ def _open(arguments: argparse.Namespace) -> None:
     if plan.warning:
         sys.stderr.write(f"warning: {plan.warning}\n")
     ledger, asset = private_cli.ledger_of(arguments, config, plan.delta, public=public)
+    private_cli.remember(ledger, asset, raw)
     session = open_holdout(
         plan, synthetic_rows(folder), holdout, workspace=_workspace(arguments), ledger=ledger,
         asset=asset, seed=arguments.seed, key=key,
@@ -131,7 +139,9 @@ def _ask(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     folder = writer.read(arguments.dir or Path(session.local.get("run", "")))
     place = arguments.holdout or session.local.get("holdout", "")
-    holdout = _rows(place, folder, session.key, public=session.charge is None)
+    public = session.charge is None
+    raw = private_cli.opened(place, folder, arguments, public=False)  # asked when it was opened
+    holdout = _encoded(raw, folder, session.key, public=public)
     found = ask_holdout(session.place, asked, synthetic_rows(folder), holdout)
     document = entry_dict(found.session, found.entry) | {
         "asked_before": found.again, "answers_left": found.session.left,
@@ -155,12 +165,14 @@ def _status(arguments: argparse.Namespace) -> None:
     _emit(arguments, {"sessions": [status(session) for session in found]}, text)
 
 
-def _rows(place: str, folder: Folder, key: bytes, *, public: bool) -> EncodedTable:
+def _encoded(raw: RawTable | BigTable, folder: Folder, key: bytes, *, public: bool) -> EncodedTable:
     """The held-out rows; of a person's several the same one whenever this session asks."""
     import numpy as np
 
+    from prism_core.workspace import encode_holdout
+
     rng = np.random.default_rng(list(key))
-    return private_cli.holdout_rows(place, folder, rng, public=public)
+    return encode_holdout(folder.schema, raw, rng=rng, public=public)
 
 
 def _workspace(arguments: argparse.Namespace) -> Path:

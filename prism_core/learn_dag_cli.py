@@ -48,6 +48,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from prism_core.learning.graph import graph_of_public, learn_graph
     from prism_core.learning.graph_plan import design_graph
     from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.public_rows import remember_private
     from prism_core.structure import formats
     from prism_core.workspace import fresh_rng, gather, ready
 
@@ -69,6 +70,8 @@ def _run(arguments: argparse.Namespace) -> None:
         found = graph_of_public(plan, table)
     else:
         ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
+        if ledger is not None:
+            remember_private(ledger, asset, inputs.raw)
         table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
         found = learn_graph(
             plan, table, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",

@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    import numpy as np
-
     from prism_core.bundle.writer import Folder
     from prism_core.config import RunConfig
     from prism_core.data.address import Address
-    from prism_core.data.encoding import EncodedTable
+    from prism_core.data.big import BigTable
+    from prism_core.data.tables import RawTable
     from prism_core.evaluation.private import PrivateEvaluation
     from prism_core.privacy.ledger import Ledger
 
@@ -49,6 +48,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="with --private: the holdout's rows are public; nobody is charged for them",
     )  # fmt: skip
     parser.add_argument(
+        "--although-charged", action="store_true", default=None,
+        help="with --private: these public rows are public although they were charged here before",
+    )  # fmt: skip
+    parser.add_argument(
         "--out", type=Path, metavar="FILE",
         help="with --private: where to write them (default: DIR-private-evaluation.json)",
     )  # fmt: skip
@@ -60,7 +63,15 @@ def check_unused(arguments: argparse.Namespace) -> None:
     Raises:
         ConfigError: naming the option.
     """
-    for name in ("delta", "asset", "workspace", "seed", "holdout_public", "out"):
+    for name in (
+        "delta",
+        "asset",
+        "workspace",
+        "seed",
+        "holdout_public",
+        "although_charged",
+        "out",
+    ):
         if getattr(arguments, name) is not None:
             raise ConfigError(f"--{name.replace('_', '-')} needs --private EPSILON.", field=name)
 
@@ -81,7 +92,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from prism_core.evaluation.private import evaluate_private
     from prism_core.evaluation.private_plan import design_private
     from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.workspace import fresh_rng, synthetic_rows
+    from prism_core.workspace import encode_holdout, fresh_rng, synthetic_rows
 
     folder = writer.read(arguments.dir)
     manifest.check(folder.path, signed=was_charged(folder))
@@ -90,7 +101,8 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     check_seed(arguments.seed, public=public)
     with _written(arguments.out, folder) as out:
         rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
-        holdout = holdout_rows(arguments.holdout, folder, rng, public=public)
+        raw = opened(arguments.holdout, folder, arguments, public=public)
+        holdout = encode_holdout(folder.schema, raw, rng=rng, public=public)
         plan = design_private(
             folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
             delta_of(folder) if arguments.delta is None else arguments.delta,
@@ -98,6 +110,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
             as_classes=arguments.classes,
         )  # fmt: skip
         ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
+        remember(ledger, asset, raw)
         found = evaluate_private(
             plan, synthetic_rows(folder), holdout,
             ledger=ledger, asset=asset,
@@ -143,14 +156,31 @@ def _written(asked: Path | None, folder: Folder) -> Iterator[TextIO]:
             raise
 
 
-def holdout_rows(
-    place: str, folder: Folder, rng: np.random.Generator, *, public: bool
-) -> EncodedTable:  # fmt: skip
-    """The rows kept aside, as codes of the run's schema. Spends nothing: as private as before."""
-    from prism_core.workspace import address, encode_holdout, open_rows
+def opened(
+    place: str, folder: Folder, arguments: argparse.Namespace, *, public: bool
+) -> RawTable | BigTable:
+    """The rows kept aside. Spends nothing.
+
+    Raises:
+        KnownPrivateError: for rows that are called public and were charged as private here,
+            unless the curator says --although-charged.
+    """
+    from prism_core.public_rows import check_public
+    from prism_core.workspace import address, open_rows
 
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
-    return encode_holdout(folder.schema, open_rows(address(place), **style), rng=rng, public=public)
+    raw = open_rows(address(place), **style)
+    if public and not arguments.although_charged:
+        check_public(raw, workspace=arguments.workspace)
+    return raw
+
+
+def remember(ledger: Ledger | None, asset: str, raw: RawTable | BigTable) -> None:
+    """Remember a holdout that is charged, so that it does not pass for public later."""
+    from prism_core.public_rows import remember_private
+
+    if ledger is not None:
+        remember_private(ledger, asset, raw)
 
 
 def is_public(arguments: argparse.Namespace, folder: Folder, config: RunConfig | None) -> bool:

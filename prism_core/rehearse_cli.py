@@ -40,6 +40,10 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         "--stand-in", default="dag", metavar="dag|sample:NAME|FILE",
         help="rows drawn from the graph (default), of a packaged sample, or of a public file",
     )  # fmt: skip
+    parser.add_argument(
+        "--although-charged", action="store_true",
+        help="the public FILE is public although its rows were charged here before",
+    )  # fmt: skip
     parser.add_argument("--strength", choices=STRENGTHS, default="medium", help="of the edges")
     parser.add_argument(
         "--edge", action="append", default=[], metavar="CAUSE,EFFECT=STRENGTH",
@@ -98,6 +102,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:
     from prism_core.data import schema_io
     from prism_core.data.tables import read_table
+    from prism_core.public_rows import check_public
     from prism_core.rehearsal import from_graph, from_rows, from_sample
     from prism_core.structure import formats
 
@@ -110,11 +115,23 @@ def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:
         table = config.table
         _check_public(Path(place), table)
         raw = read_table(Path(place), separator=table.separator, encoding=table.encoding)
+        if not arguments.although_charged:
+            check_public(raw, private=_private_marks(table), workspace=arguments.workspace)
         return from_rows(schema, config.task.target, raw, dag, seed=arguments.world)
     return from_graph(
         schema, config.task.target, _training_rows(arguments.rows, config, schema.persons), dag,
         strength=arguments.strength, strengths=_edges(arguments.edge), seed=arguments.world,
     )  # fmt: skip
+
+
+def _private_marks(table: TableConfig) -> frozenset[str]:
+    """Of the files that the configuration holds as private: a copy of one is one of them."""
+    from prism_core.data.marks import file_mark
+
+    if table.public:
+        return frozenset()
+    files = [path for path in (table.train, table.holdout) if isinstance(path, Path)]
+    return frozenset(filter(None, map(file_mark, files)))
 
 
 def _check_public(path: Path, table: TableConfig) -> None:

@@ -22,6 +22,7 @@ from prism_core.evaluation.subject import Measured, Subject
 from prism_core.experiments.comparators import folder as compared
 from prism_core.planning.design import design
 from prism_core.planning.targets import Aim, features_for
+from prism_core.public_rows import check_public, remember_private
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
@@ -75,21 +76,35 @@ def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = Tr
         config.table.train, workspace, separator=config.table.separator,
         encoding=config.table.encoding,
     )  # fmt: skip
+    check_claim(config, raw, workspace)
     return Inputs(schema=schema, dag=dag, raw=raw, n=schema.persons or raw.rows)
 
 
-def read_rows(config: RunConfig, path: Path | Address) -> RawTable:
+def check_claim(config: RunConfig, raw: RawTable | BigTable, workspace: Path | None = None) -> None:
+    """Refuse rows that the configuration calls public and the workspace knows as private.
+
+    Raises:
+        KnownPrivateError: unless the configuration says `although_charged`.
+    """
+    if config.table.public and not config.table.although_charged:
+        check_public(raw, workspace=workspace)
+
+
+def read_rows(config: RunConfig, path: Path | Address, workspace: Path | None = None) -> RawTable:
     """Rows of one of the configuration's files, in memory.
 
     Raises:
         TableError: for a table that is not a file.
+        KnownPrivateError: for rows that are called public; see `check_claim`.
     """
     if isinstance(path, Address):
         raise TableError(
             "This step reads its table into memory and takes a single CSV or Parquet file.",
             field="train",
         )
-    return read_table(path, separator=config.table.separator, encoding=config.table.encoding)
+    raw = read_table(path, separator=config.table.separator, encoding=config.table.encoding)
+    check_claim(config, raw, workspace)
+    return raw
 
 
 def open_rows(
@@ -204,9 +219,9 @@ def recognise(
 ) -> str:
     """A warning for the curator's screen when these rows were charged under another name, or "".
 
-    Tables that are not in memory are not remembered. Spends nothing: what is remembered of the
-    rows stays in the workspace. Show the warning to
-    the curator, and let nothing else depend on it.
+    They are remembered, too, as what does not pass for public later (`public_rows`). Under another
+    name only tables in memory are recognised. Spends nothing: what is remembered of the rows stays
+    in the workspace. Show the warning to the curator, and let nothing else depend on it.
 
     Args:
         ledger: the workspace's ledger.
@@ -215,6 +230,7 @@ def recognise(
         raw: all rows of the file.
         table: the same, encoded; with a person-ID column one random row per person.
     """
+    remember_private(ledger, asset, raw)
     if not (isinstance(raw, RawTable) and isinstance(table, EncodedTable)):
         return ""
     if schema.person_id is not None:  # the draw would make the same file look new every time

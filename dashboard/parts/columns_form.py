@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.parts import groups_panel
+from dashboard.parts import groups_panel, public_claim
 from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data import form, schema_io
@@ -132,9 +132,9 @@ def _from_twin() -> None:
     )  # fmt: skip
     if file is not None and st.button("Draft from the public file", key="draft_twin"):
         with mistakes():
-            schema, left = draft_from_rows(
-                read_table(file.getvalue(), name=file.name), "public twin"
-            )
+            raw = read_table(file.getvalue(), name=file.name)
+            public_claim.check(raw)
+            schema, left = draft_from_rows(raw, "public twin")
             _start(form.to_rows(schema.columns), "public twin", left)
 
 

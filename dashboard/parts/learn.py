@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, columns_form, confirm, learning_step
+from dashboard.parts import asset, columns_form, confirm, learning_step, public_claim
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -222,6 +222,7 @@ def _button(plan: DomainPlan, *, covered: bool) -> None:
     ) and agreed:  # fmt: skip
         with mistakes():
             assert isinstance(state.raw, RawTable)  # see `section`
+            public_claim.remember()
             state.learning.attempt += 1
             state.learning.message = ""
             state.learning.job = worker.learn(

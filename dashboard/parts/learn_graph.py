@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, confirm, learning_step
+from dashboard.parts import asset, confirm, learning_step, public_claim
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -154,6 +154,7 @@ def _button(plan: GraphPlan, *, covered: bool) -> None:
     ) and agreed:  # fmt: skip
         with mistakes():
             assert state.schema is not None and state.raw is not None
+            public_claim.remember()
             table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())
             state.blanket.attempt += 1
             state.blanket.message = ""

@@ -10,14 +10,15 @@ import streamlit as st
 
 from dashboard import machine_key
 from dashboard.owned import own
-from dashboard.parts import key_entry
+from dashboard.parts import key_entry, public_claim
 from dashboard.parts.opening import opening
 from dashboard.state import Graph, Project, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
 from prism_core.data.delimited import LATIN1, SEPARATORS
+from prism_core.data.marks import marks
 from prism_core.data.tables import read_table
-from prism_core.errors import TableError
+from prism_core.errors import KnownPrivateError, TableError
 from prism_core.experiments import samples
 from prism_core.planning.task import Synthesis
 from prism_core.structure import formats
@@ -145,11 +146,16 @@ def _upload() -> None:
     wanted = st.button("Load this file", type="primary", key="upload_load")
     pressed = wanted or st.session_state.pop("upload_offered", False)
     asked = _key("upload", file.file_id, separator, encoding, public)
+    anyway = public_claim.overruled(asked)
     try:
         if opening(
-            asked, lambda: _from_file(file, separator, encoding, public=public), pressed=pressed
-        ):
+            asked, lambda: _from_file(file, separator, encoding, public=public, anyway=anyway),
+            pressed=pressed,
+        ):  # fmt: skip
+            public_claim.settled()
             st.rerun()
+    except KnownPrivateError as error:
+        public_claim.refused(asked, error)
     except TableError as error:
         st.error(plain(str(error)), icon=":material/error:")
         _offer(error)
@@ -160,22 +166,29 @@ def _key(*parts: object) -> str:
     return f"{parts[0]}_{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}"
 
 
-def _from_file(file: UploadedFile, separator: str, encoding: str, *, public: bool) -> Project:
-    content = file.getvalue()
-    raw = read_table(content, name=file.name, separator=separator, encoding=encoding)
-    digest = hashlib.sha256(content).hexdigest()
-    private = frozenset() if public else frozenset([digest])
-    return _of_table(raw, file.name, private, public=public)
+def _from_file(
+    file: UploadedFile, separator: str, encoding: str, *, public: bool, anyway: bool
+) -> Project:
+    raw = read_table(file.getvalue(), name=file.name, separator=separator, encoding=encoding)
+    return _of_table(raw, file.name, public=public, anyway=anyway)
 
 
 def _of_table(
-    raw: RawTable | BigTable, name: str, private: frozenset[str], *, public: bool
+    raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool = False
 ) -> Project:
+    """A project of a table.
+
+    Raises:
+        KnownPrivateError: for rows that are called public and known as private, unless `anyway`.
+    """
+    if public and not anyway:
+        public_claim.check(raw)
     return Project(
         name=name,
         raw=raw,
         public=public,
-        private_sha256=private,
+        private_marks=frozenset() if public else marks(raw),
+        public_marks=marks(raw) if public and anyway else frozenset(),
         asset="" if public else name,
         synthesis=Synthesis(),
         budget=replace(project().budget, locks={}),  # of other columns
@@ -205,21 +218,26 @@ def _address() -> None:
         "These rows are public: runs are rehearsals and are not charged", key="place_public"
     )
     wanted = st.button("Open this table", type="primary", key="place_open")
+    asked = _key("place", text.strip(), public)
+    anyway = public_claim.overruled(asked)
     with mistakes():
-        if opening(
-            _key("place", text.strip(), public),
-            lambda: _from_place(text, public=public),
-            pressed=wanted and bool(text.strip()),
-        ):
-            st.rerun()
+        try:
+            if opening(
+                asked, lambda: _from_place(text, public=public, anyway=anyway),
+                pressed=wanted and bool(text.strip()),
+            ):  # fmt: skip
+                public_claim.settled()
+                st.rerun()
+        except KnownPrivateError as error:
+            public_claim.refused(asked, error)
 
 
-def _from_place(text: str, *, public: bool) -> Project:
+def _from_place(text: str, *, public: bool, anyway: bool) -> Project:
     style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
     with st.spinner("Counting the rows …"):
         raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})
         assert raw.rows > 0, "a table without rows is refused when it is read"
-    return _of_table(raw, raw.name, frozenset(), public=public)
+    return _of_table(raw, raw.name, public=public, anyway=anyway)
 
 
 def _offer(error: TableError) -> None:

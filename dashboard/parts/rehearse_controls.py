@@ -9,11 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.keep import keep
-from dashboard.parts import rehearse_start
+from dashboard.parts import public_claim, rehearse_start
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.tables import read_table
-from prism_core.errors import PrismError, TableError
+from prism_core.errors import PrismError
 from prism_core.experiments import samples
 from prism_core.planning.stand_in import ODDS, STRENGTHS
 from prism_core.rehearsal.design import MOST_SEEDS
@@ -147,23 +147,19 @@ def _file(entries: Rehearsing) -> None:
 
 
 def _take(entries: Rehearsing, name: str, content: bytes) -> None:
-    """Read an upload once; the file that this project holds as private is refused.
+    """Read an upload once; rows that are known as private are refused.
 
     Raises:
-        TableError: for that one, and for what cannot be read; no rows are in use then.
+        KnownPrivateError: for those; no rows are in use then.
+        TableError: for what cannot be read.
     """
-    state, digest = project(), hashlib.sha256(content).hexdigest()
+    digest = hashlib.sha256(content).hexdigest()
     if digest == entries.public_sha256:
         return
     entries.public, entries.public_sha256 = None, ""
-    if digest in state.private_sha256:
-        raise TableError(
-            "This is a file that was loaded as private on the page Data. Upload one that everybody "
-            "may see, or choose other rows.",
-            field="stand_in",
-        )
-    entries.public = read_table(content, name=name)
-    entries.public_sha256 = digest
+    raw = read_table(content, name=name)
+    public_claim.check(raw)
+    entries.public, entries.public_sha256 = raw, digest
 
 
 def _designs(entries: Rehearsing) -> None:

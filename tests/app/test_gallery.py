@@ -115,7 +115,7 @@ def test_adult_can_run_where_the_file_is(tmp_path, monkeypatch):
      ("allocation-wins", "graphical", 20)],
 )  # fmt: skip
 def test_a_story_opens_as_a_project(name, regime, s):
-    before = Project(private_sha256=frozenset(["a"]))
+    before = Project(private_marks=frozenset(["a"]))
     before.gallery.messages["adult"] = "kept"
     test = page(before)
     test.button(key=f"gallery_{name}_open").click().run()
@@ -126,7 +126,7 @@ def test_a_story_opens_as_a_project(name, regime, s):
     assert len(found.protected) == s
     assert found.plan().n == found.raw.rows
     assert found.test is not None
-    assert found.private_sha256 == {"a"}
+    assert found.private_marks == {"a"}
     assert found.gallery.messages == {"adult": "kept"}
     assert "Load the table and declare" in texts(test)  # the page Data
     if name == "allocation-wins":

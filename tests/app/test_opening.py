@@ -40,7 +40,7 @@ def private() -> Project:
             columns=tuple(Column(name=name, kind="boolean") for name in ("a", "y")),
             one_row_per_person=True,
         ),
-        graph=Graph(edges=(("a", "y"),)), target="y", private_sha256=frozenset(["digest"]),
+        graph=Graph(edges=(("a", "y"),)), target="y", private_marks=frozenset(["digest"]),
     )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def test_the_first_click_replaces_no_private_project(name, key):
     press(test, f"{key}_replace")
     now = test.session_state["project"]
     assert (now.public, now.target, now.key) == (True, "Y", project.key)
-    assert now.private_sha256 == {"digest"}
+    assert now.private_marks == {"digest"}
     assert texts(test) == ""
 
 
@@ -95,7 +95,7 @@ def test_a_project_beside_has_an_address_and_the_first_keeps_its_own():
     assert not beside.exception
     opened = beside.session_state["project"]
     assert (opened.sample, opened.key) == ("scm_spurious", key)
-    assert opened.private_sha256 == {"digest"}
+    assert opened.private_marks == {"digest"}
     again = AppTest.from_file(str(APP), default_timeout=60)
     again.query_params["project"] = project.key
     assert again.run().session_state["project"] is project

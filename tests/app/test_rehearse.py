@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import worker
-from dashboard.parts import rehearse_controls, rehearse_start
+from dashboard.parts import public_claim, rehearse_controls, rehearse_start
 from dashboard.state import Graph, Project
 from prism_core.data.column import Column
-from prism_core.errors import TableError
+from prism_core.data.marks import marks
+from prism_core.data.tables import read_table
+from prism_core.errors import KnownPrivateError
 from prism_core.planning.task import Synthesis
 from prism_core.privacy.ledger.book import default_workspace
 from prism_core.rehearsal import FOLDER, Kept, pace, run
@@ -222,12 +223,12 @@ def test_the_time_left_is_told_as_soon_as_a_run_has_ended(project, here, monkeyp
 @pytest.mark.privacy
 def test_the_file_that_was_loaded_as_private_does_not_stand_in(project, monkeypatch):
     content = b"a,b\n1,2\n"
-    project.private_sha256 = frozenset([hashlib.sha256(content).hexdigest()])
-    monkeypatch.setattr(rehearse_controls, "project", lambda: project)
+    project.private_marks = marks(read_table(content))
+    monkeypatch.setattr(public_claim, "project", lambda: project)
     entries = project.rehearsing
     rehearse_controls._take(entries, "open.csv", b"a,b\n3,4\n")
     assert entries.public is not None
-    with pytest.raises(TableError, match="loaded as private"):
+    with pytest.raises(KnownPrivateError, match="loaded as private"):
         rehearse_controls._take(entries, "same rows.csv", content)
     assert (entries.public, entries.public_sha256) == (None, "")
 

@@ -755,6 +755,25 @@ CATALOGUE = (
         "FILE, FOLDER = 0o600, 0o700", "FILE, FOLDER = 0o666, 0o700",
         "unit/test_files.py::test_every_part_of_a_workspace",
     ),
+    # --- rows that are called public ---
+    _one(
+        "what was charged as private passes for public", "public_rows.py",
+        "        assets = fingerprint.assets_of(folder, found)\n",
+        "        assets = ()\n",
+        "unit/test_public_rows.py::test_what_was_charged_is_not_public_and_no_cell_is_said",
+    ),
+    _one(
+        "a table is known again by its file alone", "data/marks.py",
+        'return frozenset([f"file {raw.sha256}"] if raw.sha256 else []) | {_rows(raw)}',
+        'return frozenset([f"file {raw.sha256}"])',
+        "unit/test_public_rows.py::"
+        "test_the_same_rows_have_a_mark_in_common_whatever_file_they_stand_in",
+    ),
+    _one(
+        "a learned domain's rows are not remembered", "cli.py",
+        "        remember_private(ledger, asset, raw)\n", "        pass\n",
+        "unit/test_public_rows.py::test_nor_does_that_of_learning_a_domain",
+    ),
     # --- files that others made ---
     _one(
         "YAML may have aliases", "foreign.py",

@@ -58,17 +58,53 @@ def recognise(folder: Path, asset: str, table: EncodedTable) -> tuple[str, ...]:
         LedgerError: when the workspace cannot be written.
     """
     try:
-        mark = fingerprint(table, files.secret(folder / KEY))
-        seen = list(_read(folder / MEMORY))
+        mark = fingerprint(table, secret(folder))
+        seen = [
+            (entry["asset"], entry["fingerprint"])
+            for entry in _lines(folder / MEMORY, "fingerprint")
+        ]
         _append(folder / MEMORY, {"asset": asset, "fingerprint": mark})
     except OSError:
-        raise LedgerError(
-            "The workspace's fingerprints cannot be read or written. Check that its folder is "
-            "writable; nothing was run.",
-            field="workspace",
-        ) from None
+        raise _failed() from None
     others = {name for name, known in seen if hmac.compare_digest(known, mark)} - {asset}
     return tuple(sorted(others))
+
+
+def remember(folder: Path, asset: str, marks: Iterable[str]) -> None:
+    """Remember the marks of a table that is charged to `asset`; see `data.marks`.
+
+    Raises:
+        LedgerError: when the workspace cannot be written.
+    """
+    try:
+        key = secret(folder)
+        for mark in sorted(marks):
+            _append(folder / MEMORY, {"asset": asset, "mark": _keyed(mark, key)})
+    except OSError:
+        raise _failed() from None
+
+
+def assets_of(folder: Path, marks: Iterable[str]) -> tuple[str, ...]:
+    """The assets that a table with one of these marks was charged to. Makes nothing.
+
+    Spends nothing; the answer depends on the rows: it is for the curator's screen.
+
+    Raises:
+        LedgerError: when the workspace cannot be read.
+    """
+    if not (folder / KEY).exists():
+        return ()
+    try:
+        key = secret(folder)
+        wanted = {_keyed(mark, key) for mark in marks}
+        known = [(entry["asset"], entry["mark"]) for entry in _lines(folder / MEMORY, "mark")]
+    except OSError:
+        raise _failed() from None
+    return tuple(sorted({asset for asset, mark in known if mark in wanted}))
+
+
+def _keyed(mark: str, key: bytes) -> str:
+    return hmac.new(key, f"mark {mark}".encode(), hashlib.sha256).hexdigest()
 
 
 def warning(asset: str, others: Iterable[str]) -> str:
@@ -83,15 +119,33 @@ def warning(asset: str, others: Iterable[str]) -> str:
     )
 
 
-def _read(path: Path) -> Iterable[tuple[str, str]]:
+def secret(folder: Path) -> bytes:
+    """The key of a workspace's memory; made on first use.
+
+    Raises:
+        OSError: when it cannot be read or made.
+    """
+    return files.secret(folder / KEY)
+
+
+def _failed() -> LedgerError:
+    return LedgerError(
+        "The workspace's fingerprints cannot be read or written. Check that its folder is "
+        "writable; nothing was run.",
+        field="workspace",
+    )
+
+
+def _lines(path: Path, kind: str) -> Iterable[dict[str, str]]:
+    """The entries of one kind."""
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             entry = json.loads(line)
-            yield str(entry["asset"]), str(entry["fingerprint"])
+            yield {"asset": str(entry["asset"]), kind: str(entry[kind])}
         except (ValueError, KeyError, TypeError):
-            continue  # a line that a crash cut short
+            continue  # another kind, or a line that a crash cut short
 
 
 def _append(path: Path, entry: dict[str, str]) -> None:

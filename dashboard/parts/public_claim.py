@@ -1,0 +1,72 @@
+"""Rows that are called public on a page: the one check, and the curator's answer to a refusal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.state import project
+from dashboard.widgets import plain
+from prism_core.privacy.ledger import Ledger
+from prism_core.public_rows import check_public, remember_private
+
+if TYPE_CHECKING:
+    from prism_core.data.big import BigTable
+    from prism_core.data.tables import RawTable
+    from prism_core.errors import KnownPrivateError
+
+_ASKED = "public_question"
+
+
+def check(raw: RawTable | BigTable) -> frozenset[str]:
+    """Refuse rows that this session or this workspace knows as private; gives their marks.
+
+    Raises:
+        KnownPrivateError: see `public_rows.check_public`.
+    """
+    state = project()
+    return check_public(
+        raw, private=state.private_marks, said=state.public_marks,
+        how="load them as public on the page Data and confirm it there",
+    )  # fmt: skip
+
+
+def remember() -> None:
+    """Remember the open table, which is about to be charged; nothing where its rows are public.
+
+    Raises:
+        LedgerError: when the workspace cannot be written.
+    """
+    state = project()
+    if not state.public and state.raw is not None:
+        remember_private(Ledger(), state.asset, state.raw)
+
+
+def refused(key: str, error: KnownPrivateError) -> None:
+    """Keep a refusal for the page: the curator may overrule it before she loads the table again.
+
+    Args:
+        key: of what was asked for: another file is another question.
+        error: why it was refused.
+    """
+    st.session_state[_ASKED] = (key, str(error))
+    st.rerun()
+
+
+def overruled(key: str) -> bool:
+    """Show the refusal that stands, if there is one; whether the curator overrules it."""
+    asked, why = st.session_state.get(_ASKED, ("", ""))
+    if asked != key:
+        return False
+    st.error(plain(why), icon=":material/privacy_tip:")
+    return st.checkbox(
+        "I decide: everybody may see these rows. Take them as public although they are known as "
+        "private; nobody is charged for what is made of them.",
+        key=f"{key}_overruled",
+    )  # fmt: skip
+
+
+def settled() -> None:
+    """Forget the question: the table is open."""
+    st.session_state.pop(_ASKED, None)
