@@ -241,7 +241,7 @@ def _check_events(events: Iterable[Any], limit: Limit) -> None:
         if isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         elif isinstance(event, yaml.NodeEvent):
-            tag = event.tag
+            tag = getattr(event, "tag", None)
             if tag not in (None, "!") and tag not in _PLAIN:
                 raise limit.refuse(
                     f"has an entry with a type of its own (!) in line {event.start_mark.line + 1}. "
@@ -267,7 +267,7 @@ def check_size(text: str, limit: Limit) -> None:
 
 def _check_depth(value: object, limit: Limit) -> None:
     """Level by level, so that depth costs no recursion."""
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(limit.depth + 1):
         level = (
             [

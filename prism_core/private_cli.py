@@ -176,7 +176,10 @@ def opened(
 
 
 def remember(ledger: Ledger | None, asset: str, raw: RawTable | BigTable) -> None:
-    """Remember a holdout that is charged, so that it does not pass for public later."""
+    """Remember a holdout that is charged, so that it does not pass for public later.
+
+    Spends nothing: what is remembered stays in the workspace, under its key.
+    """
     from prism_core.public_rows import remember_private
 
     if ledger is not None:

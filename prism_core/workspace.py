@@ -83,6 +83,8 @@ def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = Tr
 def check_claim(config: RunConfig, raw: RawTable | BigTable, workspace: Path | None = None) -> None:
     """Refuse rows that the configuration calls public and the workspace knows as private.
 
+    Spends nothing; the answer depends on the rows, see `public_rows`.
+
     Raises:
         KnownPrivateError: unless the configuration says `although_charged`.
     """

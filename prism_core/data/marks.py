@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from pandas.util import hash_pandas_object
 
 from prism_core.data.tables import RawTable
 
@@ -67,7 +67,8 @@ def _rows(raw: RawTable) -> str:
     """SHA-256 over the names of the columns and the sorted digests of the rows."""
     names = sorted(raw.header)
     whole = hashlib.sha256(repr((names, raw.rows)).encode("utf-8", "backslashreplace"))
-    rows = pd.util.hash_pandas_object(raw.frame[names], index=False).to_numpy().copy()
+    digests: Any = hash_pandas_object  # pandas types it as an object
+    rows = digests(raw.frame[names], index=False).to_numpy().copy()
     rows.sort()
     whole.update(rows.tobytes())
     return f"rows {whole.hexdigest()}"

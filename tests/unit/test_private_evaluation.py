@@ -471,7 +471,10 @@ def test_a_public_run_makes_no_other_file_public(make_run, tmp_path, capsys):
     Ledger(work).register("ward", epsilon=9.0, delta=1e-4)
     assert evaluated(out, *asked, "--asset", "ward", "--delta", "1e-6") == 0
     assert json.loads(entry.read_text())["charge"] == 1
-    assert evaluated(out, *asked, "--seed", "7", "--holdout-public") == 0
+    public = (*asked, "--seed", "7", "--holdout-public")
+    assert evaluated(out, *public) == 2  # its rows were just charged
+    assert "charged as private, under “ward”" in capsys.readouterr().err
+    assert evaluated(out, *public, "--although-charged") == 0
     assert json.loads(entry.read_text())["charge"] is None
     around = config.parent / ".." / config.parent.name / "holdout.csv"
     own = ("--holdout", around, "--private", "2", "--seed", "7")

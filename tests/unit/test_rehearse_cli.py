@@ -96,10 +96,10 @@ def test_auto_says_what_and_why(make_run, capsys):
     assert "level" in capsys.readouterr().out
 
 
-def test_public_rows_and_samples_stand_in(make_run, capsys):
+def test_public_rows_and_samples_stand_in(make_run, frame, capsys):
     config = make_run(public=False, synthesis={"rows": 5_000})
     survey = config.parent / "survey.csv"
-    survey.write_bytes((config.parent / "holdout.csv").read_bytes())
+    frame[::2].to_csv(survey, index=False)  # other rows than those of the private files
     assert rehearse(config, "--stand-in", str(survey), "--json") == 0
     assert "rows of the public file 'survey.csv'" in lines(capsys)[-1]["stand_in"]
     causal = ["--stand-in", "sample:scm_spurious", "--shift", "children", "--compare", "regime"]
