@@ -51,12 +51,12 @@ def check_public(
         return found
     where = ""
     if found & private:
-        where = "was loaded as private before"
+        where = "were loaded as private before"
     else:
         folder = default_workspace() if workspace is None else workspace
         assets = fingerprint.assets_of(folder, found)
         if assets:
-            where = f"was charged as private, under {', '.join(f'“{name}”' for name in assets)}"
+            where = f"were charged as private, under {', '.join(f'“{name}”' for name in assets)}"
     if where:
         raise KnownPrivateError(
             f"{raw.name!r} is to be taken as public, and the same file or the same rows "

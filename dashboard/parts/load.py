@@ -182,7 +182,7 @@ def _of_table(
         KnownPrivateError: for rows that are called public and known as private, unless `anyway`.
     """
     if public and not anyway:
-        public_claim.check(raw)
+        public_claim.check(raw, how="say so below and load them again")
     return Project(
         name=name,
         raw=raw,

@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 _ASKED = "public_question"
 
 
-def check(raw: RawTable | BigTable) -> frozenset[str]:
+def check(
+    raw: RawTable | BigTable, how: str = "load them as public on the page Data and confirm it there"
+) -> frozenset[str]:
     """Refuse rows that this session or this workspace knows as private; gives their marks.
+
+    Args:
+        raw: the rows.
+        how: she may overrule it, as the end of a sentence.
 
     Raises:
         KnownPrivateError: see `public_rows.check_public`.
     """
     state = project()
-    return check_public(
-        raw, private=state.private_marks, said=state.public_marks,
-        how="load them as public on the page Data and confirm it there",
-    )  # fmt: skip
+    return check_public(raw, private=state.private_marks, said=state.public_marks, how=how)
 
 
 def remember() -> None:

@@ -57,7 +57,7 @@ def test_a_private_file_that_is_uploaded_again_as_public_is_questioned():
     again = b"ward,age\nb,42\na,31\na,53\n"
     load(test, again, "open.csv", public=True)
     assert test.session_state["project"].public is False
-    assert "was loaded as private before" in errors(test)
+    assert "were loaded as private before" in errors(test)
     assert "42" not in errors(test)
     (tick,) = [box for box in test.checkbox if "I decide" in box.label]
     tick.check().run()
@@ -90,7 +90,7 @@ def test_a_schema_is_not_drafted_from_the_private_file_as_its_own_twin():
         test.button(key="draft_twin").click().run()
         assert not test.exception
         assert (project.form_provenance == "public twin") is drafted
-        assert ("was loaded as private before" in errors(test)) is not drafted
+        assert ("were loaded as private before" in errors(test)) is not drafted
 
 
 def test_a_schema_with_aliases_gets_a_sentence_on_the_page():
