@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prism_core import config, scenario_io, workspace
+from prism_core import config, scenario_io
 from prism_core.bundle import approved, layout, reader
 from prism_core.data import code_groups, copies, schema_io
 from prism_core.data.delimited import check_header
@@ -30,6 +30,7 @@ from prism_core.errors import (
 )
 from prism_core.experiments.comparators import folder as compared
 from prism_core.learning.outline_io import has_requests, loads_outline
+from prism_core.privacy.ledger import rules
 from prism_core.structure import formats
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +135,7 @@ def test_toml_beyond_the_limits(name, text, why, tmp_path):
 
 def test_the_settings_of_a_workspace_and_of_a_bundle_have_the_same_limits(tmp_path):
     for name, read in (
-        ("settings.toml", lambda: workspace.approval_required(tmp_path)),
+        ("settings.toml", lambda: rules.approval_required(tmp_path)),
         (layout.RUN, lambda: reader._toml(tmp_path / layout.RUN)),
     ):
         (tmp_path / name).write_text(".".join(["a"] * 50_000) + " = 1")
