@@ -88,7 +88,7 @@ def test_key_and_memory_are_for_this_user_only(ledger, codes):
     assert len(key) == 32
     ledger.recognise("clinic", table(codes))
     assert (ledger.path.parent / KEY).read_bytes() == key
-    left = {path.name for path in ledger.path.parent.iterdir() if "sqlite" not in path.name}
+    left = {path.name for path in ledger.path.parent.iterdir() if "ledger" not in path.name}
     assert left == {KEY, MEMORY}  # no draft of the key stays
 
 
