@@ -18,7 +18,7 @@ from prism_core.data.counts import Counter
 from prism_core.data.encoding import encode_column
 from prism_core.data.engines import Engine, open_engine
 from prism_core.data.guard import guarded
-from prism_core.data.pushdown import HOME, Pushed, push
+from prism_core.data.pushdown import HOME, Pushed, nearest_whole, push, without_nan
 from prism_core.data.scratch import Scratch, make
 from prism_core.data.stored import StoredTable, check_size, code_type, file_name
 from prism_core.data.tables import RawTable, arrow_texts, check_columns, from_arrow
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Codes = dict[str, "NDArray[np.integer]"]
 
-_EXACT = float(2**53)
+_EXACT = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,11 +280,9 @@ def _whole_text(cell: Any) -> Any:  # noqa: ANN401
 
     if cell.type().is_integer():
         return cell.cast("string")
-    number = cell.cast("float64")
-    near = ibis.ifelse(number.abs() < _EXACT, number, 0.5)  # a cast of infinity would fail
-    whole = near.cast("int64")
-    text = ibis.ifelse(whole.cast("float64") == near, whole.cast("string"), number.cast("string"))
-    return ibis.ifelse(number.isnan(), "", text)
+    number = without_nan(cell.cast("float64"))
+    near, whole = nearest_whole(number, _EXACT)
+    return ibis.ifelse(whole.cast("float64") == near, whole.cast("string"), number.cast("string"))
 
 
 def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[Sequence[int]]) -> Codes:

@@ -1,23 +1,25 @@
 """Databases behind one small surface: the table's columns, a number, and a stream of rows.
 
-Whatever a database says when it fails may quote a cell, so no text of it is let through.
+The code of a cell depends on the cell, its column's type and the declaration, in every database
+(`tests/property/test_row_locality.py`). So DuckDB runs a query as it is written: its optimizer folds
+comparisons to what the minimum and maximum of a column allow, which are one person's cells and
+leave NaN out. Whatever a database says when it fails may quote a cell, so no text of it is let
+through. Databases on servers are in `servers`.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from prism_core.data.address import URL_FORMS
 from prism_core.data.copies import csv_as_parquet, readable_parquet
 from prism_core.data.delimited import check_header
 from prism_core.data.guard import drained, guarded
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -31,6 +33,11 @@ MEMORY = "600MB"
 
 BATCH = 500_000
 """Rows of a batch on their way home."""
+
+OPTIMIZERS = frozenset({"unused_columns", "common_subexpressions"})
+"""DuckDB's optimizers that stay on: both look at the query alone. All others are switched off, also
+those of versions to come. What reads statistics is among them (statistics_propagation,
+row_group_pruner, compressed_materialization, filter and join pushdowns)."""
 
 _VIEW = "prism_rows"
 _TRAVEL = frozenset(
@@ -92,33 +99,6 @@ class DuckEngine:
         self.connection.close()
 
 
-@dataclass
-class IbisEngine:
-    """Any other database that Ibis speaks to.
-
-    Attributes:
-        backend: Ibis' connection.
-    """
-
-    backend: Any
-    tables: tuple[Any, ...]
-    name: str
-
-    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """See `Engine`."""
-        yield from drained(
-            lambda: self.backend.to_pyarrow_batches(query, chunk_size=BATCH), self.name
-        )
-
-    def number(self, query: Any) -> int:  # noqa: ANN401
-        """See `Engine`."""
-        return int(guarded(lambda: self.backend.to_pyarrow(query).as_py(), self.name))
-
-    def close(self) -> None:
-        """See `Engine`."""
-        guarded(self.backend.disconnect, self.name)
-
-
 def _sql(query: Any) -> str:  # noqa: ANN401
     import ibis
 
@@ -144,7 +124,9 @@ def open_engine(
         return _open_files(address, spill, separator, encoding)
     if address.place == "duckdb":
         return _open_duckdb_file(address, spill)
-    return _open_server(address)
+    from prism_core.data.servers import open_server
+
+    return open_server(address)
 
 
 def _connect(spill: Path) -> Any:  # noqa: ANN401
@@ -155,9 +137,29 @@ def _connect(spill: Path) -> Any:  # noqa: ANN401
         ("memory_limit", MEMORY), ("temp_directory", str(spill)), ("threads", os.cpu_count() or 1),
         ("preserve_insertion_order", False), ("autoinstall_known_extensions", False),
         ("autoload_known_extensions", False), ("enable_progress_bar", False),
+        # A second lock beside the optimizers: minimum and maximum say nothing of NaN.
+        ("parquet_can_have_nan", True), ("arrow_large_buffer_size", True),
     ):  # fmt: skip
         connection.execute(f"SET {setting} = {_quoted(str(value))}")
+    guarded(lambda: _row_by_row(connection), "DuckDB")
     return connection
+
+
+def _row_by_row(connection: Any) -> None:  # noqa: ANN401
+    """Switch off every optimizer that may look at the rows' statistics, and see that it is off.
+
+    Raises:
+        TableError: when DuckDB does not say that it is: no row is read then.
+    """
+    known = {name for (name,) in connection.execute("FROM duckdb_optimizers()").fetchall()}
+    off = known - OPTIMIZERS
+    connection.execute(f"SET disabled_optimizers = {_quoted(','.join(sorted(off)))}")
+    told = connection.execute("SELECT current_setting('disabled_optimizers')").fetchone()[0]
+    if "statistics_propagation" not in off or set(told.replace(" ", "").split(",")) != off:
+        raise TableError(
+            "This version of DuckDB does not let its optimizer be switched off, and the optimizer "
+            "changes how a cell is read by what stands in others. Install duckdb 2.0."
+        )
 
 
 def _quoted(text: str) -> str:
@@ -254,7 +256,7 @@ def _open_duckdb_file(address: Address, spill: Path) -> Engine:
     types = _described(connection, name, address.title)
     plain = tuple((title, kind if _travels(kind) else "VARCHAR") for title, kind in types)
     cells = ", ".join(
-        _named(title) if _travels(kind) else f"CAST({_named(title)} AS VARCHAR) AS {_named(title)}"
+        _named(title) if _travels(kind) else f"TRY_CAST({_named(title)} AS VARCHAR) AS {_named(title)}"
         for title, kind in types
     )
     table = _view(connection, f"SELECT {cells} FROM {name}", plain, 0, address.title)
@@ -288,72 +290,3 @@ def _view(connection: Any, query: str, types: _Types, place: int, name: str) -> 
         return ibis.table({t: DuckDBType.from_string(kind) for t, kind in types}, name=view)
 
     return guarded(make, name)
-
-
-def _open_server(address: Address) -> Engine:
-    with ExitStack() as opened:
-        backend, find = guarded(lambda: _reach(address), address.title)
-        opened.callback(backend.disconnect)
-        table = guarded(find, address.title)
-        check_header(table.columns, address.title)
-        opened.pop_all()
-    return IbisEngine(backend, (table,), address.title)
-
-
-def _reach(address: Address) -> tuple[Any, Callable[[], Any]]:
-    """A connection, and how to find the table in it."""
-    extra = "pyspark" if address.place == "spark" else address.place
-    try:
-        if address.place == "spark":
-            return _spark(address)
-        import ibis
-
-        backend = ibis.connect(address.connection())
-    except ImportError:
-        raise TableError(
-            f"{URL_FORMS[address.place]} needs a package that is not installed: "
-            f"pip install 'ibis-framework[{extra}]'."
-        ) from None
-    database = address.entry("schema") or None
-    return backend, lambda: backend.table(address.entry("table"), database=database)
-
-
-def _spark(address: Address) -> tuple[Any, Callable[[], Any]]:
-    import ibis
-    from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
-
-    # Types guessed from the names of folders would be those of whatever rows made the folders.
-    builder: Any = SparkSession.builder.config(
-        "spark.sql.sources.partitionColumnTypeInference.enabled", "false"
-    )
-    master = address.entry("master")
-    session = (builder.master(master) if master else builder).getOrCreate()
-    backend = ibis.pyspark.connect(session)
-    if address.entry("table"):
-        return backend, lambda: backend.table(address.entry("table"))
-    path = str(address.path_part())
-
-    def find() -> Any:  # noqa: ANN401
-        check_types(session, path, address.title)
-        return backend.read_parquet(path)
-
-    return backend, find
-
-
-def check_types(session: Any, path: str, name: str) -> None:  # noqa: ANN401
-    """Refuse Parquet files of several types on Spark, which reads all by the types of one.
-
-    Args:
-        session: the Spark session.
-        path: a file or folder.
-        name: the table's name, for the message.
-
-    Raises:
-        TableError: when two of the files have other columns or types.
-    """
-    files = session.read.parquet(path).inputFiles()
-    if len({session.read.parquet(file).schema.simpleString() for file in files}) > 1:
-        raise TableError(
-            f"The files of {name!r} do not all have the same columns of the same types, and Spark "
-            "reads them as if they had. Write them again together, with a declared schema."
-        )

@@ -6,6 +6,9 @@ a *plain* cell, for which the rule can be said in every database's own terms wit
 come home as they are and go through the rule itself, so that counts are the same cell for cell
 in every database. Which expression is sent depends on the declaration and on the types of the
 table's columns, never on its rows.
+
+An expression is total: no cell makes it fail. What could (a cast) is handed only cells of which it
+cannot, and says null instead of failing where the database has a word for that (`try_cast`).
 """
 
 from __future__ import annotations
@@ -75,10 +78,7 @@ def push(column: Column, cell: Expression) -> Pushed:
         missing = (cell.isnull(), rule("")) if kind.nullable else None
         branches, rest = ([missing] if missing else []), HOME
     code = _cases(branches, rest)
-    total = kind.is_boolean() or (
-        kind.is_integer() and kind.nbytes < 8 and not any(v == HOME for _, v in branches)
-        and rest != HOME
-    )  # fmt: skip
+    total = HOME not in {rest, *(code for _, code in branches)}
     away = None if total else ibis.ifelse(code == HOME, cell, ibis.null(kind))
     return Pushed(code=code.cast("int16"), home=away)
 
@@ -109,8 +109,8 @@ def _branches(rule: _Rule, cell: Expression) -> _Branches:
         return _integers(rule, cell, null)
     if kind.is_floating():
         return _floats(rule, cell.cast("float64"), null)
-    if kind.is_date() or (kind.is_timestamp() and kind.timezone is None):
-        return _dates(rule, cell, null)
+    if kind.is_date() or kind.is_timestamp():
+        return _dates(rule, cell)
     if kind.is_string():
         if rule.column.kind == "date":
             return _date_texts(rule, cell, null)
@@ -168,36 +168,61 @@ def _whole(rule: _Rule, cell: Expression, null: list[Any], *, far: bool) -> _Bra
 
 
 def _floats(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
-    import ibis
-
     column = rule.column
-    null = [*null, (cell.isnan(), rule(""))]
     if column.kind == "date":
         return None, HOME
+    number = without_nan(cell)
+    missing = (number.isnull(), rule(""))
     if column.binned:
-        cases, rest = _cuts(rule, lambda edge: cell <= float(edge))
-        return [*null, *cases], rest
-    near = ibis.ifelse(cell.abs() < float(_SAFE), cell, 0.5)  # a cast of infinity would fail
-    whole = near.cast("int64")
+        cases, rest = _cuts(rule, lambda edge: number <= float(edge))
+        return [*null, missing, *cases], rest
+    near, whole = nearest_whole(number, _SAFE)
     cases, rest = _whole(rule, whole, [], far=False)
     if cases is None:
         return None, HOME
-    return [*null, (whole.cast("float64") != near, HOME), *cases], rest
+    return [*null, missing, (whole.cast("float64") != near, HOME), *cases], rest
 
 
-def _dates(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
+def without_nan(number: Expression) -> Expression:
+    """A float64, null where it is no number.
+
+    Databases order NaN as they like, and their statistics leave it out: it is never compared.
+    """
+    import ibis
+
+    return ibis.ifelse(number.isnan(), ibis.null("float64"), number)
+
+
+def nearest_whole(number: Expression, below: int) -> tuple[Expression, Expression]:
+    """A float64 as a whole number: the float that was cast, and the int64.
+
+    They differ where there is no such whole number below the limit: infinity is cast as 0.5.
+    """
+    import ibis
+
+    near = ibis.ifelse(number.abs() < float(below), number, 0.5)
+    return near, near.try_cast("int64")
+
+
+def calendar_day(cell: Expression) -> Expression:
+    """The day of a date or a moment, null outside of the years 1 to 9999, as in memory."""
+    import ibis
+
+    day = cell.date() if cell.type().is_timestamp() else cell
+    first, last = ibis.date(dt.date.min), ibis.date(dt.date.max)
+    return ibis.ifelse((day >= first) & (day <= last), day, ibis.null("date"))
+
+
+def _dates(rule: _Rule, cell: Expression) -> _Branches:
     import ibis
 
     if rule.column.kind != "date":
         return None, HOME
-    day = cell.date() if cell.type().is_timestamp() else cell
-    # The text of a moment before the year 1000 is not the same on every system.
-    first = ibis.date(dt.date(1000 if cell.type().is_timestamp() else 1, 1, 1))
-    last = ibis.date(dt.date(9999, 12, 31))
+    day = calendar_day(cell)
     cases, rest = _cuts(
         rule, lambda edge: day <= ibis.date(dt.date.fromisoformat(day_text(math.floor(edge))))
     )
-    return [*null, ((day < first) | (day > last), HOME), *cases], rest
+    return [(day.isnull(), rule("")), *cases], rest
 
 
 def _date_texts(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
@@ -213,7 +238,7 @@ def _numbers(rule: _Rule, cell: Expression, null: list[Any]) -> _Branches:
 
     plain = cell.re_search(_NUMBER) & (cell.length() <= 15)
     # The cast stands for itself: no database may try it on another text, in whatever order.
-    value: Expression = ibis.ifelse(plain, cell, "0").cast("float64")
+    value: Expression = ibis.ifelse(plain, cell, "0").try_cast("float64")
     cases, rest = _cuts(rule, lambda edge: value <= float(edge))
     return [*null, *_empty(rule, cell), (~plain, HOME), *cases], rest
 

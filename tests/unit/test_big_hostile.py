@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prism_core.data import address, big, engines
+from prism_core.data import address, big, servers
 from prism_core.data.column import Column
 from prism_core.data.encoding import encode
 from prism_core.data.schema import Schema
@@ -310,6 +310,6 @@ class Spark:
 
 
 def test_spark_is_not_asked_to_read_files_of_several_types_as_one():
-    engines.check_types(Spark(a="struct<x:bigint>", b="struct<x:bigint>"), "folder", "t")
+    servers.check_types(Spark(a="struct<x:bigint>", b="struct<x:bigint>"), "folder", "t")
     with pytest.raises(TableError, match="same columns of the same types"):
-        engines.check_types(Spark(a="struct<x:bigint>", b="struct<x:double>"), "folder", "t")
+        servers.check_types(Spark(a="struct<x:bigint>", b="struct<x:double>"), "folder", "t")
