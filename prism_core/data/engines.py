@@ -1,9 +1,9 @@
 """Databases behind one small surface: the table's columns, a number, and a stream of rows.
 
 The code of a cell depends on the cell, its column's type and the declaration, in every database
-(`tests/property/test_row_locality.py`). So DuckDB runs a query as it is written: its optimizer folds
-comparisons to what the minimum and maximum of a column allow, which are one person's cells and
-leave NaN out. Whatever a database says when it fails may quote a cell, so no text of it is let
+(`tests/property/test_row_locality.py`). So DuckDB runs a query as it is written: its optimizer
+folds comparisons to what the minimum and maximum of a column allow, which are one person's cells
+and leave NaN out. Whatever a database says when it fails may quote a cell, so no text of it is let
 through. Databases on servers are in `servers`.
 """
 
@@ -255,10 +255,10 @@ def _open_duckdb_file(address: Address, spill: Path) -> Engine:
     connection.execute("SET lock_configuration = true")
     types = _described(connection, name, address.title)
     plain = tuple((title, kind if _travels(kind) else "VARCHAR") for title, kind in types)
-    cells = ", ".join(
-        _named(title) if _travels(kind) else f"TRY_CAST({_named(title)} AS VARCHAR) AS {_named(title)}"
-        for title, kind in types
-    )
+    texts = {
+        title: f"TRY_CAST({_named(title)} AS VARCHAR) AS {_named(title)}" for title, _ in types
+    }
+    cells = ", ".join(_named(title) if _travels(kind) else texts[title] for title, kind in types)
     table = _view(connection, f"SELECT {cells} FROM {name}", plain, 0, address.title)
     return DuckEngine(connection, (table,), address.title)
 

@@ -1,9 +1,9 @@
 """Databases that run elsewhere: PostgreSQL, BigQuery, and Spark.
 
-None of them rewrites an expression by what stands in the rows: their statistics choose the order and
-the way of reading. What Spark could do beyond that is switched off. A cell whose type has values
-that Python or Arrow has no place for leaves them as a text, or as a day of the years 1 to 9999, so
-that no value ends a run.
+None of them rewrites an expression by what stands in the rows: their statistics choose the order
+and the way of reading. What Spark could do beyond that is switched off. A cell whose type has
+values that Python or Arrow has no place for leaves them as a text, or as a day of the years 1 to
+9999, so that no value ends a run.
 """
 
 from __future__ import annotations

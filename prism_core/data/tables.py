@@ -165,14 +165,27 @@ def arrow_texts(cells: pa.Array | pa.ChunkedArray) -> pd.Series:
         return arrow_texts(cells.cast(kind.value_type))
     if pa.types.is_nested(kind):
         return as_texts(pd.Series([""] * len(cells), dtype=object))
-    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
-        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            return _arrow_days(cells)
-        if pa.types.is_time(kind):
-            return _arrow_times(cells)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _arrow_days(cells)
+    if pa.types.is_time(kind):
+        return _arrow_times(cells)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        cells = _unicode_strings(cells)
     # Without the second option one missing cell would turn all integers to floats.
     frame = pa.table({"cell": cells}).to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return _texts(frame["cell"])
+
+
+def _unicode_strings(cells: Any) -> Any:  # noqa: ANN401
+    """Texts; bytes that are no UTF-8 become the mark for it, in the cell that holds them."""
+    import pyarrow as pa
+
+    try:
+        cells.validate(full=True)
+    except pa.ArrowInvalid:
+        raw = cells.cast(pa.large_binary()).to_pylist()
+        return pa.array([None if one is None else one.decode("utf-8", "replace") for one in raw])
+    return cells
 
 
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -221,7 +234,12 @@ def _arrow_times(cells: Any) -> pd.Series:  # noqa: ANN401
 
 
 def from_frame(frame: pd.DataFrame, name: str = "table") -> RawTable:
-    """Rows of a typed frame in their text form (true/false, 3 for 3.0, ISO dates)."""
+    """Rows of a typed frame in their text form (true/false, 3 for 3.0, ISO dates).
+
+    A cell's text depends on the cell and its column's type. Where pandas guessed that type from
+    the rows (`read_csv` without `dtype=str`), one row may have decided how another is read before
+    it gets here: read files with `read_table`.
+    """
     header = [str(column).strip() for column in frame.columns]
     check_header(header, name)
     columns = {title: _texts(frame.iloc[:, position]) for position, title in enumerate(header)}
@@ -233,7 +251,7 @@ def as_texts(cells: pd.Series) -> pd.Series:
     try:
         return cells.astype(str).fillna("")
     except UnicodeEncodeError:
-        texts = [_text(value) for value in cells.where(cells.notna(), "")]
+        texts = [_unicode(str(value)) for value in cells.where(cells.notna(), "")]
         return pd.Series(texts, index=cells.index, dtype=str)
 
 
@@ -241,12 +259,19 @@ def _text(value: object) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     # As in a column of floats, so that one text among them changes no other cell.
-    text = level_text(value) if isinstance(value, float) else str(value)
+    return _unicode(level_text(value) if isinstance(value, float) else str(value))
+
+
+def _unicode(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
 def _texts(series: pd.Series) -> pd.Series:
     kept = series.reset_index(drop=True)
+    if isinstance(kept.dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        return arrow_texts(pa.chunked_array(pa.array(kept)))
     if not _equal_means_same(kept.dtype):
         return _different_texts(kept)
     places, texts = different_texts(kept)
