@@ -20,6 +20,7 @@ import pytest
 from conftest import small_frame
 
 from prism_core import cli, workspace
+from prism_core.planning.task import REGIMES
 from prism_core.privacy import noise as noises
 from statistical.test_record import Recorder, Tape
 
@@ -32,8 +33,10 @@ HOSTILE = {
 }  # fmt: skip
 
 
-def rows(hostile: bool, seed: int = 7) -> pa.Table:
-    """`small_frame` with types: whole numbers as floats, NaN without null or infinity beside it.
+def rows(hostile: bool, seed: int = 7, *, floats: bool = False) -> pa.Table:
+    """`small_frame` with types: numbers with NaN and without null or infinity beside it.
+
+    With `floats` the levels are stored as floats, too.
 
     No dose but the hostile one is above 2, which is an edge's bin: minimum and maximum of the
     others say nothing of it.
@@ -45,7 +48,7 @@ def rows(hostile: bool, seed: int = 7) -> pa.Table:
     columns = {
         "age": pa.array(age, from_pandas=False),
         "smoker": pa.array(frame["smoker"] == "true"),
-        "grade": pa.array(grade, from_pandas=False),
+        "grade": pa.array(grade, from_pandas=False) if floats else pa.array(frame["grade"]),
         "ward": pa.array(frame["ward"], pa.string()),
         "seen": pa.array(pd.to_datetime(frame["seen"]).dt.date, pa.date32()),
         "dose": pa.array(dose, from_pandas=False),
@@ -54,8 +57,9 @@ def rows(hostile: bool, seed: int = 7) -> pa.Table:
     table = pa.table(columns)
     if not hostile:
         return table
+    cells = HOSTILE if floats else {**HOSTILE, "grade": "9e9"}
     lone = pa.table({name: pa.array([cell], table.schema.field(name).type, from_pandas=False)
-                     for name, cell in HOSTILE.items()})  # fmt: skip
+                     for name, cell in cells.items()})  # fmt: skip
     return pa.concat_tables([table.slice(0, 1), lone, table.slice(2)])
 
 
@@ -118,14 +122,15 @@ def hidden(text: str) -> str:
 def runs(make_run):
     """Configurations of the two runs, which differ in one row of their table."""
 
-    def make(**sections):
+    def make(*, floats=False, **sections):
         made = []
         for name in ("before", "after"):
             table = {"train": "train.parquet", "holdout": "holdout.parquet"}
             given = {**sections, "table": table | sections.get("table", {})}
             path = make_run(name=name, public=False, asset=9.0, **given)
-            pq.write_table(rows(name == "after"), path.parent / "train.parquet", row_group_size=90)
-            pq.write_table(rows(name == "after", 8), path.parent / "holdout.parquet")
+            for file, seed in (("train", 7), ("holdout", 8)):
+                table = rows(name == "after", seed, floats=floats)
+                pq.write_table(table, path.parent / f"{file}.parquet", row_group_size=90)
             made.append(path)
         return made
 
@@ -140,12 +145,11 @@ def published(folder) -> dict[str, object]:
     return {**shown, **{name: (folder / name).read_bytes() for name in files}}
 
 
-@pytest.mark.parametrize("task", [
-    {"regime": "causal"}, {"regime": "predictive", "k": 3}, {"regime": "graphical"},
-], ids=lambda task: task["regime"])  # fmt: skip
-def test_release(play, runs, task):
+@pytest.mark.parametrize("floats", [False, True], ids=["texts", "floats"])
+@pytest.mark.parametrize("regime", REGIMES)
+def test_release(play, runs, regime, floats):
     made = []
-    for path in runs(task={"target": "readmitted", **task}):
+    for path in runs(floats=floats, task={"regime": regime, "k": 3}):
         out = path.parent / "out"
         assert play.run("release", path, "--out", out, "--workspace", path.parent / "ws") == 0
         made.append(published(out))

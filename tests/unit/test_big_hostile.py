@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prism_core.data import address, big, servers
+from prism_core.data import address, big, engines, servers
 from prism_core.data.column import Column
 from prism_core.data.encoding import encode
 from prism_core.data.schema import Schema
@@ -313,3 +313,86 @@ def test_spark_is_not_asked_to_read_files_of_several_types_as_one():
     servers.check_types(Spark(a="struct<x:bigint>", b="struct<x:bigint>"), "folder", "t")
     with pytest.raises(TableError, match="same columns of the same types"):
         servers.check_types(Spark(a="struct<x:bigint>", b="struct<x:double>"), "folder", "t")
+
+
+# --- the locks: what may look at the rows' statistics is off, or no row is read -----------------
+
+
+def test_all_but_two_optimizers_are_off_wherever_duckdb_reads(opened, tmp_path):
+    pd.DataFrame({"x": [1.0], "y": [True]}).to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("x,y\n1,true\n")
+    with duckdb.connect(str(tmp_path / "x.db")) as db:
+        db.execute("CREATE TABLE t AS SELECT 1.0 AS x, true AS y")
+    for place in (tmp_path / "t.parquet", tmp_path / "t.csv", "duckdb:///x.db?table=t"):
+        connection = opened(place).engine.connection
+        known = {name for (name,) in connection.execute("FROM duckdb_optimizers()").fetchall()}
+        query = "SELECT current_setting('disabled_optimizers'), current_setting('{}')"
+        off, nan = connection.execute(query.format("parquet_can_have_nan")).fetchone()
+        assert known - set(off.split(",")) == engines.OPTIMIZERS
+        assert {"statistics_propagation", "row_group_pruner", "filter_pushdown"} <= known
+        assert nan is True
+
+
+class Deaf:
+    """A DuckDB of which the optimizers cannot be switched off, or not all of them."""
+
+    def __init__(self, told: str, known: tuple[str, ...]) -> None:
+        self.told, self.known, self.asked = told, known, ""
+
+    def execute(self, sql: str) -> Deaf:
+        self.asked = sql
+        return self
+
+    def fetchall(self) -> list[tuple[str]]:
+        return [(name,) for name in self.known]
+
+    def fetchone(self) -> tuple[str]:
+        assert "current_setting" in self.asked
+        return (self.told,)
+
+
+STATISTICS = "statistics_propagation"
+
+
+@pytest.mark.parametrize(("told", "known"), [
+    ("", (STATISTICS, "fresh", "unused_columns")),
+    (STATISTICS, (STATISTICS, "fresh", "unused_columns")),
+    (f"{STATISTICS},fresh,unused_columns", (STATISTICS, "fresh", "unused_columns")),
+    ("fresh", ("fresh", "unused_columns")),
+])  # fmt: skip
+def test_a_duckdb_that_keeps_its_optimizer_reads_no_row(told, known):
+    with pytest.raises(TableError, match="does not let its optimizer be switched off"):
+        engines._row_by_row(Deaf(told, known))
+    engines._row_by_row(Deaf(f"fresh, {STATISTICS}", (STATISTICS, "fresh", "unused_columns")))
+
+
+@pytest.mark.parametrize("last", [1.0, 9.0])
+def test_a_maximum_does_not_recode_what_is_no_number(opened, tmp_path, last):
+    """4,000 rows, 1,500 of them NaN, one value that may be the maximum."""
+    values = np.random.default_rng(1).uniform(0.0, 4.0, 4_000)
+    values[:1_500], values[-1] = np.nan, last
+    x = replace(X, edges=(2.0, 5.0), nullable=True)
+    levels = replace(K, name="x", levels=(0, 1, 2, 3), other=3, nullable=True)
+    pq.write_table(pa.table({"x": pa.array(values, from_pandas=False)}), tmp_path / "t.parquet")
+    table = opened(tmp_path / "t.parquet")
+    low = int((values[1_500:] <= 2.0).sum())
+    middle = int((values[1_500:] > 2.0).sum()) - (last == 9.0)
+    found = counts(table, Schema(columns=(x,), one_row_per_person=True))
+    assert found["x"] == [low, middle, int(last == 9.0), 1_500]
+    found = counts(table, Schema(columns=(levels,), one_row_per_person=True))
+    assert found["x"] == [0, int(last == 1.0), 0, 2_499 + int(last == 9.0), 1_500]
+
+
+@pytest.mark.parametrize("last", [1.0, 2.5, np.inf, np.nan, None])
+def test_a_persons_number_decides_on_no_other_person(opened, tmp_path, last):
+    """IDs as floats with NaN: as many persons as in memory, whatever the largest ID is."""
+    mrn = pa.array([0.0, np.nan, -0.0, 7.0, 7.0, np.nan, last], from_pandas=False)
+    y = pa.array([True] * 7)
+    pq.write_table(pa.table({"mrn": mrn, "y": y}), tmp_path / "t.parquet", row_group_size=3)
+    persons = 3 + int(last is not None and not np.isnan(last))
+    schema = Schema(columns=(Y,), person_id="mrn", persons=persons)
+    memory = read_table(tmp_path / "t.parquet")
+    assert memory.column("mrn").nunique() == persons
+    table = opened(tmp_path / "t.parquet")
+    assert table.people("mrn") == persons
+    assert table.store(schema, public=False).n == persons

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import io
 import traceback
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from prism_core.data.tables import RawTable, from_frame, read_table
+from prism_core.data.tables import RawTable, arrow_texts, as_texts, from_frame, read_table
 from prism_core.errors import TableError
 
 
@@ -279,3 +281,34 @@ def test_a_column_reads_as_its_cells_do(kind):
     whole = list(from_frame(pd.DataFrame({"a": column})).column("a"))
     single = [from_frame(pd.DataFrame({"a": column[i : i + 1]})).column("a")[0] for i in range(4)]
     assert whole == single
+
+
+@pytest.mark.privacy
+def test_a_cell_that_is_no_unicode_changes_no_other_cell():
+    """As raw cells, and as bytes in the text column of an Arrow table."""
+    for other in (3.0, True, 1, "3.0"):
+        alone = as_texts(pd.Series([other], dtype=object))[0]
+        assert as_texts(pd.Series([other, "\ud800"], dtype=object)).tolist() == [alone, "?"]
+    for kind in (pa.string(), pa.large_string()):
+        whole = pa.array(["aa", "bb", None], kind)
+        valid, offsets, _ = whole.buffers()
+        broken = pa.Array.from_buffers(kind, 3, [valid, offsets, pa.py_buffer(b"\xff\xfebb")])
+        for cells in (broken, pa.chunked_array([broken])):
+            assert arrow_texts(cells).tolist() == ["\ufffd\ufffd", "bb", ""]
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_missing_cell_does_not_end_the_reading_of_an_arrow_column(missing):
+    day = dt.date(2020, 1, 5)
+    cells = {
+        "date32[day][pyarrow]": (day, "2020-01-05"), "date64[ms][pyarrow]": (day, "2020-01-05"),
+        "timestamp[us][pyarrow]": (dt.datetime(2020, 1, 5, 9), "2020-01-05"),
+        "time64[us][pyarrow]": (dt.time(9), "09:00:00"), "double[pyarrow]": (3.0, "3"),
+        "int64[pyarrow]": (2**53 + 1, str(2**53 + 1)), "bool[pyarrow]": (True, "true"),
+        "string[pyarrow]": ("a", "a"),
+    }  # fmt: skip
+    for kind, (cell, text) in cells.items():
+        frame = pd.DataFrame({"x": pd.Series([cell, None if missing else cell], dtype=kind)})
+        found = from_frame(frame).column("x").tolist()
+        assert found == [text, "" if missing else text], kind
