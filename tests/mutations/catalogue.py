@@ -65,6 +65,8 @@ SQUARES = "unit/test_private_numeric.py"
 COMPARATORS = "unit/test_comparators.py"
 ADAPTIVE = "unit/test_adaptive.py"
 HOLDOUT = "unit/test_holdout.py"
+ROWS = "property/test_row_locality.py::test_one_row_changes_no_other_code"
+HOSTILE = "unit/test_big_hostile.py"
 SPARSE = "statistical/test_sparse_vector_law.py"
 ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
@@ -863,5 +865,47 @@ CATALOGUE = (
         "    if before is not None and before.rows >= head.rows:",
         "    head = Head(rows=head.rows + 1, digest=head.digest)\n    if before is None:",
         f"{HEAD}::test_a_note_that_lags_is_no_alarm_and_one_that_is_broken_is",
+    ),
+    # --- rows: a cell's code depends on the cell and the schema alone ---
+    _one(
+        "rows: the optimizer is left on", "data/engines.py",
+        '    guarded(lambda: _row_by_row(connection), "DuckDB")\n', "",
+        f"{ROWS}[with_wrong_statistics]",
+    ),
+    _one(
+        "rows: only the optimizers known today are switched off", "data/engines.py",
+        "off = known - OPTIMIZERS", 'off = {"statistics_propagation", "row_group_pruner"}',
+        f"{HOSTILE}::test_all_but_two_optimizers_are_off_wherever_duckdb_reads",
+    ),
+    _one(
+        "rows: what is said to be off is not looked at", "data/engines.py",
+        ' or set(told.replace(" ", "").split(",")) != off:', ":",
+        f"{HOSTILE}::test_a_duckdb_that_keeps_its_optimizer_reads_no_row",
+    ),
+    _one(
+        "rows: NaN is compared as a number", "data/pushdown.py",
+        'return ibis.ifelse(number.isnan(), ibis.null("float64"), number)', "return number",
+        f"{ROWS}[by_pyarrow]",
+    ),
+    _one(
+        "rows: a cast raises", "data/pushdown.py",
+        'return near, near.try_cast("int64")', 'return number, number.cast("int64")',
+        f"{ROWS}[by_pyarrow]",
+    ),
+    _one(
+        "rows: a far day comes home as it is", "data/pushdown.py",
+        "ibis.ifelse((day >= first) & (day <= last), day, ibis.null(\"date\"))", "day",
+        "unit/test_big_hostile.py::test_no_value_of_a_type_stops_a_file_of_it",
+    ),
+    _one(
+        "rows: a missing cell ends the reading of an Arrow column", "data/tables.py",
+        "    if isinstance(kept.dtype, pd.ArrowDtype):\n", "    if False:\n",
+        f"{ROWS}[in_a_frame]",
+    ),
+    _one(
+        "rows: one cell that is no text changes how others are written", "data/tables.py",
+        """texts = [_unicode(str(value)) for value in cells.where(cells.notna(), "")]""",
+        """texts = [_text(value) for value in cells.where(cells.notna(), "")]""",
+        "unit/test_tables.py::test_a_cell_that_is_no_unicode_changes_no_other_cell",
     ),
 )  # fmt: skip
