@@ -19,6 +19,7 @@ from dashboard.owned import marks, own
 from dashboard.rehearsing import Rehearsing
 from dashboard.rivals import Rivals
 from dashboard.scenarios import PLAN, Scenarios
+from prism_core.data.looks import Look, file_name, merged, redeclared, this_minute, unsourced
 from prism_core.errors import PrismError
 from prism_core.planning.regimes import given_by
 from prism_core.structure.dag import Dag
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
     from dashboard.worker import Job
     from prism_core.bundle.approved import Approved
     from prism_core.data.big import BigTable
+    from prism_core.data.column import Column
+    from prism_core.data.looks import Act, Looks
     from prism_core.data.schema import Provenance, Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
-    from prism_core.learning.requests import Outline
+    from prism_core.learning.requests import Outline, Request
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
     from prism_core.planning.task import Task
@@ -269,13 +272,15 @@ class Project(Entries):
     form_edited: list[dict[str, Any]] | None = None
     form_rev: int = 0
     form_provenance: Provenance | None = None
+    outlined: tuple[Column | Request, ...] = ()  # of an uploaded outline that is not learned yet
     decimals_proposed: dict[str, int] = field(default_factory=dict)
     draft_people: People = field(default_factory=People)
     learning: Learning = field(default_factory=Learning)
     blanket: Blanket = field(default_factory=Blanket)
-    checked: bool = False
-    checks: int = 0  # how often cells outside the declaration were counted
-    source: str = ""  # the document that a declaration after the check is stated to come from
+    file_sha256: str = ""  # of an uploaded table
+    looks: Looks = ()  # what opened the rows before the plan, and what was changed afterwards
+    looked: dict[str, Looks] = field(default_factory=dict)  # looks at every table, by its key
+    source: str = ""  # the document that a declaration after a look is stated to come from
     person_hint: str = ""  # the column that is said to name the person, before it is declared
     graph: Graph = field(default_factory=Graph)
     target: str | None = None
@@ -345,6 +350,41 @@ class Project(Entries):
         self.draft_people = people
 
     @property
+    def table_key(self) -> str:
+        """What tells this table from others: the file's hash, or the name where there is none."""
+        return self.file_sha256 or self.name
+
+    def look(self, did: Act) -> None:
+        """Record that the rows were read without noise, never what was seen.
+
+        What the curator stated before says nothing about changes after it.
+        """
+        event = Look(did=did, file=file_name(self.name), when=this_minute())
+        self.looks = (*self.looks, event)
+        self.looked[self.table_key] = (*self.looked.get(self.table_key, ()), event)
+        if event.tells:
+            self.source = ""
+        if self.schema is not None:
+            # What holds again once every change after the look has a source.
+            self.form_provenance = self.form_provenance or self.schema.provenance
+            self.use_schema(self.schema)
+
+    @property
+    def told(self) -> Looks:
+        """The looks that a plan tells of: rows that are public may be looked at."""
+        return () if self.public else self.looks
+
+    @property
+    def checked(self) -> bool:
+        """Whether something was seen that may say what a column should hold."""
+        return any(isinstance(event, Look) and event.tells for event in self.told)
+
+    @property
+    def checks(self) -> int:
+        """How often it was looked."""
+        return sum(isinstance(event, Look) for event in self.looks)
+
+    @property
     def rows_of_form(self) -> list[dict[str, Any]]:
         """The form of columns as it is typed."""
         return (self.form if self.form_edited is None else self.form_edited) or []
@@ -408,11 +448,26 @@ class Project(Entries):
         from prism_core.learning import form
         from prism_core.learning.requests import Outline
 
+        columns = form.from_rows(self.rows_of_form, self.learning.details)
+        known, provenance = self.on_record(columns, provenance)
         return Outline(
-            columns=form.from_rows(self.rows_of_form, self.learning.details),
-            provenance=provenance, prior=self.schema.prior if self.schema else None,
-            **vars(self.people),
+            columns=columns, provenance=provenance, looks=known,
+            prior=self.schema.prior if self.schema else None, **vars(self.people),
         )  # fmt: skip
+
+    def on_record(
+        self, columns: Sequence[Column | Request], provenance: Provenance, came_with: Looks = (), *,
+        whole: bool = False,
+    ) -> tuple[Looks, Provenance]:  # fmt: skip
+        """Looks and provenance once these columns are declared; see `data.looks`."""
+        before = self.outlined if self.schema is None else self.schema.columns
+        known = redeclared(
+            self.told, came_with, {each.name: each for each in before},
+            {each.name: each for each in columns}, source=self.source, when=this_minute(),
+            whole=whole,
+        )  # fmt: skip
+        names = [each.name for each in columns]
+        return known, "private rows" if unsourced(known, names) else provenance
 
     @property
     def dag(self) -> Dag | None:
@@ -518,10 +573,12 @@ class Project(Entries):
         return found
 
     def use_schema(self, schema: Schema | None) -> None:
-        """Take another schema; edges of columns that are gone are dropped."""
-        self.schema = schema
+        """Take another schema. Edges of columns that are gone are dropped; looks stay on record."""
         if schema is None:
+            self.schema = None
             return
+        self.schema = schema = replace(schema, looks=merged(self.told, schema.looks))
+        self.looks = merged(self.looks, schema.looks)
         known = {*schema.names, *self.graph.unmeasured}
         kept = tuple(edge for edge in self.graph.edges if known.issuperset(edge))
         if kept != self.graph.edges:
@@ -591,8 +648,8 @@ def _resumed(key: str) -> Project | None:
     plan, asset = found.job.plan, found.asset
     state = Project(
         key=key, name=found.name, public=found.public, seed=found.seed, schema=plan.schema,
-        target=plan.task.target, job=found.job, asset="" if asset is None else asset.name,
-        why="" if asset is None else asset.why,
+        looks=plan.schema.looks, target=plan.task.target, job=found.job,
+        asset="" if asset is None else asset.name, why="" if asset is None else asset.why,
     )  # fmt: skip
     if asset is not None:
         state.lifetime = asset.lifetime_epsilon
@@ -614,10 +671,12 @@ def resume() -> None:
 
 
 def _inherit(new: Project) -> None:
-    """What this session knows of private tables goes along with every project."""
+    """What this session knows of tables goes along: those that are private, and looks at them."""
     old = project()
     new.public_marks |= old.public_marks
     new.private_marks = (new.private_marks | old.private_marks) - new.public_marks
+    new.looked = {**old.looked, **new.looked}
+    new.looks = merged(new.looks, new.looked.get(new.table_key, ()))
 
 
 def replace_project(new: Project) -> None:

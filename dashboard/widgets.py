@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.glossary import words
 from dashboard.state import project
 from dashboard.steps import STEPS, first_gap
-from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.data.looks import sentences
 from prism_core.errors import PrismError
 from prism_core.figures.page import page
 from prism_core.markdown import plain
@@ -85,9 +85,15 @@ def provenance_notice(schema: Schema) -> None:
     """Say it in full where it matters."""
     if schema.provenance == "private rows":
         st.warning(
-            f"The schema was {PROVENANCE_TEXT['private rows']}. Declare the columns from the "
-            "codebook instead where you can.",
+            f"The schema was {schema.provenance_text}. Declare the columns from the codebook "
+            "instead where you can.",
             icon=":material/warning:",
+        )
+    if schema.looks:
+        said = "\n".join(f"- {plain(each)}" for each in sentences(schema.looks))
+        st.info(
+            f"**On record, and in everything that is handed over:**\n\n{said}",
+            icon=":material/visibility:",
         )
     if schema.prior is not None:
         st.success(plain(learned_text(schema.prior)), icon=":material/school:")

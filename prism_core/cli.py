@@ -185,6 +185,7 @@ def _plan(arguments: argparse.Namespace) -> None:
 
 def _plan_text(plan: Plan) -> str:
     from prism_core.data.code_groups import grouped
+    from prism_core.data.looks import sentences
     from prism_core.planning.wide import size_text
 
     lines = [
@@ -200,6 +201,7 @@ def _plan_text(plan: Plan) -> str:
         *_learned_lines(plan),
         f"model: {size_text(plan)}",
         *grouped(plan.schema),
+        *sentences(plan.schema.looks),
         "",
         f"{'marginal':44} {'pool':11} {'cells':>7} {'share':>7} {'sigma':>9} {'rel. error':>10}",
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from dashboard.widgets import mistakes, plain
 from prism_core.data import form, schema_io
 from prism_core.data.column import KINDS
 from prism_core.data.draft import draft_from_rows
+from prism_core.data.looks import LONGEST, merged, sentences
 from prism_core.data.proposal import propose_decimals
 from prism_core.data.schema import Provenance, Schema
 from prism_core.data.tables import read_table
@@ -149,15 +151,19 @@ def _from_rows() -> None:
     if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
         with mistakes():
             assert state.raw is not None
+            state.look("drafted from rows")
             schema, left = draft_from_rows(some_rows(state.raw), provenance)
-            state.checked = state.checked or provenance == "private rows"
             _start(form.to_rows(schema.columns), provenance, left)
 
 
-def _start(rows: Sequence[form.FormRow], provenance: Provenance, left: Sequence[str] = ()) -> None:
+def _start(
+    rows: Sequence[form.FormRow], provenance: Provenance, left: Sequence[str] = (),
+    outline: Outline | None = None,
+) -> None:  # fmt: skip
     """Put a draft into the form; it becomes the schema when it is applied."""
     project().show_form(rows)
     project().form_provenance = provenance
+    project().outlined = () if outline is None else outline.columns
     project().decimals_proposed = {}
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
@@ -167,8 +173,8 @@ def _take(schema: Schema) -> None:
     """Use an uploaded schema as it is."""
     state = project()
     _check_header(schema.names, schema.person_id)
-    if state.checked and not state.source:
-        schema = schema.with_provenance("private rows")
+    known, source = state.on_record(schema.columns, schema.provenance, schema.looks, whole=True)
+    schema = replace(schema, looks=known, provenance=source)
     state.use_schema(schema)
     state.show_form(form.to_rows(schema.columns))
     state.form_provenance = schema.provenance
@@ -186,6 +192,10 @@ def _take_outline(outline: Outline) -> None:
             field="learned",
         )
     _check_header([column.name for column in outline.columns], outline.person_id)
+    known, provenance = state.on_record(
+        outline.columns, outline.provenance, outline.looks, whole=True
+    )
+    state.looks = merged(state.looks, known)
     rows, details = learning_form.to_rows(outline)
     state.learning.details.update({name: dict(found) for name, found in details.items()})
     state.use_schema(None)
@@ -195,7 +205,7 @@ def _take_outline(outline: Outline) -> None:
             persons=outline.persons,
         )
     )  # fmt: skip
-    _start(rows, outline.provenance)
+    _start(rows, provenance, outline=outline)
 
 
 def _check_header(names: Sequence[str], person_id: str | None) -> None:
@@ -247,20 +257,23 @@ def _form() -> None:
 def _source() -> None:
     """Her own statement on where changes come from, once she has seen counts of the rows."""
     state = project()
+    for sentence in sentences(state.told):
+        st.caption(f":material/visibility: {plain(sentence)}")
     key = f"apply_source_{state.checks}"  # each check asks anew
     st.text_input(
         "I state that what I declare from here on is written in this source (document, version, "
         "page)",
         value=state.source, key=key, placeholder="for example: codebook 3.2, page 14",
         on_change=_keep_source, args=(key,),
-        help="You have seen counts of the private rows. While this is empty, what you change is "
+        help="The private rows were looked at. While this is empty, what you change is "
         "taken to come from them, and the provenance becomes *private rows*, as every report says. "
-        "The committee may ask to see the page.",
+        "The committee may ask to see the page. After another look it is asked anew; what was "
+        "stated for earlier changes stays on record.",
     )  # fmt: skip
     if state.source:
         st.caption(
-            f"Your statement, kept with the project and written into the downloaded schema: "
-            f"declared from {plain(state.source)}, not from what was seen of the rows."
+            f"Your statement, recorded with each change that you apply and written into the "
+            f"schema: declared from {plain(state.source)}, not from what was seen of the rows."
         )
     else:
         st.caption(":orange[No source is named: changes make the provenance *private rows*.]")
@@ -268,7 +281,7 @@ def _source() -> None:
 
 def _keep_source(key: str) -> None:
     text = " ".join(str(st.session_state[key]).split())
-    project().source = text if len(text) > 3 else ""
+    project().source = text[:LONGEST].strip() if len(text) > 3 and text.isprintable() else ""
 
 
 def _no_kind(rows: list[dict[str, Any]]) -> list[str]:
@@ -308,14 +321,13 @@ def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
 def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
     """The declaration as a file, and why there is none yet: a schema, or an outline to learn."""
     state = project()
-    note = f"# Declared from: {state.source}\n" if state.checked and state.source else ""
     if not state.to_learn:
-        return (note + schema_io.dumps(state.schema), "") if state.schema and applied else ("", "")
+        return (schema_io.dumps(state.schema), "") if state.schema and applied else ("", "")
     missing = _no_kind(rows)
     if missing:
         return "", f"Without a kind: {', '.join(missing)}."
     try:
-        return note + dumps_outline(state.outline(provenance())), ""
+        return dumps_outline(state.outline(provenance())), ""
     except PrismError as error:
         return "", str(error)
 
@@ -463,9 +475,12 @@ def _apply(rows: list[dict[str, Any]]) -> None:
         form.from_rows(rows)  # what cannot be read is said before anything is proposed
         new = _new_decimals(rows)
         rows = [row | {"decimals": new.get(row["name"], row["decimals"])} for row in rows]
+        columns = form.from_rows(rows)
+        known, source = state.on_record(columns, provenance())
         schema = Schema(
-            columns=form.from_rows(rows),
-            provenance=provenance(),
+            columns=columns,
+            provenance=source,
+            looks=known,
             prior=old.prior if old else None,
             **vars(state.people),
         )

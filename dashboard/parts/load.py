@@ -189,6 +189,7 @@ def _of_table(
         public=public,
         private_marks=frozenset() if public else marks(raw),
         public_marks=marks(raw) if public and anyway else frozenset(),
+        file_sha256=raw.sha256 if isinstance(raw, RawTable) else "",
         asset="" if public else name,
         synthesis=Synthesis(),
         budget=replace(project().budget, locks={}),  # of other columns

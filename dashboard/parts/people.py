@@ -69,8 +69,8 @@ def _count(column: str) -> None:
     assert raw is not None
     st.caption(
         f"How many different persons are there? The number is public, like the {raw.rows:,} rows. "
-        "Type it if you know it; **counting reads this column once**, and nothing of it but the "
-        "number is kept."
+        "Type it if you know it; **counting reads this column once**. Nothing of it but the number "
+        "is kept, and that you counted, which the report says."
     )
     typed, counted = st.columns([1.3, 1], vertical_alignment="bottom")
     number = typed.number_input(
@@ -80,6 +80,7 @@ def _count(column: str) -> None:
         "the rows are read.",
     )  # fmt: skip
     if counted.button("Count the different IDs", key="people_count", width="stretch"):
+        state.look("counted persons")
         number = people(raw, column)
     if number is not None:
         with mistakes():
@@ -139,9 +140,10 @@ def _check() -> None:
     ):  # fmt: skip
         st.markdown(
             "Counts cells that the declaration does not cover. The numbers read the rows: they "
-            "are shown here once, not stored, and not part of any report. If you change the "
-            "declaration of a private table because of them, its provenance becomes *private "
-            "rows*, unless you state the document and page that "
+            "are shown here once, not stored, and not part of any report. **That you counted is "
+            "recorded**, with the file's name and the time, and plan, protocol, certificate and "
+            "report of a private table say so. If you change the declaration afterwards, its "
+            "provenance becomes *private rows*, unless you state the document and page that "
             "say the same. Of a table that is not in memory the first "
             "100,000 rows are looked at."
         )
@@ -171,8 +173,5 @@ def _check() -> None:
 
 
 def _seen() -> None:
-    """What was stated before these counts says nothing about changes after them."""
-    state = project()
-    if not state.public:
-        state.checked, state.source = True, ""
-        state.checks += 1
+    """On record before the counts are there: that it was looked, not what was seen."""
+    project().look("counted cells outside")

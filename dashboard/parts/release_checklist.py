@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.steps import STEPS, Step
 from dashboard.widgets import plain, provenance_words
+from prism_core.data.looks import summary
 from prism_core.errors import PrismError
 from prism_core.planning.advice import large_error
 from prism_core.planning.regimes import given_by
@@ -93,6 +94,9 @@ def _columns(state: Project) -> Check:
     text = f"Schema of {len(schema.columns)} columns ({provenance_words(schema)})"
     if schema.provenance == "private rows":
         text += ": it may give away single people. Declare it from the codebook where you can"
+        return Check(done=True, text=text, step=step, doubt=True)
+    if schema.looks:
+        text += f". {plain(summary(schema.looks))} The report lists it"
         return Check(done=True, text=text, step=step, doubt=True)
     return Check(done=True, text=text)
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.data.looks import sentences, to_list
 from prism_core.planning.plan import targets_dict
 from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.privacy.events import event_dict
@@ -126,7 +126,8 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s),
                  **targets_dict(plan.several)},
         "schema_provenance": plan.schema.provenance,
-        "schema_provenance_text": PROVENANCE_TEXT[plan.schema.provenance],
+        "schema_provenance_text": plan.schema.provenance_text,
+        **_opened(plan),
         "domain": _learned(plan.schema.prior),
         **_grouped(plan),
         "graph_provenance": None if plan.dag is None else plan.dag.provenance,
@@ -144,6 +145,12 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         "software": {"name": NAME, "version": facts.versions.get(NAME, "unknown"),
                      "versions": dict(facts.versions)},
     }  # fmt: skip
+
+
+def _opened(plan: Plan) -> dict[str, Any]:
+    """What opened the rows before the plan, where anything did."""
+    looks = plan.schema.looks
+    return {"looks": to_list(looks), "looks_text": list(sentences(looks))} if looks else {}
 
 
 def _grouped(plan: Plan) -> dict[str, Any]:

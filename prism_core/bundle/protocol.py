@@ -14,7 +14,7 @@ from prism_core.bundle import document
 from prism_core.bundle.approved import PROTOCOL_KIND, Approved, settings
 from prism_core.bundle.document import Section
 from prism_core.bundle.layout import json_text
-from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.data.looks import sentences
 from prism_core.errors import ConfigError
 from prism_core.markdown import plain
 from prism_core.pipeline import price_of
@@ -137,7 +137,7 @@ class Protocol:
     def sections(self) -> tuple[Section, ...]:
         """The document, part by part."""
         return (
-            self._status(), self._plan(), self._budget(), *_risk(self._meaning),
+            self._status(), self._plan(), *self._opened(), self._budget(), *_risk(self._meaning),
             *self._rehearsed(),
             Section(title="What will be released", items=self.released),
             Section(title="What will not", items=self.withheld),
@@ -146,6 +146,7 @@ class Protocol:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; `approved.approve` takes them."""
+        opened = sentences(self.plan.schema.looks)
         return {
             "kind": PROTOCOL_KIND,
             "plan_sha256": self.plan.hash,
@@ -160,6 +161,7 @@ class Protocol:
             "rehearsal": [estimate.to_dict() for estimate in self.rehearsal],
             "released": list(self.released),
             "not_released": list(self.withheld),
+            **({"looks_text": list(opened)} if opened else {}),
             "note": LEAKAGE,
         }
 
@@ -221,7 +223,7 @@ class Protocol:
             ("Features S", _regime(plan)),
             *_unmeasured(plan),
             ("People", f"{plan.n:,}, {unit}"),
-            ("Columns described by", PROVENANCE_TEXT[plan.schema.provenance]),
+            ("Columns described by", plan.schema.provenance_text),
             ("Model", f"{plan.synthesis.model}, {plan.rows:,} synthetic rows"),
         ]
         if self.holdout is not None:
@@ -231,6 +233,13 @@ class Protocol:
             paragraphs=(plain(statement(task, plan.dag, features)),),
             header=("what", "value"), rows=tuple(rows),
         )  # fmt: skip
+
+    def _opened(self) -> tuple[Section, ...]:
+        """What opened the rows before the plan; nothing where nothing did."""
+        found = sentences(self.plan.schema.looks)
+        if not found:
+            return ()
+        return (Section(title="What opened the rows before", items=tuple(map(plain, found))),)
 
     def _budget(self) -> Section:
         plan = self.plan

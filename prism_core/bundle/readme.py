@@ -23,7 +23,7 @@ from prism_core.bundle.layout import (
     SYNTHETIC,
 )
 from prism_core.data.code_groups import grouped
-from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.data.looks import sentences
 from prism_core.markdown import plain
 from prism_core.planning.meaning import meaning
 from prism_core.planning.statement import statement
@@ -170,11 +170,12 @@ def _privacy(plan: Plan, facts: Facts) -> str:
     conditional = "Run as a release, the plan would promise: " if facts.stamp == REHEARSAL else ""
     approval = facts.approval
     approved = "" if approval is None else f" The plan was {plain(approval.sentence)}."
+    opened = "".join(f" {plain(each)}" for each in sentences(plan.schema.looks))
     return (
         f"## Privacy, in words\n\n{conditional}{found.claim}\n\n"
         f"(ε, δ) = ({up(found.epsilon)}, {small(found.delta)}); neighbours replace one person; "
         f"the number of people is public. Protected is {found.unit}. More in `{MEANING}`. The "
-        f"columns' description was {PROVENANCE_TEXT[plan.schema.provenance]}.{approved}"
+        f"columns' description was {plan.schema.provenance_text}.{opened}{approved}"
     )
 
 

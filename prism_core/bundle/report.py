@@ -23,6 +23,7 @@ from prism_core.bundle.report_graph import HIGH, WIDE, Picture, picture
 from prism_core.data.code_groups import sentence
 from prism_core.data.column import level_text
 from prism_core.data.dates import day_text
+from prism_core.data.looks import sentences
 from prism_core.markdown import pieces
 from prism_core.planning.bounds import bounds
 from prism_core.planning.deployments import DEPLOYMENTS, NOT_COMPARABLE
@@ -87,6 +88,7 @@ def report(
     return _environment().get_template("report.html").render(
         plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
+        opened=sentences(plan.schema.looks),
         why=statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
         outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
         budget=_bars(spent), pools=_pools(spent), bounds=bounds(plan), most_bars=MOST_BARS,

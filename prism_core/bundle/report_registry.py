@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, NEIGHBOURS, REHEARSAL
 from prism_core.bundle.report_said import Said
-from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.data.looks import sentences
 from prism_core.planning.words import small, up
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def registry(plan: Plan, facts: Facts, date: str = "", said: Said | None = None)
             "dp_variant": {
                 "variant_name": "Approximate DP",
                 "data_domain": f"{len(plan.schema.columns)} columns, "
-                f"{PROVENANCE_TEXT[plan.schema.provenance]}",
+                f"{plan.schema.provenance_text}",
                 "unprotected_quantities": "the number of people, the declared columns with their "
                 "levels and bounds, the graph, the target, epsilon and delta",
             },
@@ -112,7 +112,13 @@ def _before(plan: Plan) -> str:
         for what, prior in parts.items()
         if prior is not None
     ]
-    return "; ".join(learned) or "none that read a row under this plan"
+    if plan.schema.provenance == "private rows":
+        learned.append("the description of the columns was taken from the private rows")
+    found = "; ".join(learned)
+    opened = " ".join(sentences(plan.schema.looks))
+    if opened:
+        return f"{found}. {opened}" if found else opened
+    return found or "none that read a row under this plan"
 
 
 def _mechanisms(plan: Plan) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from prism_core.data.looks import Looks, check_looks
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -27,6 +28,18 @@ PROVENANCE_TEXT: dict[Provenance, str] = {
 }
 
 
+_AFTER_LOOKS: dict[Provenance, str] = {
+    "declared": "typed or uploaded by the curator, after the rows had been opened",
+    "public twin": "drafted from a public file with the same layout, and kept or changed after the "
+    "rows had been opened",
+    "dp": "learned from the rows with part of the privacy budget, after the rows had been opened "
+    "outside it, too",
+    "private rows": "drafted from the private rows, or changed after a look at them without a "
+    "source: this step is not private, and every report says so",
+}
+"""The same where the rows were opened before the plan."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     """The declared public domain.
@@ -39,9 +52,11 @@ class Schema:
             per person is kept before anything else and the ID itself is never synthesised.
         persons: with `person_id`, the declared public number of persons.
         prior: what learning the domain cost (provenance `dp`); every plan deducts it.
+        looks: what opened the rows before the plan, and what was changed afterwards; see `looks`.
 
     Raises:
-        SchemaError: when columns repeat or the two ways to name a person are mixed up.
+        SchemaError: when columns repeat, the two ways to name a person are mixed up, or the
+            provenance is not that of a change after a look.
     """
 
     columns: tuple[Column, ...]
@@ -50,6 +65,7 @@ class Schema:
     person_id: str | None = None
     persons: int | None = None
     prior: Prior | None = None
+    looks: Looks = ()
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -68,6 +84,7 @@ class Schema:
             )
         self._check_persons(seen)
         check_prior(self.provenance, self.prior, self.person_id)
+        check_looks(self.looks, self.provenance, seen)
 
     def _check_persons(self, names: set[str]) -> None:
         if self.person_id is None:
@@ -100,6 +117,11 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """Column names in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def provenance_text(self) -> str:
+        """Where the declaration comes from, in words; follows "the columns were"."""
+        return (_AFTER_LOOKS if self.looks else PROVENANCE_TEXT)[self.provenance]
 
     @property
     def people_declared(self) -> bool:

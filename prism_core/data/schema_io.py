@@ -11,7 +11,7 @@ from typing import Any, SupportsFloat
 import yaml
 
 from prism_core import foreign
-from prism_core.data import code_groups
+from prism_core.data import code_groups, looks
 from prism_core.data.column import DEFAULT_BINS, Column, equal_edges
 from prism_core.data.dates import day_number, day_text
 from prism_core.data.log_bins import log_edges
@@ -32,6 +32,7 @@ _SCHEMA_KEYS = {
     "person_id",
     "persons",
     "learned",
+    "looks",
     "columns",
 }
 
@@ -147,6 +148,7 @@ def from_dict(document: object) -> Schema:
         person_id=None if person_id is None else str(person_id),
         persons=None if persons is None else whole(persons, "persons"),
         prior=None if learned is None else Prior.from_dict(learned),
+        looks=looks.from_list(document.get("looks", ())),
     )
 
 
@@ -346,6 +348,8 @@ def to_dict(schema: Schema) -> dict[str, Any]:
         document["one_row_per_person"] = schema.one_row_per_person
     if schema.prior is not None:
         document["learned"] = schema.prior.to_dict()
+    if schema.looks:
+        document["looks"] = looks.to_list(schema.looks)
     document["columns"] = [column_dict(column) for column in schema.columns]
     return document
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data import code_groups, schema_io
+from prism_core.data import code_groups, looks, schema_io
 from prism_core.data.column import Column
 from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
@@ -63,7 +63,7 @@ def loads_outline(text: str, folder: Path | None = None) -> Outline:
     return Outline(
         columns=tuple(columns), one_row_per_person=people.one_row_per_person,
         person_id=people.person_id, persons=people.persons, provenance=people.provenance,
-        prior=people.prior,
+        prior=people.prior, looks=people.looks,
     )  # fmt: skip
 
 
@@ -76,6 +76,8 @@ def dumps_outline(outline: Outline) -> str:
         document["one_row_per_person"] = outline.one_row_per_person
     if outline.prior is not None:
         document["learned"] = outline.prior.to_dict()
+    if outline.looks:
+        document["looks"] = looks.to_list(outline.looks)
     document["columns"] = [
         schema_io.column_dict(column) if isinstance(column, Column) else request_dict(column)
         for column in outline.columns

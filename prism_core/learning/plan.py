@@ -110,6 +110,7 @@ class DomainPlan:
             person_id=self.outline.person_id,
             persons=self.outline.persons,
             prior=prior,
+            looks=self.outline.looks,
         )
 
     @property

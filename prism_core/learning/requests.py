@@ -11,6 +11,7 @@ import numpy as np
 
 from prism_core.data.column import Column
 from prism_core.data.log_bins import log_cuts
+from prism_core.data.looks import Looks, check_looks
 from prism_core.data.schema import check_prior
 from prism_core.errors import SchemaError
 
@@ -176,6 +177,7 @@ class Outline:
         one_row_per_person, person_id, persons: as in `Schema`.
         provenance: where the declared columns and the outer bounds come from.
         prior: what learning other columns cost before; the next step does without it.
+        looks: what opened the rows before, as in `Schema`.
 
     Raises:
         SchemaError: when names repeat, nothing is to be learned, or nobody says what a row is.
@@ -187,9 +189,11 @@ class Outline:
     persons: int | None = None
     provenance: Provenance = "declared"
     prior: Prior | None = None
+    looks: Looks = ()
 
     def __post_init__(self) -> None:
         check_prior(self.provenance, self.prior, self.person_id)
+        check_looks(self.looks, self.provenance, [column.name for column in self.columns])
         if not self.requests:
             raise SchemaError(
                 "No column is to be learned: use the schema as it is, or give a column an entry "

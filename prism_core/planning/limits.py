@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prism_core.data.schema import PROVENANCE_TEXT
+from prism_core.data.looks import summary
 from prism_core.markdown import plain
 from prism_core.planning.words import up
 from prism_core.privacy.trade_off import loss_bound
 
 if TYPE_CHECKING:
+    from prism_core.data.schema import Schema
     from prism_core.planning.plan import Plan
     from prism_core.privacy.trade_off import TradeOff
 
@@ -98,11 +99,19 @@ def _schema(plan: Plan) -> str:
         return (
             "**The levels and bounds of the columns were taken from the private rows, and no "
             "epsilon covers that:** one person's rare value may show in them, whatever this page "
-            "says."
+            f"says.{_opened(schema)}"
         )
     if schema.provenance == "dp":
-        return "Bounds or levels were learned with a part of the budget, which is in these figures."
+        return (
+            "Bounds or levels were learned with a part of the budget, which is in these figures."
+            f"{_opened(schema)}"
+        )
     return (
-        f"Levels and bounds are public: {plain(PROVENANCE_TEXT[schema.provenance])}. They are "
-        "taken to say nothing about any one person, which the program cannot check."
+        f"Levels and bounds are public: {plain(schema.provenance_text)}. They are taken to say "
+        f"nothing about any one person, which the program cannot check.{_opened(schema)}"
     )
+
+
+def _opened(schema: Schema) -> str:
+    """That the rows were opened before the plan; empty where nothing opened them."""
+    return f" **{summary(schema.looks)}**" if schema.looks else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from prism_core.data import schema_io
+from prism_core.data import looks, schema_io
 from prism_core.errors import TaskError
 from prism_core.planning.targets import Aim
 from prism_core.privacy.accountants import Accountant, Spent, accountant
@@ -358,6 +358,7 @@ class Plan:
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
             **self._learned(),
+            **({"looks": looks.to_list(self.schema.looks)} if self.schema.looks else {}),
         }  # fmt: skip
 
     def _learned(self) -> dict[str, Any]:

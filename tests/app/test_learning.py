@@ -354,7 +354,7 @@ def test_a_learned_column_may_be_corrected_and_its_price_stays(project):
     assert project.schema["ward"].levels == ("north", "west", "other")
     assert (project.schema.provenance, project.schema.prior) == ("dp", prior)
     # After counts of the private rows were seen, a change comes from them; the price still stays.
-    project.checked = True
+    project.look("counted cells outside")
     rows[1]["levels"] = "north | south | other"
     project.show_form(rows)
     test = page("data", project)

@@ -388,7 +388,8 @@ def test_the_declaration_can_be_checked_on_request(project):
 def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(project):
     from dashboard.parts import columns_form
 
-    project.checked = True
+    project.public = False
+    project.look("counted cells outside")
 
     def app():
         import streamlit as st
@@ -431,7 +432,8 @@ def test_a_project_of_odd_names_is_shown_as_it_stands():
 
 
 def test_a_source_is_stated_in_words_and_a_new_check_asks_again(project):
-    project.public, project.checked = False, True
+    project.public = False
+    project.look("counted cells outside")
     test = page("data", project)
     test.text_input(key=f"apply_source_{project.checks}").set_value("  x ").run()
     assert project.source == ""
