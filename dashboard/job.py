@@ -24,6 +24,7 @@ from dashboard.telling import LOG, PROGRESS, NotedLedger, Teller, write_json
 from prism_core import config as configs
 from prism_core import files, scenario_io
 from prism_core.bundle import approved, writer
+from prism_core.bundle.report_said import Said, said_from
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.stored import from_dict
@@ -69,6 +70,7 @@ GRAPH = "dag.json"
 SCENARIOS = "scenarios.toml"
 SEED = "seed"
 APPROVAL = "approval.json"
+SAID = "said.json"
 ABOUT = "about.json"
 RESULT = "result"
 
@@ -136,6 +138,7 @@ def _released(folder: Path, teller: Teller) -> dict[str, Any]:
     _check_plan(folder, plan)
     teller.log(f"Plan {plan.hash}: {len(plan.queries)} marginals known, n = {plan.n}.")
     considered = _considered(folder, plan)  # before anything is charged
+    said = _said(folder)
     approval = _approval(folder, plan, config.asset.name if config.asset else "")
     rng = _rng(folder)
     public = config.table.public
@@ -147,7 +150,7 @@ def _released(folder: Path, teller: Teller) -> dict[str, Any]:
         why=config.asset.why if config.asset else "",
         approval=approval,
     )  # fmt: skip
-    writer.write(made, folder / RESULT, scenarios=considered)
+    writer.write(made, folder / RESULT, scenarios=considered, said=said)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
 
 
@@ -169,6 +172,12 @@ def _approval(folder: Path, plan: Plan, asset: str) -> Approval | None:
     found = approved.load(folder / APPROVAL)
     found.check(plan, asset)
     return found.approval
+
+
+def _said(folder: Path) -> Said:
+    """Who releases what for which purpose, as it was entered before the run."""
+    path = folder / SAID
+    return said_from(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else Said()
 
 
 def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:

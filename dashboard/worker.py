@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.bundle.approved import Approved
+    from prism_core.bundle.report_said import Said
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
     from prism_core.experiments.comparators import ComparatorPlan
@@ -201,7 +202,7 @@ class Job(Generic[AnyPlan]):
 def start(
     plan: Plan, table: Rows, asset: AssetConfig | None, seed: int,
     scenarios: Sequence[Scenario] = (), *, key: str = "", name: str = "",
-    approval: Approved | None = None,
+    approval: Approved | None = None, said: Said | None = None,
 ) -> Job[Plan]:  # fmt: skip
     """Start a run. The folder and everything in it is readable by this user only.
 
@@ -214,6 +215,7 @@ def start(
         key: of the project, by which `find` finds the run again.
         name: of the table, for the screen.
         approval: of the plan, where there is one.
+        said: who releases what for which purpose, for the top of the bundle's report.
 
     Raises:
         PrismError: when a run of that project is under way already.
@@ -236,6 +238,8 @@ def start(
             files.put(folder / child.SCENARIOS, scenario_io.dumps(scenarios))
         if approval is not None:
             files.put(folder / child.APPROVAL, approval.dumps())
+        if said is not None and said.some:
+            files.put(folder / child.SAID, json.dumps(said.to_dict()))
         about = {"name": name, "n": plan.n, "plan_sha256": plan.hash, "started": time.time()}
         files.put(folder / child.ABOUT, json.dumps(about))
         _describe(folder, config, seed)

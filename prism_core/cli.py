@@ -100,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         help="what fits the model, instead of the configuration's; same optimum",
     )  # fmt: skip
     protocol_cli.add_option(release)
+    report_cli.add_said(release, asset="--data-asset")
     release.set_defaults(run=_release)
     for command in (plan, learn, release, *_unspent(commands)):
         command.add_argument("--json", action="store_true", help="print JSON")
@@ -308,7 +309,7 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.workspace import fresh_rng, gather, plan_for, ready, recognise
 
-    seed = arguments.seed
+    seed, said = arguments.seed, report_cli.said_of(arguments)
     check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out)
     inputs = gather(config, arguments.workspace)
@@ -336,7 +337,7 @@ def _release(arguments: argparse.Namespace) -> None:
         made, arguments.out, workspace=arguments.workspace,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
                "train": _place(config), "encoding": config.table.encoding},
-        scenarios=scenarios,
+        scenarios=scenarios, said=said,
     )  # fmt: skip
     document = {
         "out": str(arguments.out),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from prism_core.bundle.report_extras import Extras
+    from prism_core.bundle.report_said import Said
 
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
@@ -30,7 +31,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="where to write it (default: beside DIR, DIR-report.html or .pdf)",
     )  # fmt: skip
     report.add_argument("--date", default="", metavar="YYYY-MM-DD", help="the day to be printed")
-    _add_said(report)
+    add_said(report)
     report.add_argument(
         "--rehearsal", type=Path, metavar="FILE", help="what `prism rehearse --json` printed"
     )
@@ -46,13 +47,30 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     report.set_defaults(run=_report)
 
 
-def _add_said(report: argparse.ArgumentParser) -> None:
-    """An option for everything that a person has to say: no file of a run knows it."""
+def add_said(command: argparse.ArgumentParser, *, asset: str = "--asset") -> None:
+    """An option for everything that a person has to say of a release: who, what and why.
+
+    Args:
+        command: what takes them.
+        asset: the option of the data asset in words, where `--asset` would name one to charge.
+    """
     from prism_core.bundle.report_said import LABELS
 
-    said = report.add_argument_group("what you say about the release (public once handed over)")
+    said = command.add_argument_group("what you say about the release (public once handed over)")
     for name, (label, text) in LABELS.items():
-        said.add_argument(f"--{name}", default="", metavar="TEXT", help=f"{label}: {text}")
+        option = asset if name == "asset" else f"--{name}"
+        said.add_argument(option, dest=name, default="", metavar="TEXT", help=f"{label}: {text}")
+
+
+def said_of(arguments: argparse.Namespace) -> Said:
+    """What is said with the options of `add_said`.
+
+    Raises:
+        BundleError: naming the entry that is not usable.
+    """
+    from prism_core.bundle.report_said import LABELS, Said
+
+    return Said(**{name: getattr(arguments, name).strip() for name in LABELS})
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -84,11 +102,10 @@ def _report(arguments: argparse.Namespace) -> None:
 
 def _extras(arguments: argparse.Namespace) -> Extras:
     from prism_core.bundle.report_extras import Extras
-    from prism_core.bundle.report_said import LABELS, Said
     from prism_core.protocol_cli import rehearsal_from
 
     return Extras(
-        said=Said(**{name: getattr(arguments, name).strip() for name in LABELS}),
+        said=said_of(arguments),
         date=arguments.date, rehearsed=rehearsal_from(arguments.rehearsal),
         evaluation=None
         if arguments.evaluation is None

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.keep import keep, showing
 from dashboard.parts import budget_book, budget_charts, budget_designs
+from dashboard.parts.entry_words import entry_words
 from dashboard.scenarios import PLAN
 from dashboard.state import project
 from dashboard.widgets import plain
@@ -24,34 +25,6 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Difference
 
-_WORDS = {
-    "task.target": "Target",
-    "task.regime": "Regime",
-    "task.k": "Number of features, k",
-    "task.selection": "How features are chosen",
-    "task.max_joint_cells": "Joint of S and the target: most cells",
-    "task.three_way": "3-way marginals",
-    "task.max_three_way": "Most 3-way marginals",
-    "task.numeric_queries": "Numeric columns with the target",
-    "task.numeric_bins": "... from so many bins on",
-    "task.thresholds": "Thresholds",
-    "task.numeric_columns": "With the target:",
-    "task.weights": "Weight of",
-    "task.further": "Weight of the further target",
-    "budget.epsilon": "Epsilon",
-    "budget.delta": "Delta",
-    "budget.accountant": "Accountant",
-    "budget.allocation": "Within a pool",
-    "budget.tilt": "Between uniform (0) and closed form (1)",
-    "budget.shares": "Share of",
-    "budget.locks": "Locked share of",
-    "synthesis.model": "Model",
-    "synthesis.sampling": "Sampling",
-    "synthesis.rows": "Synthetic rows",
-    "synthesis.iterations": "Iterations",
-    "synthesis.pairs": "Noisy marginals",
-    "synthesis.engine": "Engine",
-}
 _FORMATS = {
     "budget.shares.": share_text, "budget.locks.": share_text, "budget.delta": delta_text,
     "delta": delta_text, "epsilon spent": eps_text,
@@ -111,7 +84,7 @@ def _table(found: Sequence[Difference], letter: str) -> None:
         st.caption(f"A and {letter} say the same. Switch to {letter} above and change it.")
     frame = pd.DataFrame(
         {
-            "": [_what(row.what) for row in found],
+            "": [entry_words(row.what) for row in found],
             "A, the plan": [_shown(row, "a") for row in found],
             letter: [_shown(row, "b") for row in found],
             "less is better": [
@@ -135,16 +108,6 @@ def _marked(frame: pd.DataFrame, found: Sequence[Difference], letter: str) -> St
         elif row.kind == "entry":
             styles.loc[place, list(sides.values())] = _DIFFERS
     return frame.style.apply(lambda _: styles, axis=None)
-
-
-def _what(what: str) -> str:
-    """An entry's name as the page calls it."""
-    if what in _WORDS:
-        return _WORDS[what]
-    for prefix, words in _WORDS.items():
-        if what.startswith(f"{prefix}."):
-            return f"{words} {what.removeprefix(prefix + '.')}"
-    return what[:1].upper() + what[1:]
 
 
 def _shown(row: Difference, side: str) -> str:

@@ -155,7 +155,7 @@ def _plan(state: Project) -> Check:
         return Check(done=False, text=plain(str(error)), step=step)
     return Check(
         done=True,
-        text=f"Plan {plan.hash[:8]}: epsilon {eps_text(plan.budget.epsilon)}, delta "
+        text=f"Plan {plan.hash[:12]}: epsilon {eps_text(plan.budget.epsilon)}, delta "
         f"{delta_text(plan.delta)}, a model of {size_text(plan)}",
     )
 

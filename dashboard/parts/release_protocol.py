@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.keep import keep
 from dashboard.once import once
 from dashboard.parts import asset
+from dashboard.parts.entry_words import change_table
 from dashboard.parts.rehearse_start import kept
 from dashboard.parts.release_checklist import Check
 from dashboard.state import project
@@ -238,13 +237,7 @@ def _changed(state: Project, found: Approved, plan: Plan) -> None:
         )
         return
     st.dataframe(
-        pd.DataFrame(
-            [(c.what, _short(c.approved), _short(c.now)) for c in changes],
-            columns=["what changed", "approved", "now"],
-        ),
-        hide_index=True, width="stretch", key="approval_changes",
+        change_table(changes, "approved"), hide_index=True, width="stretch",
+        key="approval_changes",
     )  # fmt: skip
 
-
-def _short(value: object) -> str:
-    return "" if value is None else json.dumps(value, ensure_ascii=False).strip('"')

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.parts import release_stages
+from dashboard.parts import moved_on, release_stages
 from dashboard.state import project
 from dashboard.telling import WRITING
 from dashboard.widgets import plain
@@ -31,8 +31,10 @@ def section() -> None:
         st.warning(plain(state.notice), icon=":material/fingerprint:")
     outcome = job.outcome()
     if outcome.state == "running":
+        moved_on.notice(job)
         _watch()
         return
+    moved_on.notice(job)
     if outcome.state == "done":
         state.folder = job.result
         _done(job, outcome)

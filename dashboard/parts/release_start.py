@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import worker
-from dashboard.parts import asset, confirm, release_checklist, release_protocol, release_summary
+from dashboard.parts import (
+    asset,
+    confirm,
+    release_checklist,
+    release_protocol,
+    release_summary,
+    report_said,
+)
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
@@ -55,6 +62,7 @@ def section() -> None:
     if plan is None:
         return
     release_protocol.section(plan)
+    report_said.before(state)
     st.divider()
     _confirmation(state, plan, green=all(check.done for check in found))
 
@@ -140,6 +148,7 @@ def _launch(state: Project, plan: Plan) -> None:
     job = worker.start(
         plan, train, asset.chosen(), state.seed, state.usable(state.scenarios.others),
         key=state.key, name=state.name, approval=release_protocol.given(plan),
+        said=report_said.said(state),
     )  # fmt: skip
     state.forget_results()
     state.finished = state.put_away = None  # its rows kept aside are replaced

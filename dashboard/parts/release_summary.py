@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.parts import asset
 from dashboard.widgets import plain, spent_besides
 from prism_core.bundle.protocol import LEAKAGE
+from prism_core.bundle.report_said import LABELS
 from prism_core.errors import LedgerError
 from prism_core.pipeline import price_of
 from prism_core.planning.words import delta_text, eps_text, left_text
@@ -101,17 +102,28 @@ def _written(state: Project, plan: Plan) -> str:
     graph = "" if plan.dag is None else "graph, "
     beside = ", ".join(one.name for one in state.usable(state.scenarios.others))
     considered = (
-        f" So are your designs beside the plan ({beside}), as what else was considered: remove on "
-        "the page Budget what nobody should read."
+        f" Your designs beside the plan ({plain(beside)}) go into it, too, as what else was "
+        "considered: remove on the page Budget what nobody should read."
         if beside
         else ""
     )
     return (
         f"A folder to hand over: {plan.rows:,} synthetic rows, the noisy counts they come from, "
-        f"schema, {graph}plan, certificate, data sheet and checksums. Private rows and exact "
-        f"counts are in none of them.{considered} A working copy of the encoded rows, for this "
-        "user only, is deleted as soon as the run has read it."
+        f"schema, {graph}plan, certificate, report, data sheet and checksums.{considered} "
+        f"{_named(state)} Private rows and exact counts are in none of these files. A working copy "
+        "of the encoded rows, for this user only, is deleted as soon as the run has read it."
     )
+
+
+def _named(state: Project) -> str:
+    """What its report says of who and why."""
+    named = [LABELS[name][0] for name in LABELS if state.said.get(name, "").strip()]
+    if not named:
+        return (
+            " Its report names no organisation, purpose or contact yet: enter them below, under "
+            "*Who, what and why*."
+        )
+    return f" Its report says what you entered below of: {', '.join(named)}."
 
 
 def _earlier(state: Project, plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""Who released what for which purpose: entries for the top of the report, and for a registry."""
+"""Who releases what for which purpose: entries for the top of the report, and for a registry."""
 
 from __future__ import annotations
 
@@ -6,49 +6,89 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.once import once
 from dashboard.state import project
+from prism_core.bundle.reader import read_said
 from prism_core.bundle.report_said import LABELS, LONGEST, TOP, Said
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from dashboard.state import Project
 
+_TITLE = "Who, what and why: the top of the report"
 
-def entries(state: Project) -> Said:
-    """What the curator says about the release; asset and purpose begin as the ledger has them.
+
+def before(state: Project) -> None:
+    """The entries before a run, which go into its bundle."""
+    with st.expander(_TITLE, icon=":material/badge:", key="said_before", on_change="rerun"):
+        st.caption(
+            "It goes into the bundle: its report, certificate and data sheet. It is public once "
+            "the bundle is handed over. Say nothing here that only the rows know."
+        )
+        ledger = {"asset": state.asset.strip(), "purpose": state.why.strip()}
+        offered = {name: text for name, text in ledger.items() if text and not _typed(state, name)}
+        if offered and not state.public:
+            st.button(
+                f"Take the ledger's {' and '.join(offered)}", key="said_ledger",
+                icon=":material/receipt_long:", on_click=state.said.update, args=(offered,),
+                help="The ledger keeps both for you alone; this makes them public.",
+            )  # fmt: skip
+        _all(state, {})
+
+
+def said(state: Project) -> Said:
+    """What is said before a run.
 
     Raises:
         BundleError: naming the entry that is not usable.
     """
+    return Said(**{name: _typed(state, name) for name in LABELS})
+
+
+def entries(state: Project, folder: Path) -> Said:
+    """What a copy of the report says beyond its bundle; empty where it says the same.
+
+    Entries begin as the bundle has them; asset and purpose else as the ledger has them.
+
+    Raises:
+        BundleError: naming the entry that is not usable.
+    """
+    own = once("said_in_bundle", (folder,), lambda: read_said(folder)).to_dict()
+    begun = {"asset": state.asset[:LONGEST], "purpose": state.why[:LONGEST]} | own
     # Decided when the page is opened: it must not fold shut over what is being typed.
     st.session_state.setdefault("said_open", not state.said)
-    with st.expander(
-        "Who, what and why: the top of the report", icon=":material/badge:",
-        key="said_open", on_change="rerun",
-    ):  # fmt: skip
+    with st.expander(_TITLE, icon=":material/badge:", key="said_open", on_change="rerun"):
         st.caption(
-            "No file of a run knows this. It goes into this copy, never into the bundle, so it is "
-            "public once you hand the copy over. Say nothing here that only the rows know."
+            "What was entered before the run stands in the bundle. What you change here goes into "
+            "this copy and into the next run, not into this bundle, so it is public once you hand "
+            "the copy over. Say nothing here that only the rows know."
         )
-        _fields(state, TOP)
-        st.caption("For a registry of deployments (technical annex):")
-        _fields(state, [name for name in LABELS if name not in TOP])
-    return Said(**{name: _shown(state, name).strip() for name in LABELS})
+        _all(state, begun)
+    shown = {name: state.said.get(name, begun.get(name, "")).strip() for name in LABELS}
+    return Said(**{name: text for name, text in shown.items() if text != own.get(name)})
 
 
-def _fields(state: Project, names: list[str] | tuple[str, ...]) -> None:
+def _typed(state: Project, name: str) -> str:
+    return state.said.get(name, "").strip()
+
+
+def _all(state: Project, begun: Mapping[str, str]) -> None:
+    _fields(state, TOP, begun)
+    st.caption("For a registry of deployments (technical annex):")
+    _fields(state, [name for name in LABELS if name not in TOP], begun)
+
+
+def _fields(state: Project, names: list[str] | tuple[str, ...], begun: Mapping[str, str]) -> None:
     for row in range(0, len(names), 2):
         for place, name in zip(st.columns(2, gap="large"), names[row : row + 2], strict=False):
             label, text = LABELS[name]
             place.text_input(
-                label, value=_shown(state, name), key=f"said_{name}", max_chars=LONGEST,
-                placeholder=text, on_change=_say, args=(name,),
+                label, value=state.said.get(name, begun.get(name, "")), key=f"said_{name}",
+                max_chars=LONGEST, placeholder=text, on_change=_say, args=(name,),
             )  # fmt: skip
 
 
 def _say(name: str) -> None:
     project().said[name] = st.session_state[f"said_{name}"]
-
-
-def _shown(state: Project, name: str) -> str:
-    begun = {"asset": state.asset, "purpose": state.why}
-    return state.said.get(name, begun.get(name, "")[:LONGEST])

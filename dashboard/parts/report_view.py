@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.keep import keep
 from dashboard.once import once
-from dashboard.parts import report_said
+from dashboard.parts import moved_on, report_said
 from dashboard.state import project
 from dashboard.widgets import mistakes
 from prism_core.bundle.archive import zip_bytes
@@ -33,6 +33,7 @@ def section() -> None:
     state = project()
     assert state.folder is not None
     folder = state.folder
+    moved_on.notice(state.job)
     with mistakes():
         extras = _chosen(state)
         html = once("report_kept", (folder, extras), lambda: copy(folder, extras))
@@ -47,7 +48,8 @@ def _chosen(state: Project) -> Extras:
     rows, rehearsed = _measured(state), _rehearsed(state)
     bought = [] if state.inspection is None else state.inspection.private
     private = [found for found in bought if found.covered]  # a rehearsal is not private
-    said = report_said.entries(state)
+    assert state.folder is not None
+    said = report_said.entries(state, state.folder)
     left, middle, right = st.columns(3, gap="large")
     day = left.date_input(
         "Date on the report", value=state.report.date, key="report_date",

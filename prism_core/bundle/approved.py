@@ -28,7 +28,13 @@ PROTOCOL_KIND = "prism protocol"
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One entry in which a plan differs from the approved one; None where it has no such entry."""
+    """One entry in which a plan differs from an earlier one; None where there is no such entry.
+
+    Attributes:
+        what: the entry, as `settings` names it.
+        approved: its value in the earlier plan: the approved one, or that of a finished release.
+        now: its value now.
+    """
 
     what: str
     approved: Any
@@ -49,13 +55,7 @@ class Approved:
 
     def changes(self, plan: Plan) -> tuple[Change, ...]:
         """Entries in which a plan differs from the approved one. Reads no row."""
-        now = settings(plan)
-        names = [*self.settings, *(name for name in now if name not in self.settings)]
-        return tuple(
-            Change(what=name, approved=self.settings.get(name), now=now.get(name))
-            for name in names
-            if self.settings.get(name) != now.get(name)
-        )
+        return changes(self.settings, plan)
 
     def covers(self, plan: Plan, asset: str = "") -> bool:
         """Whether exactly this plan was approved, by hash and by settings, for this asset."""
@@ -85,6 +85,22 @@ class Approved:
         return json_text(
             {"kind": KIND, "approval": self.approval.to_dict(), "settings": self.settings}
         )
+
+
+def changes(before: dict[str, Any], plan: Plan) -> tuple[Change, ...]:
+    """Entries in which a plan differs from the settings of an earlier one. Reads no row.
+
+    Args:
+        before: as `settings` gave them.
+        plan: the plan as it is now.
+    """
+    now = settings(plan)
+    names = [*before, *(name for name in now if name not in before)]
+    return tuple(
+        Change(what=name, approved=before.get(name), now=now.get(name))
+        for name in names
+        if before.get(name) != now.get(name)
+    )
 
 
 def settings(plan: Plan) -> dict[str, Any]:

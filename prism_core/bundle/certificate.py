@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from prism_core.bundle.report_said import Said
 from prism_core.data.looks import sentences, to_list
 from prism_core.planning.plan import targets_dict
 from prism_core.planning.replay import Choices, Wishes, replay
@@ -50,6 +51,7 @@ class Facts:
         seed: what the synthetic rows were drawn with.
         versions: of this program, Python and the libraries.
         approval: who approved the plan before its choices, None where nobody was asked.
+        said: who releases what for which purpose, as the curator typed it before the run.
     """
 
     plan_sha256: str
@@ -60,9 +62,15 @@ class Facts:
     seed: int
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
     approval: Approval | None = None
+    said: Said = field(default_factory=Said)
+
+    @property
+    def number(self) -> str:
+        """The plan's number for people: of the plan before its choices, as approved and charged."""
+        return self.planned_sha256[:12]
 
     @classmethod
-    def of(cls, release: Release, stages: Stages) -> Facts:
+    def of(cls, release: Release, stages: Stages, said: Said | None = None) -> Facts:
         """Those of a release that was made just now, with the versions that are installed."""
         return cls(
             plan_sha256=stages.final.hash,
@@ -72,6 +80,7 @@ class Facts:
             entry=release.entry,
             seed=release.seed,
             approval=release.approval,
+            said=said or Said(),
         )
 
 
@@ -140,6 +149,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         "plan_sha256": facts.plan_sha256,
         "planned_sha256": facts.planned_sha256,
         "approval": None if facts.approval is None else facts.approval.certified(),
+        **({"said": facts.said.to_dict()} if facts.said.some else {}),
         "charge": facts.charge,
         "ledger_entry_sha256": facts.entry,
         "software": {"name": NAME, "version": facts.versions.get(NAME, "unknown"),

@@ -21,6 +21,7 @@ from prism_core.bundle.layout import (
     SCHEMA,
     read_json,
 )
+from prism_core.bundle.report_said import said_from
 from prism_core.data import schema_io
 from prism_core.errors import BundleError
 from prism_core.planning.adaptive import Pick
@@ -29,6 +30,7 @@ from prism_core.planning.replay import Choices, Stages, Wishes, replay
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
+    from prism_core.bundle.report_said import Said
     from prism_core.data.schema import Schema
     from prism_core.planning.plan import Plan
     from prism_core.planning.scenario import Scenario
@@ -111,6 +113,15 @@ def read_bundle(path: str | Path) -> Bundle:
     )  # fmt: skip
 
 
+def read_said(path: str | Path) -> Said:
+    """What a bundle says of who releases it for which purpose. Reads its certificate alone.
+
+    Raises:
+        BundleError: when that is not usable.
+    """
+    return said_from(read_json(Path(path) / CERTIFICATE).get("said", {}))
+
+
 def _choices(plan: dict[str, Any]) -> Choices:
     try:
         cliques = {
@@ -145,6 +156,7 @@ def _facts(certificate: dict[str, Any]) -> Facts:
             entry=certificate["ledger_entry_sha256"], seed=certificate["sampling"]["seed"],
             versions=dict(certificate["software"]["versions"]),
             approval=None if given is None else approval_from(given),
+            said=said_from(certificate.get("said", {})),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
         facts = None

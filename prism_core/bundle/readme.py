@@ -22,6 +22,7 @@ from prism_core.bundle.layout import (
     SCHEMA,
     SYNTHETIC,
 )
+from prism_core.bundle.report_said import LABELS
 from prism_core.data.code_groups import grouped
 from prism_core.data.looks import sentences
 from prism_core.markdown import plain
@@ -69,6 +70,7 @@ def readme(plan: Plan, facts: Facts, files: Collection[str]) -> str:
         f"# Synthetic rows for predicting {plain(plan.task.target_text)}",
         *_stamp(facts),
         _use(plan),
+        *_said(facts),
         _features(plan),
         _preserved(plan),
         _privacy(plan, facts),
@@ -104,6 +106,12 @@ def _use(plan: Plan) -> str:
         "The rows are not made for other questions, for looking for rare cases, or for decisions "
         "about single people; test a model on real rows before it is used."
     )
+
+
+def _said(facts: Facts) -> list[str]:
+    """Who releases it and why, where the curator said so before the run."""
+    lines = [f"- {LABELS[name][0]}: {plain(text)}" for name, text in facts.said.to_dict().items()]
+    return ["## Who releases it, and why\n\n" + "\n".join(lines)] if lines else []
 
 
 def _features(plan: Plan) -> str:
@@ -205,7 +213,7 @@ def _cite(plan: Plan, facts: Facts) -> str:
     return (
         "## How to cite\n\n"
         f"Synthetic rows for predicting {plain(plan.task.target_text)}, "
-        f"plan {facts.plan_sha256[:12]}, (ε, δ) = ({up(plan.guarantee.epsilon)}, "
+        f"plan {facts.number}, (ε, δ) = ({up(plan.guarantee.epsilon)}, "
         f"{small(plan.delta)}), made with {NAME} {facts.versions.get(NAME, 'unknown')} (PRISM)."
     )
 

@@ -84,11 +84,12 @@ def report(
     extras.check_release(facts.plan_sha256)
     plan = stages.final
     spent = _spent(stages)
-    entry = report_registry.registry(plan, facts, extras.date, extras.said)
+    said = facts.said.over(extras.said)
+    entry = report_registry.registry(plan, facts, extras.date, said)
     return _environment().get_template("report.html").render(
         plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
-        opened=sentences(plan.schema.looks),
+        opened=sentences(plan.schema.looks), said=said,
         why=statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
         outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
         budget=_bars(spent), pools=_pools(spent), bounds=bounds(plan), most_bars=MOST_BARS,

@@ -85,7 +85,7 @@ def _basic(plan: Plan, facts: Facts, date: str, said: Said) -> dict[str, Any]:
     use = f"training and comparing models that predict {target}"
     asset = f" ({said.asset})" if said.asset else ""
     return {
-        "name": f"Synthetic rows for predicting {target}, plan {facts.plan_sha256[:12]}",
+        "name": f"Synthetic rows for predicting {target}, plan {facts.number}",
         "status": "rehearsal: no deployment" if facts.stamp == REHEARSAL else facts.stamp,
         "data_curators": said.curators,
         "description": f"{plan.rows:,} synthetic rows made from noisy counts of {plan.n:,} "

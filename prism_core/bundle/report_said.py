@@ -1,12 +1,13 @@
-"""What a curator says about a release, for the top of a copy of its report and for a registry.
+"""What a curator says about a release, for the top of its report and for a registry.
 
-Typed by a person, about people and purposes: no file of a run knows it, and nothing here is read
-from rows.
+Typed by a person, about people and purposes: before the run it goes into the bundle, afterwards
+into a copy of its report. Nothing here is read from rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from prism_core.errors import BundleError
 
@@ -69,7 +70,16 @@ class Said:
     @property
     def some(self) -> bool:
         """Whether anything is said."""
-        return any(getattr(self, one.name) for one in fields(self))
+        return bool(self.to_dict())
+
+    def to_dict(self) -> dict[str, str]:
+        """What is said, by entry, as `said_from` reads it back."""
+        every = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: text for name, text in every.items() if text}
+
+    def over(self, other: Said) -> Said:
+        """What another one says, where it says something; this one's elsewhere."""
+        return replace(self, **other.to_dict())
 
     @property
     def top(self) -> tuple[tuple[str, str], ...]:
@@ -81,3 +91,15 @@ class Said:
         """Who holds the data and whom to ask, in one field; None while neither is said."""
         contact = f"contact: {self.contact}" if self.contact else ""
         return "; ".join(part for part in (self.organisation, contact) if part) or None
+
+
+def said_from(document: object) -> Said:
+    """What `Said.to_dict` gave.
+
+    Raises:
+        BundleError: naming the entry that is unknown or not usable.
+    """
+    if not isinstance(document, dict) or not set(document) <= set(LABELS):
+        raise BundleError(f"What is said has the entries {', '.join(LABELS)}.", field="said")
+    entries: dict[str, Any] = document
+    return Said(**entries)

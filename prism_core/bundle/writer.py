@@ -39,6 +39,7 @@ from prism_core.errors import BundleError, ConfigError, EvaluationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prism_core.bundle.report_said import Said
     from prism_core.data.schema import Schema
     from prism_core.pipeline import Release
     from prism_core.planning.plan import Plan
@@ -92,6 +93,7 @@ def check_target(out: str | Path) -> None:
 def write(
     release: Release, out: str | Path, *, local: dict[str, Any] | None = None,
     scenarios: Sequence[tuple[Scenario, Plan]] = (), workspace: Path | None = None,
+    said: Said | None = None,
 ) -> Path:  # fmt: skip
     """Write the folder; everything in it but local.json may be handed over.
 
@@ -102,6 +104,7 @@ def write(
         scenarios: what else was considered, each with its plan; all public.
         workspace: whose key signs. By default that of the ledger that was charged; without
             either the bundle is not signed.
+        said: who releases what for which purpose; public, in the report and the certificate.
 
     Raises:
         BundleError: when the signing key cannot be read or made.
@@ -111,7 +114,7 @@ def write(
     for name in (*NEEDED, *OPTIONAL, *FORMER, MANIFEST, SIGNATURE):
         (folder / name).unlink(missing_ok=True)
     stages = stages_of(release.plan)
-    made = texts(stages, Facts.of(release, stages), release.measurements, scenarios)
+    made = texts(stages, Facts.of(release, stages, said), release.measurements, scenarios)
     made[SYNTHETIC] = csv_text(release.table)
     for name, text in made.items():
         (folder / name).write_bytes(text.encode("utf-8"))

@@ -179,6 +179,10 @@ class Schema:
         """The same columns with another provenance."""
         return replace(self, provenance=provenance)
 
+    def without_looks(self) -> Schema:
+        """The same columns for rows that are not the private ones: nothing opened those."""
+        return replace(self, looks=())
+
     def without_person(self) -> Schema:
         """The same columns where every row stands for itself, and nothing was learned.
 

@@ -49,7 +49,8 @@ class Bound:
         raw: as the formula gives it, possibly above 1; None where nothing can be said.
         kind: expectation, guarantee, or guarantee under an assumption.
         theorem: its name in the paper.
-        sentence: what it means, with the assumption where there is one.
+        sentence: what it means, with the assumption where there is one. Of a guarantee above 1 it
+            says that instead, as nothing else would be true.
         failing: chance that a guarantee does not hold; 0 for an expectation.
     """
 
@@ -63,6 +64,9 @@ class Bound:
     def __post_init__(self) -> None:
         if self.raw is not None and not 0.0 <= self.raw < math.inf:
             raise BudgetError("A bound must be a finite number, at least 0.", field="bounds")
+        if self.raw is not None and self.value is None and self.kind != "expectation":
+            said = f"The formula gives {up(self.raw)}, and a guarantee above 1 promises nothing."
+            object.__setattr__(self, "sentence", said)
 
     @property
     def value(self) -> float | None:
@@ -383,7 +387,8 @@ def _erm(plan: Plan, beta: float, delta_s: Bound) -> ErmBound:
         kind="guarantee" if iid else "assumption",
         raw=2.0 * math.sqrt(math.log(2.0 / beta) / (2.0 * rows)) * _UP,
         sentence="Synthetic rows are a sample of the model, drawn independently; more of them make "
-        "this term smaller.",
+        "this term smaller." if iid
+        else "What it would be if the rows were drawn independently; this plan rounds instead.",
     )  # fmt: skip
     terms = (distance, complexity, deviation)
     known = [term.raw for term in terms if term.raw is not None]
@@ -403,8 +408,6 @@ def _risk_sentence(whole: float | None, failing: float, *, iid: bool) -> str:
         )
     if whole is None:
         return "The distance on S and the target is not bounded, so neither is the sum."
-    if whole > 1.0:
-        return "The terms add up to more than 1, and no risk is larger: this promises nothing."
     return (
         f"But for a chance of {percent(failing)}, whoever trains by minimising the risk on the "
         "synthetic rows loses at most this much against the best of the same hypotheses, in the "

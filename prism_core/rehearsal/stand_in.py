@@ -178,6 +178,7 @@ def from_graph(
         seed: of the made-up world and its rows.
         holdout: rows to score on.
     """
+    schema = schema.without_looks()
     notes: list[str] = []
     rows = min(n, MOST_ROWS)
     if rows < n:
@@ -258,6 +259,7 @@ def from_rows(
     Raises:
         TableError: when a declared column is missing or there are too few rows.
     """
+    schema = schema.without_looks()
     table = encode(schema.without_person(), raw, public=True)
     table = EncodedTable(schema=schema, codes=table.codes, public=True)
     kept = min(HOLDOUT_ROWS, max(1, table.n // 5))

@@ -135,7 +135,7 @@ def test_an_approval_holds_for_exactly_this_plan(project):
     assert any("plan changed since it was approved" in line for line in missing(test))
     (table,) = (f.value for f in test.dataframe if "what changed" in f.value.columns)
     assert table.to_dict("list") == {
-        "what changed": ["budget.epsilon"], "approved": ["1.0"], "now": ["2.0"]
+        "what changed": ["Epsilon"], "approved": ["1.0"], "now": ["2.0"]
     }  # fmt: skip
     assert test.button(key="release_run").disabled
     with pytest.raises(PrismError):
