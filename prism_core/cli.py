@@ -247,6 +247,7 @@ def _learn(arguments: argparse.Namespace) -> None:
     from prism_core.learning.learn import learn_domain
     from prism_core.learning.outline_io import load_outline
     from prism_core.learning.plan import design_domain
+    from prism_core.planning.words import count_text
     from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.public_rows import remember_private
     from prism_core.workspace import fresh_rng, read_rows
@@ -286,7 +287,7 @@ def _learn(arguments: argparse.Namespace) -> None:
         "stamp": found.stamp,
     }  # fmt: skip
     text = (
-        f"{found.stamp}: {len(outline.requests)} columns in {out} (epsilon "
+        f"{found.stamp}: {count_text(len(outline.requests), 'column')} in {out} (epsilon "
         f"{found.spent.epsilon:.3g} of {plan.epsilon:g}, delta {plan.delta:.3g}). Name this "
         "schema in [table] for the release."
     )

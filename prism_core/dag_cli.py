@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import StructureError
+from prism_core.planning.words import count_text
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def _show(arguments: argparse.Namespace) -> None:
         "outcome": list(drawing.outcome), "exposure": list(drawing.exposure),
         "unmeasured": list(dag.unmeasured),
     }  # fmt: skip
-    lines = [f"{len(dag.nodes):,} nodes, {len(dag.edges):,} edges, no cycle"]
+    nodes, edges = count_text(len(dag.nodes), "node"), count_text(len(dag.edges), "edge")
+    lines = [f"{nodes}, {edges}, no cycle"]
     lines += [
         f"{role}: {', '.join(document[role])}"
         for role in ("outcome", "exposure", "unmeasured")
@@ -177,5 +179,5 @@ def _convert(arguments: argparse.Namespace) -> None:
         "out": str(out), "format": form, "nodes": len(drawing.dag.nodes),
         "edges": len(drawing.dag.edges),
     }  # fmt: skip
-    _emit(arguments, document, f"wrote {out} ({form}: {document['nodes']} nodes, "
-          f"{document['edges']} edges)")  # fmt: skip
+    _emit(arguments, document, f"wrote {out} ({form}: {count_text(document['nodes'], 'node')}, "
+          f"{count_text(document['edges'], 'edge')})")  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core import private_cli
 from prism_core.charge_cli import check_seed
 from prism_core.errors import ConfigError
+from prism_core.planning.words import count_text
 
 if TYPE_CHECKING:
     import argparse
@@ -227,7 +228,8 @@ def _text(session: Session) -> str:
 def _line(entry: dict[str, Any]) -> str:
     value = "-" if entry["value"] is None else f"{entry['value']:.4f}"
     noise = f" ± {1.96 * entry['noise_deviation']:.4f}" if entry["noise_deviation"] else ""
-    what = f"{entry['metric']}, {entry['learner']}, from {len(entry['features'])} columns"
+    columns = count_text(len(entry["features"]), "column")
+    what = f"{entry['metric']}, {entry['learner']}, from {columns}"
     return f"{what}: {value}{noise}  ({entry['source_in_words']})"
 
 

@@ -14,6 +14,7 @@ from dashboard.widgets import chart, mistakes, plain
 from prism_core.figures import bounds_figure, erm_figure
 from prism_core.figures.bounds import MOST
 from prism_core.planning.bounds import KIND_WORDS, Bound, PlanBounds, bounds
+from prism_core.planning.words import count_text
 
 if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
@@ -37,7 +38,7 @@ def section(plan: Plan) -> None:
         if not plan.s_is_final:
             st.caption(
                 "The features are chosen when the release runs. Shown is the worst case: the "
-                f"{plan.task.k} columns with most levels."
+                f"{count_text(plan.task.k or 0, 'column')} with most levels."
             )
         _values(found)
         _risk(found)

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import StructureError
+from prism_core.planning.words import count_text
 from prism_core.structure import formats, matching
 
 if TYPE_CHECKING:
@@ -191,7 +192,8 @@ def _fit(brought: Brought) -> None:
     dag, odd = brought.drawing.dag, brought.odd
     own = len(dag.nodes) - len(odd)
     st.markdown(
-        f"**{_count(len(dag.nodes), 'node')} and {_count(len(dag.edges), 'edge')} were read.** "
+        f"**{count_text(len(dag.nodes), 'node')} and {count_text(len(dag.edges), 'edge')} were "
+        f"read.** "
         f"{own:,} {'is a column' if own == 1 else 'are columns'} of this table"
         + (f", {len(odd):,} {'is' if len(odd) == 1 else 'are'} not." if odd else ".")
     )
@@ -254,7 +256,7 @@ def _odd_nodes(brought: Brought) -> None:
     open_nodes = [node for node in odd if not brought.decided(node)]
     if open_nodes:
         drop, keep, _ = st.columns([1, 1.4, 1])
-        number = _count(len(open_nodes), "node")
+        number = count_text(len(open_nodes), "node")
         drop.button(
             f"Drop the {number} not decided yet", key="drop_rest", on_click=_decide_rest,
             args=(brought, _DROP),
@@ -355,11 +357,7 @@ def _use(brought: Brought, matched: Matched) -> None:
         st.session_state["target_choice"] = state.target
     hidden = drawing.dag.unmeasured
     st.session_state["graph_taken"] = (
-        f"The graph is in use: {_count(len(drawing.dag.edges), 'edge')}"
-        + (f", {_count(len(hidden), 'node')} not in the table" if hidden else "")
-        + (f", {_count(len(matched.dropped), 'node')} dropped." if matched.dropped else ".")
+        f"The graph is in use: {count_text(len(drawing.dag.edges), 'edge')}"
+        + (f", {count_text(len(hidden), 'node')} not in the table" if hidden else "")
+        + (f", {count_text(len(matched.dropped), 'node')} dropped." if matched.dropped else ".")
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

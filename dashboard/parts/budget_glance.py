@@ -11,7 +11,7 @@ from dashboard.widgets import plain
 from prism_core.planning.advice import large_error
 from prism_core.planning.meaning import meaning
 from prism_core.planning.scenario import figures
-from prism_core.planning.words import delta_text, eps_text, error_text, sigma_text
+from prism_core.planning.words import count_text, delta_text, eps_text, error_text, sigma_text
 
 if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
@@ -56,10 +56,11 @@ def _for_whom(plan: Plan) -> str:
     given = shares.task + shares.selection + shares.choice
     lead = "Most" if given > 0.5 else f"{given:.0%}"
     if not plan.s_is_final:
+        k = plan.task.k or 0
         return (
-            f"{lead} of the budget goes to what predicts {target}: {plan.task.k} features, chosen "
-            f"when the release runs. Shown is the worst case, the {plan.task.k} columns with "
-            "most levels."
+            f"{lead} of the budget goes to what predicts {target}: {count_text(k, 'feature')}, "
+            f"chosen when the release runs. Shown is the worst case, the {count_text(k, 'column')} "
+            "with most levels."
         )
     names = ", ".join(f"**{plain(name)}**" for name in plan.s[:_NAMED])
     more = f" and {len(plan.s) - _NAMED} more" if len(plan.s) > _NAMED else ""

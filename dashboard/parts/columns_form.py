@@ -465,8 +465,9 @@ def _apply(rows: list[dict[str, Any]]) -> None:
     missing = _no_kind(rows)
     if missing:
         st.error(
-            f"For each of {plain(', '.join(missing))}: choose its kind ({', '.join(KINDS)}), or "
-            "remove the row. The column that names the person is left out here and named below.",
+            f"{'For' if len(missing) == 1 else 'For each of'} {plain(', '.join(missing))}: choose "
+            f"its kind ({', '.join(KINDS)}), or remove the row. The column that names the person "
+            "is left out here and named below.",
             icon=":material/error:",
         )
         return

@@ -20,7 +20,7 @@ from prism_core.data.tables import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning import form
 from prism_core.learning.requests import SCALES, CategoryRequest
-from prism_core.planning.words import delta_text, eps_text, left_text
+from prism_core.planning.words import count_text, delta_text, eps_text, left_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def section() -> None:
     st.header("4 · Learn what the codebook does not say")
     if state.learning.job is not None:
         names = len(state.learning.job.plan.outline.requests)
-        words = f"{names} column{'' if names == 1 else 's'}"
+        words = count_text(names, "column")
         plan = state.learning.job.plan
         learning_step.section(
             "learn", lambda found: found.learning, words, lambda result: _take(result, plan)
@@ -235,7 +235,7 @@ def _button(plan: DomainPlan, *, covered: bool) -> None:
 def _promise(plan: DomainPlan) -> str:
     state = project()
     columns = len(plan.outline.requests)
-    what = "1 column" if columns == 1 else f"{columns} columns"
+    what = count_text(columns, "column")
     if state.public:
         return f"These rows are public: learn {what} with known noise. Nothing is charged."
     return (

@@ -14,7 +14,7 @@ from prism_core.errors import PrismError
 from prism_core.planning.advice import large_error
 from prism_core.planning.regimes import given_by
 from prism_core.planning.wide import size_text
-from prism_core.planning.words import delta_text, eps_text
+from prism_core.planning.words import count_text, delta_text, eps_text
 from prism_core.structure.independence import changes_not_covered
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _columns(state: Project) -> Check:
         return Check(
             done=False, text="Learn the columns that are ticked Learn, or declare them", step=step
         )
-    text = f"Schema of {len(schema.columns)} columns ({provenance_words(schema)})"
+    text = f"Schema of {count_text(len(schema.columns), 'column')} ({provenance_words(schema)})"
     if schema.provenance == "private rows":
         text += ": it may give away single people. Declare it from the codebook where you can"
         return Check(done=True, text=text, step=step, doubt=True)
@@ -124,7 +124,7 @@ def _graph(state: Project) -> Check:
         graph = "no graph needed"
     else:
         edges = 0 if state.dag is None else len(state.dag.edges)
-        graph = f"a graph without cycles, {edges} edges"
+        graph = f"a graph without cycles, {count_text(edges, 'edge')}"
     text = f"Target {plain(state.target or '')}, {state.regime} regime: {graph}"
     left = _not_covered(state)
     if state.dag is not None and state.dag.unmeasured and state.regime != "predictive":
@@ -172,6 +172,6 @@ def _noise(state: Project) -> list[Check]:
 def _holdout(state: Project) -> Check:
     kept = state.test.rows if state.test is not None else state.holdout_rows
     if kept > 0:
-        return Check(done=True, text=f"{kept:,} rows kept aside for evaluation")
+        return Check(done=True, text=f"{count_text(kept, 'row')} kept aside for evaluation")
     text = "Keep rows aside, or load a second file: without them nothing can be compared later"
     return Check(done=False, text=text, step=_PAGES["Data"])

@@ -240,4 +240,3 @@ def _changed(state: Project, found: Approved, plan: Plan) -> None:
         change_table(changes, "approved"), hide_index=True, width="stretch",
         key="approval_changes",
     )  # fmt: skip
-

@@ -12,7 +12,7 @@ from prism_core.bundle.protocol import LEAKAGE
 from prism_core.bundle.report_said import LABELS
 from prism_core.errors import LedgerError
 from prism_core.pipeline import price_of
-from prism_core.planning.words import delta_text, eps_text, left_text
+from prism_core.planning.words import count_text, delta_text, eps_text, left_text
 from prism_core.privacy.events import failure
 from prism_core.privacy.ledger import Ledger
 
@@ -40,19 +40,19 @@ def _chosen_later(plan: Plan) -> str:
         return ""
     if three.rule == "adaptive":
         return (
-            f"- up to **{three.rounds}** marginals of two of them, with or without "
+            f"- up to **{count_text(three.rounds, 'marginal')}** of two of them, with or without "
             f"{plain(plan.task.target_text)}, picked privately round by round,\n"
         )
     return (
-        f"- **{three.rounds}** marginals of {plain(plan.task.target_text)} with two of them, "
-        "chosen privately,\n"
+        f"- **{count_text(three.rounds, 'marginal')}** of {plain(plan.task.target_text)} with two "
+        "of them, chosen privately,\n"
     )
 
 
 def _measured(state: Project, plan: Plan) -> str:
     task = [query for query in plan.queries if query.pool == "task"]
     chosen = (
-        f"the {plan.task.k} features chosen privately"
+        f"the {count_text(plan.task.k or 0, 'feature')} chosen privately"
         if not plan.s_is_final
         else plain(", ".join(plan.s))
     )
@@ -61,10 +61,11 @@ def _measured(state: Project, plan: Plan) -> str:
     triples = _chosen_later(plan)
     return (
         f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
-        f"- **{len(task)}** marginal{'' if len(task) == 1 else 's'} of "
+        f"- **{count_text(len(task), 'marginal')}** of "
         f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"
         f"{triples}"
-        f"- **{rest}** one-way marginals and **{pairs}** background pairs chosen privately,\n\n"
+        f"- **{count_text(rest, 'one-way marginal')}** and "
+        f"**{count_text(pairs, 'background pair')}** chosen privately,\n\n"
         f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
         f"these noisy numbers alone, and draw **{plan.rows:,}** synthetic rows.\n\n"
         f"The whole run{_learned(plan)} is ({eps_text(plan.budget.epsilon)}, "

@@ -29,7 +29,7 @@ from prism_core.markdown import plain
 from prism_core.planning.meaning import meaning
 from prism_core.planning.statement import statement
 from prism_core.planning.targets import features_for
-from prism_core.planning.words import error_text, small, up
+from prism_core.planning.words import count_text, error_text, small, up
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -118,8 +118,9 @@ def _features(plan: Plan) -> str:
     why = (
         plain(statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)))
         if plan.selection is None
-        else f"S was chosen privately, with part of the budget: the {len(plan.s)} features most "
-        f"associated with {plain(plan.task.target_text)}. Nothing is claimed about causes."
+        else "S was chosen privately, with part of the budget: the "
+        f"{count_text(len(plan.s), 'feature')} most associated with "
+        f"{plain(plan.task.target_text)}. Nothing is claimed about causes."
     )
     each = "".join(
         f"- {plain(aim.target)} (weight {aim.weight:g}): {_names(aim.s)}; predict it from "

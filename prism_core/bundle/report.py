@@ -32,6 +32,7 @@ from prism_core.planning.scenario import figures
 from prism_core.planning.statement import statement
 from prism_core.planning.summary import PlanLine, lines
 from prism_core.planning.words import (
+    count_text,
     delta_text,
     eps_text,
     error_text,
@@ -115,7 +116,7 @@ def _environment() -> Environment:
     made.filters |= {
         "up": up, "small": small, "percent": percent, "eps": eps_text, "delta": delta_text,
         "sigma": sigma_text, "error": error_text, "share": share_text, "pieces": pieces,
-        "title_of": metric_title,
+        "title_of": metric_title, "count": count_text,
         "number": lambda value: f"{value:,}", "three": lambda value: f"{value:z.3f}",
         "width": _width, "shown": _printable,
     }  # fmt: skip

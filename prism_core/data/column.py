@@ -87,7 +87,7 @@ class Column:
 
     def _check_groups(self, groups: CodeGroups) -> None:
         if self.kind not in ("categorical", "ordinal"):
-            raise self._error("groups", f"a {self.kind} column has no groups of codes")
+            raise self._error("groups", f"{kind_text(self.kind)} column has no groups of codes")
         if not self.levels:
             object.__setattr__(self, "levels", groups.groups)
         if self.levels != groups.groups:
@@ -96,7 +96,7 @@ class Column:
     def _check_levels(self) -> None:
         count = len(self.levels)
         if count == 0:
-            raise self._error("levels", f"a {self.kind} column needs its levels declared")
+            raise self._error("levels", f"{kind_text(self.kind)} column needs its levels declared")
         if count > MAX_LEVELS:
             raise self._error(
                 "levels",
@@ -116,11 +116,15 @@ class Column:
             if level is not None and level_text(level) not in texts:
                 raise self._error(part, f"{part} must be one of its declared levels")
         if self.lower is not None or self.upper is not None or self.edges:
-            raise self._error("lower", f"bounds and edges do not apply to a {self.kind} column")
+            raise self._error(
+                "lower", f"bounds and edges do not apply to {kind_text(self.kind)} column"
+            )
 
     def _check_bins(self) -> None:
         if self.levels:
-            raise self._error("levels", f"a {self.kind} column has bounds and bins, not levels")
+            raise self._error(
+                "levels", f"{kind_text(self.kind)} column has bounds and bins, not levels"
+            )
         self._check_bounds()
         if self.decimals is not None:
             self._snap()
@@ -264,6 +268,16 @@ class Column:
         if low == high:
             return f"{low:g}"
         return f"{'[' if index == 0 else '('}{low:g}, {high:g}]"
+
+
+def kind_text(kind: str) -> str:
+    """A kind with its article, before a noun.
+
+    Example:
+        >>> kind_text("ordinal"), kind_text("date")
+        ('an ordinal', 'a date')
+    """
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 def level_text(level: Level) -> str:

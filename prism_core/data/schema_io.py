@@ -12,7 +12,7 @@ import yaml
 
 from prism_core import foreign
 from prism_core.data import code_groups, looks
-from prism_core.data.column import DEFAULT_BINS, Column, equal_edges
+from prism_core.data.column import DEFAULT_BINS, Column, equal_edges, kind_text
 from prism_core.data.dates import day_number, day_text
 from prism_core.data.log_bins import log_edges
 from prism_core.data.schema import Schema
@@ -247,7 +247,7 @@ def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
     for key in ("lower", "upper"):
         if entry.get(key) is None:
             raise SchemaError(
-                f"Column {name!r}: {key} must be declared for a {kind} column.",
+                f"Column {name!r}: {key} must be declared for {kind_text(kind)} column.",
                 field=f"{name}.{key}",
             )
         bounds[key] = number(_day(entry[key], kind, f"{name}.{key}"), f"{name}.{key}")

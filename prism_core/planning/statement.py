@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.planning.regimes import given_by
+from prism_core.planning.words import count_text
 from prism_core.structure.independence import changes_not_covered
 
 if TYPE_CHECKING:
@@ -61,15 +62,15 @@ def _of_one(task: Task, dag: Dag | None, target: str, features: int | None) -> s
                 "them, and otherwise some of them, chosen privately when the release runs. No "
                 "graph is needed, and nothing is claimed about causes."
             )
-        if task.k == features:
+        if features is not None and task.k == features:
             return (
-                f"S is all {features} columns besides {target}: nothing has to be chosen. No graph "
+                f"S is {_all(features)} besides {target}: nothing has to be chosen. No graph "
                 "is needed, and nothing is claimed about causes."
             )
         return (
-            f"S is not known yet: the {task.k} features most associated with {target} will be "
-            "chosen privately, with part of the budget, when the release runs. No graph is "
-            "needed, and nothing is claimed about causes."
+            f"S is not known yet: the {count_text(task.k, 'feature')} most associated with "
+            f"{target} will be chosen privately, with part of the budget, when the release runs. "
+            "No graph is needed, and nothing is claimed about causes."
         )
     if dag is None:
         return f"Draw what causes {target}, or upload a graph."
@@ -81,6 +82,10 @@ def _of_one(task: Task, dag: Dag | None, target: str, features: int | None) -> s
             )
         return _causal(dag, target)
     return _learned(dag, target) if dag.learned else _graphical(dag, target)
+
+
+def _all(features: int) -> str:
+    return "the only column" if features == 1 else f"all {features} columns"
 
 
 def _learned(dag: Dag, target: str) -> str:

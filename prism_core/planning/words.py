@@ -77,6 +77,16 @@ def error_text(error: float) -> str:
     return f"{up(100.0 * error, 2)}%"
 
 
+def count_text(number: int, noun: str) -> str:
+    """A count with its noun, in the singular where it is one.
+
+    Example:
+        >>> count_text(1, "feature"), count_text(1200, "edge")
+        ('1 feature', '1,200 edges')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def share_text(share: float) -> str:
     """A share of the budget: hundredths of a percent, to the nearest, so that shares add up.
 
