@@ -72,8 +72,36 @@ ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
 AUDIT = "statistical/test_audit_regression.py"
 LINEAR = "unit/test_linear.py"
+LOOKS = "unit/test_looks.py"
 
 CATALOGUE = (
+    _one(
+        "a schema file that forgets what opened the rows", "data/schema_io.py",
+        "    if schema.looks:\n", "    if not schema.looks:\n",
+        f"{LOOKS}::test_schema_and_outline_carry_it_through_their_files",
+    ),
+    _one(
+        "a change after a look keeps its provenance without a source", "data/looks.py",
+        'if taken and provenance != "private rows":', "if not taken and not provenance:",
+        f"{LOOKS}::test_a_change_without_a_source_is_private_whatever_the_schema_says",
+    ),
+    _one(
+        "a change after a look is not recorded where a source is stated", "data/looks.py",
+        "    if not changed:\n        return known\n",
+        "    if not changed or source:\n        return known\n",
+        f"{LOOKS}::test_a_change_is_recorded_only_after_a_look_and_only_where_something_changed",
+    ),
+    _one(
+        "an upload in the place of a schema takes its looks away", "data/looks.py",
+        "    return tuple(sorted((*looks, *added), key=lambda event: event.when))",
+        "    return tuple(sorted(added or looks, key=lambda event: event.when))",
+        f"{LOOKS}::test_putting_records_together_loses_nothing_and_repeats_nothing",
+    ),
+    _one(
+        "the folder of a private file goes with the record", "data/looks.py",
+        'name = text.replace("\\\\", "/").rstrip("/").rpartition("/")[2]', "name = text",
+        f"{LOOKS}::test_the_name_of_a_file_is_no_place",
+    ),
     _one(
         "sensitivity of a linear query for one class only", "data/linear.py",
         "largest = max(largest, 2 * int(", "largest = max(largest, int(",
