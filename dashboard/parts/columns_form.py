@@ -257,7 +257,8 @@ def _form() -> None:
 def _source() -> None:
     """Her own statement on where changes come from, once she has seen counts of the rows."""
     state = project()
-    for sentence in sentences(state.told):
+    # With a schema in use the page says it below, see `provenance_notice`.
+    for sentence in sentences(state.told) if state.schema is None else ():
         st.caption(f":material/visibility: {plain(sentence)}")
     key = f"apply_source_{state.checks}"  # each check asks anew
     st.text_input(

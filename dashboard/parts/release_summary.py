@@ -63,14 +63,22 @@ def _measured(state: Project, plan: Plan) -> str:
         f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
         f"- **{count_text(len(task), 'marginal')}** of "
         f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"
-        f"{triples}"
-        f"- **{count_text(rest, 'one-way marginal')}** and "
-        f"**{count_text(pairs, 'background pair')}** chosen privately,\n\n"
+        f"{triples}{_background(rest, pairs)}\n"
         f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
         f"these noisy numbers alone, and draw **{plan.rows:,}** synthetic rows.\n\n"
         f"The whole run{_learned(plan)} is ({eps_text(plan.budget.epsilon)}, "
         f"{delta_text(plan.delta)})-differentially private for the replacement of one person."
     )
+
+
+def _background(rest: int, pairs: int) -> str:
+    """What is measured beside the task; nothing where every column is part of it."""
+    lines = []
+    if rest:
+        lines.append(f"- **{count_text(rest, 'one-way marginal')}**")
+    if pairs:
+        lines.append(f"- **{count_text(pairs, 'background pair')}** chosen privately")
+    return "".join(f"{line},\n" for line in lines)
 
 
 def _learned(plan: Plan) -> str:
