@@ -73,6 +73,8 @@ def run(project: Project) -> None:
     while project.job.outcome().state == "running" and time.monotonic() < end:
         time.sleep(0.2)
     assert project.job.outcome().state == "done", project.job.outcome().message
+    assert project.job.process is not None
+    project.job.process.wait(60)
     page("release", project)
     assert project.folder is not None
 
