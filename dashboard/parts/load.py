@@ -17,7 +17,7 @@ from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
 from prism_core.data.delimited import LATIN1, SEPARATORS
 from prism_core.data.marks import marks
-from prism_core.data.tables import read_table
+from prism_core.data.tables import RawTable, read_table
 from prism_core.errors import KnownPrivateError, TableError
 from prism_core.experiments import samples
 from prism_core.planning.task import Synthesis
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from prism_core.data.big import BigTable
-    from prism_core.data.tables import RawTable
     from prism_core.experiments.samples import Sample
 
 _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
