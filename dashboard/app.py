@@ -1,4 +1,4 @@
-"""PRISM Studio: navigation only."""
+"""PRISM Studio: navigation, and who may use it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import runs
+from dashboard import access, machine_key, runs
+from dashboard.parts import key_entry, load
 from dashboard.state import project, remember
 from dashboard.steps import DEMO, DONE_ICON, GALLERY, STEPS
 
@@ -15,29 +16,44 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 @st.cache_resource(show_spinner=False)
-def _swept() -> bool:
-    """Once a process: what a crash left of private rows is deleted."""
+def _started() -> bool:
+    """Once a process: a crash's private rows are deleted, and the key is shown."""
     runs.sweep()
+    if not machine_key.known():  # started by `streamlit run`, and not by the launcher
+        machine_key.show(st.get_option("server.port"))
     return True
 
 
 # A file of our own: a material icon here would be fetched from a font host.
 st.set_page_config(page_title="PRISM Studio", page_icon=_ASSETS / "icon.svg", layout="wide")
-_swept()
+_started()
 st.html(_ASSETS / "app.css")
 st.logo(_ASSETS / "logo.svg", size="large")
-remember()
+_settled = access.settled()
+if _settled:
+    remember()
 _demo = DEMO in sys.argv
-st.navigation(
+_gallery = st.Page(GALLERY, title="Gallery", icon=":material/collections_bookmark:", default=_demo)
+_page = st.navigation(
     [
         st.Page(
             step.page,
             title=step.title,
-            icon=step.icon if step.missing(project()) else DONE_ICON,
+            icon=DONE_ICON if _settled and not step.missing(project()) else step.icon,
             default=position == 0 and not _demo,
         )
         for position, step in enumerate(STEPS)
     ]
-    + [st.Page(GALLERY, title="Gallery", icon=":material/collections_bookmark:", default=_demo)],
-    position="top",
-).run()
+    + [_gallery],
+    position="top" if _settled else "hidden",
+)
+if not _settled:
+    st.caption("Opening …")
+elif access.granted():
+    _page.run()
+elif _page == _gallery or project().sample is not None:
+    key_entry.note()
+    _page.run()
+else:
+    key_entry.page()
+    load.samples_section()

@@ -1,14 +1,20 @@
-"""The command `prism-dashboard`: the app on this machine, reachable from this machine only."""
+"""The command `prism-dashboard`: the app on this machine, reachable from this machine only.
+
+It makes the key of this start (see `machine_key`), shows the address that holds it, and opens it in
+the browser. The key goes to the app and to the helper that opens the browser by the environment:
+other users can read the command line of every process.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dashboard.machine_key import VARIABLE, fresh
+from dashboard import machine_key, show_browser
 from dashboard.steps import DEMO
 from prism_core.synthesis.engine.cache import warm
 
@@ -19,22 +25,28 @@ _HERE = Path(__file__).parent
 _UPLOAD_MEGABYTES = 2_000
 
 
-def options(port: int, *, headless: bool) -> list[str]:
+def options(port: int) -> list[str]:
     """Streamlit's options: loopback only, nothing sent out, no tracebacks on screen."""
     chosen = {
-        "server.address": "127.0.0.1",
         "server.port": port,
-        "server.headless": str(headless).lower(),
+        "server.headless": "true",  # the browser is opened here: its address holds the key
         "server.showEmailPrompt": "false",  # asked on the first start, and waited for
         "server.maxUploadSize": _UPLOAD_MEGABYTES,
         "server.fileWatcherType": "none",
-        "browser.gatherUsageStats": "false",
-        "browser.serverAddress": "localhost",
-        "client.showErrorDetails": "none",
-        "client.toolbarMode": "viewer",
+        "logger.hideWelcomeMessage": "true",  # it names an address without the key
         "theme.base": str(_HERE / "assets" / "theme.toml"),
     }
-    return [f"--{name}={value}" for name, value in chosen.items()]
+    protecting = tomllib.loads((_HERE / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    flags = [f"--{name}={value}" for name, value in chosen.items()]
+    for section, entries in protecting.items():
+        for name, value in entries.items():
+            several = value if isinstance(value, list) else [value]
+            flags += [f"--{section}.{name}={_flag(one)}" for one in several]
+    return flags
+
+
+def _flag(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -48,14 +60,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     warm()  # in the background: the first fit must not wait for a compiler
     command = [sys.executable, "-m", "streamlit", "run", str(_HERE / "app.py")]
-    command += options(arguments.port, headless=arguments.no_browser)
+    command += options(arguments.port)
     command += ["--", DEMO] if arguments.demo else []
-    os.environ[VARIABLE] = fresh()
-    sys.stdout.write(
-        f"Key for opening paths and databases in the app: {os.environ[VARIABLE]}\n"
-        "Keep it to yourself: whoever has it reads files with your rights.\n"
-    )
-    sys.stdout.flush()  # before the process is replaced
+    os.environ[machine_key.VARIABLE] = machine_key.fresh()
+    machine_key.show(arguments.port)
+    if not arguments.no_browser:
+        show_browser.begin(arguments.port)
     os.execv(sys.executable, command)
 
 

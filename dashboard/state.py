@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.entries import Entries, from_values
 from dashboard.gallery import Gallery
 from dashboard.owned import marks, own
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 Edges = tuple[tuple[str, str], ...]
 _KEY = "project"
+_OPEN_TO_ALL = "sample project"  # of a session without the key; under no address
 _SHELF = 4  # projects kept in memory for a reload
 
 
@@ -631,10 +633,16 @@ def _shelve(state: Project) -> None:
 
 
 def project() -> Project:
-    """The session's project; after a reload the one that the address names."""
+    """The session's project; after a reload the one that the address names.
+
+    Without the key it is one of this session alone: no address leads to it or from it.
+    """
+    if not access.granted():
+        return st.session_state.setdefault(_OPEN_TO_ALL, Project())
     if _KEY not in st.session_state:
         key = st.query_params.get(_KEY, "")
-        st.session_state[_KEY] = _shelf().get(key) or _resumed(key) or Project()
+        sample = st.session_state.pop(_OPEN_TO_ALL, None)  # looked at before the key was shown
+        st.session_state[_KEY] = _shelf().get(key) or _resumed(key) or sample or Project()
     return st.session_state[_KEY]
 
 
@@ -664,6 +672,8 @@ def resume() -> None:
     from dashboard import runs, worker
 
     state = project()
+    if not access.granted():
+        return
     last = None if state.job is not None else runs.newest(state.key)
     found = worker.find(state.key) if last is not None and runs.alive(last) else None
     if found is not None:
@@ -680,16 +690,27 @@ def _inherit(new: Project) -> None:
 
 
 def replace_project(new: Project) -> None:
-    """Start over with another project."""
+    """Start over with another project.
+
+    Raises:
+        AccessError: without the key, for anything but a packaged sample.
+    """
+    if new.sample is None or not new.public:
+        access.require()
     new.key = project().key
     _inherit(new)
     new.gallery = project().gallery
     new.opened = marks(new)
-    st.session_state[_KEY] = new
+    st.session_state[_KEY if access.granted() else _OPEN_TO_ALL] = new
 
 
 def beside(new: Project) -> None:
-    """Make another project findable by its address, and leave the one that is open as it is."""
+    """Make another project findable by its address, and leave the one that is open as it is.
+
+    Raises:
+        AccessError: without the key.
+    """
+    access.require()
     _inherit(new)
     new.opened = new.opened or marks(new)
     _shelve(new)
@@ -697,7 +718,12 @@ def beside(new: Project) -> None:
 
 
 def remember() -> None:
-    """Keep the project findable by the address; the last few, in this process only."""
+    """Keep the project findable by the address; the last few, in this process only.
+
+    A session without the key keeps none: it would push others off the shelf.
+    """
+    if not access.granted():
+        return
     state = project()
     _shelve(state)
     if st.query_params.get(_KEY) != state.key:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
+from dashboard import access, runs
 from dashboard import job as child
-from dashboard import runs
 from dashboard.telling import CHARGE, WRITING
 from prism_core import config as configs
 from prism_core import files, scenario_io
@@ -30,7 +30,6 @@ from prism_core.errors import PrismError
 from prism_core.learning.outline_io import dumps_outline
 from prism_core.planning.design import design
 from prism_core.planning.task import Budget, Task
-from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.book import FILE, default_workspace
 from prism_core.rehearsal.stand_in import save as save_stand_in
 from prism_core.structure import formats
@@ -148,16 +147,20 @@ class Job(Generic[AnyPlan]):
         )  # fmt: skip
 
     def charge(self) -> Charge | None:
-        """The charge in the ledger with its state, None where none was written."""
+        """The charge in the ledger with its state, None where none was written.
+
+        Raises:
+            AccessError: in a session without the key.
+        """
         if not (default_workspace() / FILE).is_file():
             return None
         number = _read(self.folder / CHARGE).get("number")
         if number is not None:
-            return Ledger().get(number)
+            return access.ledger().get(number)
         # The process may have been killed between its charge and the note of it.
         since = dt.datetime.fromtimestamp(int(self.started), dt.UTC).isoformat()
         plan = getattr(self.plan, "hash", "")
-        own = [c for c in Ledger().charges() if c.plan == plan and c.created >= since]
+        own = [c for c in access.ledger().charges() if c.plan == plan and c.created >= since]
         return own[-1] if own else None
 
     def cancel(self) -> None:
@@ -219,6 +222,7 @@ def start(
 
     Raises:
         PrismError: when a run of that project is under way already.
+        AccessError: in a session without the key, for rows that are not public.
     """
     config = RunConfig(
         table=TableConfig(
@@ -259,7 +263,12 @@ class Found:
 
 
 def find(key: str) -> Found | None:
-    """The last run of a project, under way or ended, from its folder; None where there is none."""
+    """The last run of a project, under way or ended, from its folder; None where there is none.
+
+    Raises:
+        AccessError: in a session without the key.
+    """
+    access.require()
     folder = runs.newest(key)
     if folder is None:
         return None
@@ -419,6 +428,8 @@ def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
 
 
 def _describe(folder: Path, config: RunConfig, seed: int) -> None:
+    if not config.table.public:
+        access.require()  # it will be charged, and signed; every such process is described here
     files.put(folder / child.CONFIG, configs.dumps(config))
     if config.table.public:
         files.put(folder / child.SEED, str(seed))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.keep import keep
 from dashboard.parts.typed_entry import number_entry
 from dashboard.state import project
@@ -14,7 +15,7 @@ from dashboard.widgets import plain
 from prism_core.config import AssetConfig
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.words import eps_text, left_text
-from prism_core.privacy.ledger import Ledger, default_workspace
+from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.charging import Price, account, owed, standing
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def owing(prior: Prior | None) -> Owed | None:
     state = project()
     if state.public or prior is None or not state.asset.strip():
         return None
-    return owed(Ledger(), state.asset, prior)
+    return owed(access.ledger(), state.asset, prior)
 
 
 def balance(delta: float) -> Balance | None:
@@ -118,7 +119,7 @@ def balance(delta: float) -> Balance | None:
         return None
     wanted = AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime)
     try:
-        return standing(wanted, delta, default_workspace())[1]
+        return standing(wanted, delta, access.workspace())[1]
     except PrismError:
         return None
 
@@ -141,7 +142,9 @@ def registered(delta: float) -> tuple[Ledger | None, str]:
         LedgerError: when it cannot be registered.
     """
     asset = chosen()
-    return account(asset, delta, public=asset is None)
+    if asset is None:
+        return account(None, delta, public=True)
+    return account(asset, delta, public=False, ledger=access.ledger())
 
 
 def word() -> str:
@@ -177,7 +180,7 @@ def _new_asset() -> None:
         help="What may ever be spent on these people's data. Usually the data owner decides it "
         "with the privacy committee or data protection officer, not the person at the screen.",
     )  # fmt: skip
-    known = [asset.name for asset in Ledger().assets()]
+    known = [asset.name for asset in access.ledger().assets()]
     if known and state.asset.strip():
         st.warning(
             f"{plain(state.asset)} is a new name in the ledger and starts a new lifetime budget. "
@@ -197,6 +200,6 @@ def _left(balance: Balance) -> str:
 
 def _balance(asset: str) -> Balance | None:
     try:
-        return Ledger().balance(asset) if asset.strip() else None
+        return access.ledger().balance(asset) if asset.strip() else None
     except LedgerError:
         return None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.entries import from_values
 from dashboard.keep import keep, showing
-from dashboard.parts import key_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core import scenario_io
@@ -78,6 +78,7 @@ class _Folder:
     """Designs in a folder, for one project's name."""
 
     def __init__(self, folder: str, project: str) -> None:
+        access.require()  # it is read and written with the rights of whoever started the app
         self.book, self.project = Book(Path(folder).expanduser()), project
 
     def names(self) -> tuple[str, ...]:
@@ -99,6 +100,8 @@ class _Folder:
 def _shelf() -> Shelf | None:
     """The session's own, or the one in the folder that is named; None while it cannot be used."""
     scenarios = project().scenarios
+    if not access.granted():
+        return _Session(scenarios.saved)
     key = showing("book_shared", scenarios.shared)
     st.toggle(
         "Keep them in a folder that others can use, too", value=scenarios.shared, key=key,
@@ -108,8 +111,6 @@ def _shelf() -> Shelf | None:
     )  # fmt: skip
     if not scenarios.shared:
         return _Session(scenarios.saved)
-    if not key_entry.given("book_key", "keep them in this session and download them"):
-        return None
     key = showing("book_folder", scenarios.folder)
     st.text_input(
         "Folder", value=scenarios.folder, key=key, placeholder="/srv/studies/readmissions",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.parts import inspect_rivals, key_entry
+from dashboard import access
+from dashboard.parts import inspect_rivals
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import ask, inspection
 from dashboard.state import project
@@ -150,14 +151,15 @@ def _short(folder: Path) -> str:
 
 
 def _add() -> None:
+    if not access.granted():
+        return
     with st.expander("Add a release from a folder on this machine", icon=":material/folder_open:"):
-        if not key_entry.given("compare_key", "compare the runs of this session"):
-            return
         text = st.text_input(
             "Folder that `prism release` or `prism comparator` wrote", key="compare_folder"
         )
         if st.button("Add this folder", key="compare_add") and text.strip():
             with mistakes():
+                access.require()  # it is read with the rights of whoever started the app
                 folder = Path(text.strip())
                 candidate(folder, "")
                 inspection().compared.append(folder)

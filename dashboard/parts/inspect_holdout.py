@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.parts import asset, confirm
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
@@ -20,7 +21,6 @@ from prism_core.evaluation.holdout_plan import MOST_ANSWERS, design_holdout
 from prism_core.evaluation.holdout_question import METRICS, most_frequent, question
 from prism_core.evaluation.holdout_state import HOLDOUT
 from prism_core.planning.words import delta_text, eps_text
-from prism_core.privacy.ledger import default_workspace
 
 if TYPE_CHECKING:
     from prism_core.evaluation.holdout_plan import HoldoutPlan
@@ -39,8 +39,14 @@ def section() -> None:
         "is told. Only where they do not is the value on the rows kept aside told, with noise, and "
         "one of the answers is used up. Answers may be shown to others."
     )
+    if not access.granted():
+        st.info(
+            "Sessions are kept in the workspace of whoever started the app: they need the key.",
+            icon=":material/lock:",
+        )
+        return
     try:
-        sessions = sessions_of(default_workspace(), inspection().subject.synthetic)
+        sessions = sessions_of(access.workspace(), inspection().subject.synthetic)
         found = sessions.known
         if sessions.broken:
             _broken(sessions.broken)
@@ -268,6 +274,6 @@ def _open(plan: HoldoutPlan) -> None:
     state, subject = project(), inspection().subject
     ledger, name = asset.registered(plan.delta)
     open_holdout(
-        plan, subject.synthetic, subject.holdout, workspace=default_workspace(), ledger=ledger,
+        plan, subject.synthetic, subject.holdout, workspace=access.workspace(), ledger=ledger,
         asset=name, why=state.why, seed=state.seed if state.public else None,
     )  # fmt: skip

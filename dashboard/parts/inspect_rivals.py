@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import worker
+from dashboard import access, worker
 from dashboard.keep import keep
 from dashboard.parts import asset, confirm, learning_step, rehearse_start
 from dashboard.parts.inspect_work import inspection
@@ -32,7 +32,7 @@ from prism_core.experiments.comparators.external import (
     python_of,
 )
 from prism_core.planning.words import eps_text
-from prism_core.privacy.ledger import default_workspace, rules
+from prism_core.privacy.ledger import rules
 from prism_core.workspace import candidate
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _own(table: Rows) -> None:
             with mistakes():
                 _start(plan, table, None)
         return
-    rules.check("comparator", default_workspace())
+    rules.check("comparator", access.workspace())
     st.metric(
         "Spends, ε", eps_text(plan.spent.epsilon), border=True,
         help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",

@@ -1,42 +1,61 @@
-"""The key of whoever started the app, asked for once a session."""
+"""What somebody without the key sees: what this is, where the key is, and what is open to all."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import machine_key
+from dashboard import access
+from dashboard.steps import GALLERY
 
-_GIVEN = "machine_key_given"
+_FIELD = "key_typed"
 
 
-def given(key: str, instead: str = "upload a file") -> bool:
-    """Whether this session belongs to whoever started the app; asks for the key if not.
-
-    Others on this machine can open the app as well, and it reads and writes with its starter's
-    rights.
-
-    Args:
-        key: of the entry.
-        instead: what can be done without the key.
-    """
-    if not machine_key.known():
-        st.info(
-            "Off, because the app was not started by the command `prism-dashboard`: that command "
-            "shows a key in its terminal which tells you from others on this machine. Start the "
-            f"app with it, or {instead}.",
-            icon=":material/lock:",
+def page() -> None:
+    """The page in place of all that needs the key; the samples stand below it."""
+    st.title("PRISM Studio")
+    st.markdown(
+        "Makes differentially private synthetic tables for one prediction task. It works for the "
+        "person who started it, with their rights, so it first asks whether that is you."
+    )
+    with st.container(border=True):
+        st.subheader("Open it with the key", anchor=False)
+        st.markdown(
+            "The terminal window in which the app was started shows **an address with the key in "
+            "it**. Open that address once in this browser. Or type the key here:"
         )
-        return False
-    if st.session_state.get(_GIVEN):
-        return True
-    typed = st.text_input(
-        "Key shown in the terminal", type="password", key=key,
-        help="The app opens files with the rights of whoever started it, so it asks once a "
-        "session that it is you.",
+        if access.wrong():
+            st.warning(
+                "The key that this browser has is not that of the app that runs now: every start "
+                "makes a new one. The terminal shows it.",
+                icon=":material/key_off:",
+            )
+        field()
+    st.subheader("Open to everybody", anchor=False)
+    st.markdown(
+        "Public rows: nothing is charged, and no project, ledger or file of this machine is shown."
+    )
+    st.page_link(GALLERY, label="Gallery: four stories", icon=":material/collections_bookmark:")
+
+
+def note() -> None:
+    """A line above every page that somebody without the key looks at."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            ":material/lock: You look around without the key: public rows only, nothing is charged."
+        )
+        with st.popover("I have the key", icon=":material/key:"):
+            field()
+
+
+def field() -> None:
+    """The field for the key."""
+    st.text_input(
+        "Key shown in the terminal", type="password", key=_FIELD, width=420, on_change=_take,
+        help="The part of the address behind `key=`.",
     )  # fmt: skip
-    if machine_key.matches(typed):
-        st.session_state[_GIVEN] = True
-        st.rerun()
-    if typed:
+    if st.session_state.get(_FIELD) and not access.granted():
         st.error("This is not the key shown in the terminal.", icon=":material/error:")
-    return False
+
+
+def _take() -> None:
+    access.offer(st.session_state[_FIELD])

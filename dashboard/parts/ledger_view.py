@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from dashboard import access
 from dashboard.widgets import plain
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger import STATE_WORDS, Ledger
+from prism_core.privacy.ledger import STATE_WORDS
 from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _FIGURE = st.column_config.NumberColumn(format="%.3g")
 def section() -> None:
     """Two tables and one sentence; shows the ledger, changes nothing."""
     try:
-        ledger = Ledger()
+        ledger = access.ledger()
         balances = [ledger.balance(asset.name) for asset in ledger.assets()]
         charges = ledger.charges()
     except LedgerError as error:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import machine_key
+from dashboard import access
 from dashboard.owned import own
-from dashboard.parts import key_entry, public_claim
+from dashboard.parts import public_claim
 from dashboard.parts.opening import opening
 from dashboard.state import Graph, Project, project
 from dashboard.widgets import mistakes, plain
@@ -36,6 +36,9 @@ _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 def section() -> None:
     """The first section of the page Data."""
     st.header("1 · Table")
+    if not access.granted():
+        samples_section()
+        return
     _found_again()
     upload, place, sample = st.tabs(
         [
@@ -46,7 +49,7 @@ def section() -> None:
         default=":material/science: Samples" if project().raw is None or project().sample else None,
     )
     with sample:
-        _samples()
+        samples_section()
     with upload:
         _upload()
     with place:
@@ -60,8 +63,8 @@ def _found_again() -> None:
         st.caption(
             ":material/bookmark: You worked here before? A project opens by its own address alone, "
             "the one with `?project=` that stood in the browser's address bar (look in the "
-            "browser's history). Projects are not listed here, because others on this machine "
-            "may open this page."
+            "browser's history). It opens in a browser that has shown the key. Projects are not "
+            "listed here."
         )
 
 
@@ -88,7 +91,8 @@ def _sample(name: str) -> Sample:
     return samples.load(name)
 
 
-def _samples() -> None:
+def samples_section() -> None:
+    """The packaged samples, which anybody may open."""
     st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
     for column, name in zip(st.columns(len(samples.SAMPLES)), samples.SAMPLES, strict=True):
         with column.container(border=True, height="stretch"):
@@ -197,22 +201,12 @@ def _of_table(
 
 def _address() -> None:
     """A table that stays where it is: it may be larger than memory."""
-    if not machine_key.known():
-        st.info(
-            "**Off here.** Start the app with the command `prism-dashboard` to open a path or a "
-            "database: its terminal shows a key which tells you from others on this machine. Or "
-            "upload a file.",
-            icon=":material/lock:",
-        )
-        return
     st.caption(
         "Large files are counted where they stand, and are not loaded: Parquet or CSV on this "
         "machine, one file or a pattern such as `/data/stays-*.parquet`, or a database table: "
         + ", ".join(f"`{form}`" for form in URL_FORMS.values())
         + ". Name a password by a variable of the environment (`${PGPASSWORD}`): it is not stored."
     )
-    if not key_entry.given("place_key"):
-        return
     text = st.text_input("Path, pattern or address", key="place_text")
     public = st.checkbox(
         "These rows are public: runs are rehearsals and are not charged", key="place_public"
@@ -233,6 +227,7 @@ def _address() -> None:
 
 
 def _from_place(text: str, *, public: bool, anyway: bool) -> Project:
+    access.require()  # it is read with the rights of whoever started the app
     style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
     with st.spinner("Counting the rows …"):
         raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})

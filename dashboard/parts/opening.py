@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.owned import own
 from dashboard.state import Project, beside, project, replace_project
 from dashboard.widgets import plain
@@ -55,7 +56,8 @@ def opening(key: str, make: Callable[[], Project], *, pressed: bool) -> bool:
     asked = st.session_state.get(_ASKED)
     if asked is None or asked.key != key:
         return False
-    beside(asked.new)
+    if access.granted():
+        beside(asked.new)
     if not _replace(asked, lost):
         return False
     _forget()
@@ -73,11 +75,12 @@ def _replace(asked: _Asked, lost: tuple[str, ...]) -> bool:
         icon=":material/swap_horiz:",
     )
     with st.container(horizontal=True):
-        st.link_button(
-            "Open in a new project", f"/?project={asked.new.key}", type="primary",
-            icon=":material/open_in_new:", key=f"{asked.key}_beside", on_click=_forget,
-            help="In another tab, under an address of its own. This tab stays as it is.",
-        )  # fmt: skip
+        if access.granted():
+            st.link_button(
+                "Open in a new project", f"/?project={asked.new.key}", type="primary",
+                icon=":material/open_in_new:", key=f"{asked.key}_beside", on_click=_forget,
+                help="In another tab, under an address of its own. This tab stays as it is.",
+            )  # fmt: skip
         replace = st.button("Replace what is open", key=f"{asked.key}_replace")
         st.button("Leave it", key=f"{asked.key}_leave", type="tertiary", on_click=_forget)
     return replace

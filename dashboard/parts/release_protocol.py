@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.keep import keep
 from dashboard.once import once
 from dashboard.parts import asset
@@ -18,7 +19,7 @@ from dashboard.widgets import mistakes, plain
 from prism_core.bundle import approved
 from prism_core.bundle.protocol import Protocol
 from prism_core.errors import ConfigError, LedgerError, PrismError
-from prism_core.privacy.ledger import Ledger, default_workspace, rules
+from prism_core.privacy.ledger import rules
 from prism_core.rehearsal import estimates
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def section(plan: Plan) -> None:
     state = project()
     with st.expander("Read the protocol", icon=":material/article:"), mistakes():
         st.iframe(_protocol(state, plan)["html"], height=_TALL, alt="The protocol, in full")
+    if not access.granted():  # who approves does it for the workspace
+        return
     label = "Protocol and approval: what a committee decides on before anything is spent"
     changed = state.approved is not None and not state.approved.covers(plan, state.asset)
     with st.expander(label, icon=":material/gavel:", expanded=changed), mistakes():
@@ -101,14 +104,14 @@ def _used(state: Project, plan: Plan) -> str:
     if state.public or state.approved is None:
         return ""
     try:
-        charge = Ledger().used(plan.hash, state.approved.approval)
+        charge = access.ledger().used(plan.hash, state.approved.approval)
     except LedgerError:
         return ""  # the checklist says that there is no ledger to charge
     return "" if charge is None else charge.used_sentence
 
 
 def _rule() -> bool:
-    return rules.approval_required(default_workspace())
+    return rules.approval_required(access.workspace())
 
 
 def _needed(state: Project) -> bool:
@@ -174,6 +177,7 @@ def _record(state: Project, plan: Plan) -> None:
         ):
             protocol = Protocol(plan=plan, asset=_line(state.asset))
             with mistakes():
+                access.require()
                 date = day.isoformat() if isinstance(day, dt.date) else ""
                 state.approved = protocol.approve(by=by.strip(), role=role.strip(), date=date)
                 st.rerun()
@@ -183,6 +187,7 @@ def _record(state: Project, plan: Plan) -> None:
         if st.button("Use this approval", disabled=upload is None, key="approval_use"):
             assert upload is not None
             with mistakes():
+                access.require()
                 state.approved = approved.loads(_text(upload.getvalue()))
                 st.rerun()
 

@@ -44,7 +44,7 @@ def section() -> None:
         release_stages.show(job, outcome)
     release_stages.log(job, key="release_ended")
     if st.button("Prepare another run", key="release_again", icon=":material/restart_alt:"):
-        if outcome.state == "done" or job.charge() is not None:
+        if outcome.state == "done" or not (job.public or job.charge() is None):
             state.approved = None  # it was given for one run
         state.forget_results()
         st.rerun()

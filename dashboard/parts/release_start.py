@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import worker
+from dashboard import access, worker
 from dashboard.parts import (
     asset,
     confirm,
@@ -21,7 +21,6 @@ from prism_core.errors import PrismError
 from prism_core.pipeline import price_of
 from prism_core.planning.approval import same_asset
 from prism_core.planning.words import eps_text
-from prism_core.privacy.ledger import Ledger
 from prism_core.workspace import encode_holdout, fresh_rng, ready, recognise, split
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def _budget_left(state: Project, plan: Plan) -> bool:
 def _recognised(state: Project, table: Rows) -> str:
     """A notice for this screen when the same rows were charged under another name."""
     assert state.raw is not None and state.schema is not None
-    return recognise(Ledger(), state.asset, state.schema, state.raw, table)
+    return recognise(access.ledger(), state.asset, state.schema, state.raw, table)
 
 
 def _start(state: Project, plan: Plan) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.parts import asset
 from dashboard.widgets import plain, spent_besides
 from prism_core.bundle.protocol import LEAKAGE
@@ -14,7 +15,6 @@ from prism_core.errors import LedgerError
 from prism_core.pipeline import price_of
 from prism_core.planning.words import count_text, delta_text, eps_text, left_text
 from prism_core.privacy.events import failure
-from prism_core.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
     from dashboard.state import Project
@@ -140,7 +140,7 @@ def _earlier(state: Project, plan: Plan) -> str:
     if state.public or not state.asset.strip():
         return ""
     try:
-        charges = Ledger().charges(state.asset)
+        charges = access.ledger().charges(state.asset)
     except LedgerError:
         return ""
     target = plan.task.target_text

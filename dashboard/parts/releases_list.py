@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from dashboard import access
 from prism_core.errors import LedgerError
 from prism_core.planning.words import eps_text
-from prism_core.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 def section() -> None:
     """A table of them, newest first; nothing where there are none. Reads the ledger alone."""
+    if not access.granted():
+        return
     try:
-        found = [charge for charge in Ledger().charges() if charge.is_release]
+        found = [charge for charge in access.ledger().charges() if charge.is_release]
     except LedgerError:
         return  # said where the ledger is shown
     if not found:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import machine_key
 from dashboard.entries import BudgetEntries
 from dashboard.parts import budget_table
 from dashboard.parts.budget_privacy import GRID, PRESETS
@@ -689,7 +688,6 @@ def twin(project: Project) -> Project:
 def test_two_sessions_share_no_design_unless_they_name_the_same_folder(
     project, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv(machine_key.VARIABLE, "the key")
     mine, theirs = project, twin(project)
     first, second = page(mine, TABS[3]), page(theirs, TABS[3])
     save(first, "only mine")
@@ -698,11 +696,8 @@ def test_two_sessions_share_no_design_unless_they_name_the_same_folder(
     assert "only mine" not in texts(second.run())
     assert theirs.scenarios.others == {}
     assert theirs.scenarios.saved == {}
-    # A folder needs the key of whoever started the app, in every session by itself.
     for test in (first, second):
         now(test.toggle, "book_shared").set_value(True).run()
-        assert "book_folder" not in [entry.key for entry in test.text_input]
-        now(test.text_input, "book_key").set_value("the key").run()
     now(first.text_input, "book_folder").set_value(str(tmp_path / "study")).run()
     now(second.text_input, "book_folder").set_value(str(tmp_path / "another")).run()
     save(first, "for the study")
@@ -718,11 +713,9 @@ def test_two_sessions_share_no_design_unless_they_name_the_same_folder(
 
 
 def test_a_folder_that_cannot_be_used_is_a_sentence(project, tmp_path, monkeypatch):
-    monkeypatch.setenv(machine_key.VARIABLE, "the key")
     (tmp_path / "file").touch()
     project.scenarios.shared, project.scenarios.folder = True, str(tmp_path / "file")
     test = page(project, TABS[3])
-    now(test.text_input, "book_key").set_value("the key").run()
     save(test, "a design")
     assert "cannot be" in texts(test)
 

@@ -1,0 +1,115 @@
+"""The one rule of who may do what: a session is a stranger's until it has shown the key.
+
+A stranger sees the gallery and may open, rehearse and inspect the packaged samples: public rows,
+which charge nobody. All else asks here. `granted` is for what is shown, `require` for what is done,
+and the functions that hand out the ledger or start a charged process ask by themselves, so that a
+new page cannot forget it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dashboard import machine_key
+from dashboard.components.key_slot import key_slot
+from prism_core.errors import PrismError
+from prism_core.privacy.ledger import Ledger, default_workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_GIVEN = "access_given"
+_SETTLED = "access_settled"
+_WRONG = "access_wrong"
+
+
+class AccessError(PrismError):
+    """The step needs the key, and this session has not shown it."""
+
+
+def granted() -> bool:
+    """Whether this session has shown the key.
+
+    Outside of a served app there are no sessions, and so no strangers.
+    """
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return not runtime.exists()
+    return st.session_state.get(_GIVEN) is True
+
+
+def require() -> None:
+    """Stop a stranger.
+
+    Raises:
+        AccessError: when this session has not shown the key.
+    """
+    if not granted():
+        raise AccessError(
+            "This needs the key. Open the address that stands in the terminal window where the "
+            "app was started, or type its key on the page Data. Nothing was done.",
+            field="key",
+        )
+
+
+def ledger() -> Ledger:
+    """The workspace's ledger; pages get it here and nowhere else.
+
+    Raises:
+        AccessError: when this session has not shown the key.
+    """
+    require()
+    return Ledger()
+
+
+def workspace() -> Path:
+    """The workspace's folder, for what is kept beside the ledger.
+
+    Raises:
+        AccessError: when this session has not shown the key.
+    """
+    require()
+    return default_workspace()
+
+
+def offer(typed: str) -> bool:
+    """Take what somebody typed; whether it is the key. The browser is told to keep it."""
+    right = machine_key.matches(typed)
+    if right:
+        st.session_state[_GIVEN] = True
+        st.session_state.pop(_SETTLED, None)
+    return right
+
+
+def wrong() -> bool:
+    """Whether the address, or the browser's memory, held a key that is not this app's."""
+    return bool(st.session_state.get(_WRONG))
+
+
+def settled() -> bool:
+    """Whether it is known who this session is; until then nothing is to be shown.
+
+    The key comes with the address that the launcher opens, or from the browser, which keeps it for
+    later tabs and reloads. The browser takes it out of the address bar before anything else is
+    done: a screenshot or a shared address must not hold it.
+    """
+    told = st.query_params.get(machine_key.PARAMETER, "")
+    if st.session_state.get(_SETTLED) is not None and told in ("", st.session_state[_SETTLED]):
+        if told:  # this side has not heard yet that the browser took it out
+            del st.query_params[machine_key.PARAMETER]
+        return True
+    if machine_key.matches(told):
+        st.session_state[_GIVEN] = True
+    asked = "keep" if granted() else "who"
+    keep = machine_key.current() if granted() else ""
+    found = key_slot(asked, keep, machine_key.PARAMETER)
+    if found is None:
+        return False
+    if asked == "who" and machine_key.matches(found):
+        st.session_state[_GIVEN] = True
+    st.session_state[_WRONG] = not granted() and bool(told or found)
+    st.session_state[_SETTLED] = told
+    st.rerun()
