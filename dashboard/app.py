@@ -1,4 +1,4 @@
-"""PRISM Studio: navigation, and who may use it."""
+"""PRISM Studio: navigation only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import access, machine_key, runs
-from dashboard.parts import key_entry, load
 from dashboard.state import project, remember
 from dashboard.steps import DEMO, DONE_ICON, GALLERY, STEPS
 
@@ -33,7 +32,6 @@ _settled = access.settled()
 if _settled:
     remember()
 _demo = DEMO in sys.argv
-_gallery = st.Page(GALLERY, title="Gallery", icon=":material/collections_bookmark:", default=_demo)
 _page = st.navigation(
     [
         st.Page(
@@ -44,16 +42,10 @@ _page = st.navigation(
         )
         for position, step in enumerate(STEPS)
     ]
-    + [_gallery],
+    + [st.Page(GALLERY, title="Gallery", icon=":material/collections_bookmark:", default=_demo)],
     position="top" if _settled else "hidden",
 )
-if not _settled:
-    st.caption("Opening …")
-elif access.granted():
-    _page.run()
-elif _page == _gallery or project().sample is not None:
-    key_entry.note()
-    _page.run()
+if _settled:
+    _page.run()  # its heading asks for the key, except where a page is open to everybody
 else:
-    key_entry.page()
-    load.samples_section()
+    st.caption("Opening …")

@@ -49,7 +49,13 @@ def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
 
 
 def heading(title: str, question: str) -> None:
-    """Title, the question the page answers, and where the project stands."""
+    """Title, the question the page answers, and where the project stands.
+
+    Every page begins with it, so it is here that a page asks for the key.
+    """
+    from dashboard.parts import key_entry  # it shows the samples, whose parts use what is below
+
+    key_entry.admit(title)
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.title(title)
     with right:

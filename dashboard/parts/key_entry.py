@@ -1,17 +1,38 @@
-"""What somebody without the key sees: what this is, where the key is, and what is open to all."""
+"""The gate of every page, and what somebody without the key sees in place of it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dashboard import access
+from dashboard.state import project
 from dashboard.steps import GALLERY
+
+OPEN_TO_ALL = "Gallery"
+"""The page that is shown to everybody; the others need the key, or a packaged sample."""
 
 _FIELD = "key_typed"
 
 
-def page() -> None:
-    """The page in place of all that needs the key; the samples stand below it."""
+def admit(title: str) -> None:
+    """Stop the page that begins here unless this session may see it.
+
+    Args:
+        title: of the page.
+    """
+    access.through_the_app()
+    if access.granted():
+        return
+    if title == OPEN_TO_ALL or project().sample is not None:
+        _note()
+        return
+    _instead()
+    st.stop()
+
+
+def _instead() -> None:
+    from dashboard.parts import load  # its parts use headings, and these the gate
+
     st.title("PRISM Studio")
     st.markdown(
         "Makes differentially private synthetic tables for one prediction task. It works for the "
@@ -29,25 +50,26 @@ def page() -> None:
                 "makes a new one. The terminal shows it.",
                 icon=":material/key_off:",
             )
-        field()
+        _field()
     st.subheader("Open to everybody", anchor=False)
     st.markdown(
         "Public rows: nothing is charged, and no project, ledger or file of this machine is shown."
     )
     st.page_link(GALLERY, label="Gallery: four stories", icon=":material/collections_bookmark:")
+    load.samples_section()
 
 
-def note() -> None:
+def _note() -> None:
     """A line above every page that somebody without the key looks at."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             ":material/lock: You look around without the key: public rows only, nothing is charged."
         )
         with st.popover("I have the key", icon=":material/key:"):
-            field()
+            _field()
 
 
-def field() -> None:
+def _field() -> None:
     """The field for the key."""
     st.text_input(
         "Key shown in the terminal", type="password", key=_FIELD, width=420, on_change=_take,

@@ -1,4 +1,4 @@
-"""Sessions of Streamlit's test runner: each has shown the key, unless a test makes it a stranger's."""
+"""Sessions of Streamlit's test runner have shown the key, unless a test makes one a stranger's."""
 
 from __future__ import annotations
 

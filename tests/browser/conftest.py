@@ -7,7 +7,15 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import CHROMIUM_ARGS, Watch, chromium_path, free_port, opened, serving
+from driver import (
+    CHROMIUM_ARGS,
+    Watch,
+    address_shown,
+    chromium_path,
+    free_port,
+    opened,
+    serving,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +55,16 @@ def workspace(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def studio(workspace: Path) -> Iterator[str]:
-    """`prism-dashboard` as people start it, once per worker; each test is a visitor of its own."""
+def studio(workspace: Path, tmp_path_factory) -> Iterator[str]:
+    """`prism-dashboard` as people start it, once per worker; each test is a browser of its own.
+
+    Gives the address that its terminal shows, with the key in it.
+    """
     port = free_port()
     command = ["-m", "dashboard.launch", "--port", str(port), "--no-browser"]
-    with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}) as address:
-        yield address
+    terminal = tmp_path_factory.mktemp("terminal") / "shown"
+    with serving(command, port, {"PRISM_WORKSPACE": str(workspace)}, terminal):
+        yield address_shown(terminal)
 
 
 @pytest.fixture

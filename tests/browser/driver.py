@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -48,14 +49,21 @@ def free_port() -> int:
 
 @contextmanager
 def serving(
-    command: Sequence[str], port: int, environment: dict[str, str] | None = None
+    command: Sequence[str],
+    port: int,
+    environment: dict[str, str] | None = None,
+    terminal: Path | None = None,
 ) -> Iterator[str]:
-    """Run a Streamlit server until the block ends; gives its address."""
+    """Run a Streamlit server until the block ends; gives its address.
+
+    What it writes for the person in front of it goes into the file `terminal`.
+    """
+    output = None if terminal is None else terminal.open("w", encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, *command],
         cwd=ROOT,
         env=os.environ | (environment or {}),
-        stdout=subprocess.DEVNULL,
+        stdout=output or subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     address = f"http://127.0.0.1:{port}"
@@ -65,6 +73,15 @@ def serving(
     finally:
         process.terminate()
         process.wait(timeout=PATIENCE)
+        if output is not None:
+            output.close()
+
+
+def address_shown(terminal: Path) -> str:
+    """The address with the key, as the terminal shows it."""
+    found = re.search(r"http://\S+\?key=\S+", terminal.read_text(encoding="utf-8"))
+    assert found is not None
+    return found[0]
 
 
 def opened(browser: Browser, **options: Any) -> BrowserContext:

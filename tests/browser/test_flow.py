@@ -353,7 +353,7 @@ def to_release(page: Page, readmission: Path, asset: str) -> None:
 
 
 def test_cancel_close_reopen_and_two_tabs(
-    page: Page, chromium: Browser, readmission: Path, workspace: Path
+    page: Page, studio: str, chromium: Browser, readmission: Path, workspace: Path
 ):
     to_release(page, readmission, "cancelled stays")
     known = runs(workspace)
@@ -369,11 +369,11 @@ def test_cancel_close_reopen_and_two_tabs(
     assert button(tab, "Run the release").count() == 0
     tab.close()
 
-    # Another browser, later, at the same address: the run is still there. Cancelled now, it has
-    # cost nothing.
+    # Another browser, later, at the same address and with the key: the run is still there.
+    # Cancelled now, it has cost nothing.
     later = opened(chromium, viewport={"width": 1280, "height": 1000})
     again = later.new_page()
-    again.goto(page.url)
+    again.goto(f"{page.url}&{studio.split('?')[1]}")
     again.get_by_role("link", name="Release").click()
     again.get_by_text("cancelled now, nothing is spent").wait_for()
     button(again, "Cancel the run").click()
