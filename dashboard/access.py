@@ -102,24 +102,32 @@ def through_the_app() -> None:
 
 
 def settled() -> bool:
-    """Whether it is known who this session is; until then nothing is to be shown.
+    """Whether it is known who this session is; until then nothing is shown, see `ask`."""
+    told = st.query_params.get(machine_key.PARAMETER, "")
+    if st.session_state.get(_SETTLED) is None or told not in ("", st.session_state[_SETTLED]):
+        return False
+    if told:  # this side has not heard yet that the browser took it out
+        del st.query_params[machine_key.PARAMETER]
+    return True
+
+
+def ask() -> None:
+    """Find out who this session is, and begin the run again once that is known.
 
     The key comes with the address that the launcher opens, or from the browser, which keeps it for
     later tabs and reloads. The browser takes it out of the address bar before anything else is
     done: a screenshot or a shared address must not hold it.
+
+    Call it after `st.navigation`: the browser answers for the page that it knows by then.
     """
     told = st.query_params.get(machine_key.PARAMETER, "")
-    if st.session_state.get(_SETTLED) is not None and told in ("", st.session_state[_SETTLED]):
-        if told:  # this side has not heard yet that the browser took it out
-            del st.query_params[machine_key.PARAMETER]
-        return True
     if machine_key.matches(told):
         st.session_state[_GIVEN] = True
     asked = "keep" if granted() else "who"
     keep = machine_key.current() if granted() else ""
     found = key_slot(asked, keep, machine_key.PARAMETER)
     if found is None:
-        return False
+        return
     if asked == "who" and machine_key.matches(found):
         st.session_state[_GIVEN] = True
     st.session_state[_WRONG] = not granted() and bool(told or found)

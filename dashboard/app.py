@@ -49,3 +49,4 @@ if _settled:
     _page.run()  # its heading asks for the key, except where a page is open to everybody
 else:
     st.caption("Opening …")
+    access.ask()
