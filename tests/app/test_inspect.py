@@ -208,7 +208,7 @@ def test_earlier_runs_come_into_the_table_and_a_lost_one_is_named(make, tmp_path
     assert "1: first" in frames(test)
     assert "this release" in frames(test)
     assert "gone is left out" in texts(test)
-    assert "Off, because the app was not started by the command" in texts(test)
+    assert "compare_folder" in [field.key for field in test.text_input]
 
 
 def test_work_that_fails_is_a_sentence_without_values(make):
