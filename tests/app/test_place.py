@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import time
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import access, launch, machine_key, worker
+from dashboard import access, launch, machine_key, show_browser, worker
 from prism_core.config import AssetConfig
 from prism_core.data import address, big
 from prism_core.data.stored import StoredTable
@@ -71,6 +72,49 @@ def test_the_launcher_hands_a_new_key_to_the_app_and_shows_it(monkeypatch, capsy
     assert len(set(keys)) == 2
     told = capsys.readouterr().out
     assert all(key in told and machine_key.matches(key) == (key == keys[-1]) for key in keys)
+
+
+@pytest.mark.privacy
+def test_the_browser_is_started_with_a_private_file_and_not_with_the_key(
+    monkeypatch, tmp_path, studio_key
+):
+    """Every user of the machine may read the command line of a process."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(show_browser, "_READS", 0.0)
+    monkeypatch.setattr(show_browser, "_answers", lambda _: True)
+    asked = []
+
+    def start(address):
+        path = Path(address.removeprefix("file://"))
+        asked.append((address, path.read_text(), stat.S_IMODE(path.stat().st_mode)))
+
+    monkeypatch.setattr(show_browser.webbrowser, "open", start)
+    show_browser.main(8501)
+    ((address, content, mode),) = asked
+    assert address.startswith(f"file://{tmp_path}/")
+    assert studio_key not in address
+    assert f"http://127.0.0.1:8501/?key={studio_key}" in content
+    assert mode == 0o600
+    assert not list(tmp_path.glob("*.html"))  # it is gone once it was read
+    monkeypatch.setattr(
+        show_browser.subprocess, "Popen", lambda command, **_: asked.append(command)
+    )
+    show_browser.begin(8501)
+    assert studio_key not in " ".join(asked[-1])
+
+
+@pytest.mark.privacy
+def test_the_app_is_started_for_this_machine_only(monkeypatch):
+    """A user's own settings must not open it wider; options on the command line come last."""
+    flags = launch.options(8501)
+    for flag in (
+        "--server.address=127.0.0.1", "--server.allowedHosts=127.0.0.1", "--server.port=8501",
+        "--server.allowedHosts=localhost", "--server.enableCORS=true",
+        "--server.enableXsrfProtection=true", "--server.enableAgentApi=false",
+        "--server.enableStaticServing=false", "--browser.serverAddress=127.0.0.1",
+        "--browser.gatherUsageStats=false", "--client.showErrorDetails=none",
+    ):  # fmt: skip
+        assert flag in flags
 
 
 def test_a_pattern_of_files_is_opened_and_its_rows_are_not_read(parts):

@@ -303,7 +303,9 @@ def test_every_page_begins_with_the_heading_that_asks():
                     and "TYPE_CHECKING" not in ast.unparse(n)], page.name  # fmt: skip
 
 
-@pytest.mark.parametrize("told", [None, 3, "", " ", "KEY-of-the-tests", "key-of-the-tests2", "\ud800"])
+@pytest.mark.parametrize(
+    "told", [None, 3, "", " ", "key", "KEY-of-the-tests", "key-of-the-tests2", "\ud800"]
+)
 def test_only_the_key_is_the_key(told, studio_key):
     assert not machine_key.matches(told)
     assert machine_key.matches(f" {studio_key}\n")

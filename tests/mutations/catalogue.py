@@ -73,6 +73,7 @@ ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 AUDIT = "statistical/test_audit_regression.py"
 LINEAR = "unit/test_linear.py"
 LOOKS = "unit/test_looks.py"
+STRANGERS = "app/test_strangers.py"
 
 CATALOGUE = (
     _one(
@@ -935,5 +936,43 @@ CATALOGUE = (
         """texts = [_unicode(str(value)) for value in cells.where(cells.notna(), "")]""",
         """texts = [_text(value) for value in cells.where(cells.notna(), "")]""",
         "unit/test_tables.py::test_a_cell_that_is_no_unicode_changes_no_other_cell",
+    # --- the key of the dashboard ---
+    _one(
+        "a session needs no key", "../dashboard/access.py",
+        "return st.session_state.get(_GIVEN) is True", "return True",
+        f"{STRANGERS}::test_no_page_tells_of_the_workspace",
+    ),
+    _one(
+        "a page asks for no key", "../dashboard/widgets.py",
+        "    key_entry.admit(title)\n", "",
+        f"{STRANGERS}::test_no_page_tells_of_the_workspace",
+    ),
+    _one(
+        "a charged run is started for whoever asks", "../dashboard/worker.py",
+        "access.require()  # it will be charged, and signed",
+        "pass  # it will be charged, and signed",
+        f"{STRANGERS}::test_what_a_page_could_call_asks_for_the_key_itself",
+    ),
+    _one(
+        "the ledger is handed to whoever asks", "../dashboard/access.py",
+        "    require()\n    return Ledger()\n", "    return Ledger()\n",
+        f"{STRANGERS}::test_what_a_page_could_call_asks_for_the_key_itself",
+    ),
+    _one(
+        "a project opens by its address alone", "../dashboard/state.py",
+        "    if not access.granted():\n        return st.session_state.setdefault",
+        "    if False:\n        return st.session_state.setdefault",
+        f"{STRANGERS}::test_no_page_tells_of_the_workspace_beside_an_open_sample",
+    ),
+    _one(
+        "the beginning of the key is enough", "../dashboard/machine_key.py",
+        'return hmac.compare_digest(given.strip().encode(errors="replace"), current().encode())',
+        "return current().startswith(given.strip())",
+        f"{STRANGERS}::test_only_the_key_is_the_key",
+    ),
+    _one(
+        "the browser is started with the key on its command line", "../dashboard/show_browser.py",
+        "webbrowser.open(path.as_uri())", "webbrowser.open(machine_key.address(port))",
+        "app/test_place.py::test_the_browser_is_started_with_a_private_file_and_not_with_the_key",
     ),
 )  # fmt: skip

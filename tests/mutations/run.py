@@ -37,7 +37,7 @@ _SERVER.set_forkserver_preload(
     ["pytest", "xdist", "numpy", "pandas", "scipy.optimize", "networkx", "hypothesis",
      "hypothesis.strategies", "opendp.measurements"]
 )  # fmt: skip
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "browser", "node_modules")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*_cache", "browser", "node_modules")
 
 
 def copy(folder: Path) -> None:
