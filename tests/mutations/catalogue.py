@@ -936,6 +936,7 @@ CATALOGUE = (
         """texts = [_unicode(str(value)) for value in cells.where(cells.notna(), "")]""",
         """texts = [_text(value) for value in cells.where(cells.notna(), "")]""",
         "unit/test_tables.py::test_a_cell_that_is_no_unicode_changes_no_other_cell",
+    ),
     # --- the key of the dashboard ---
     _one(
         "a session needs no key", "../dashboard/access.py",
