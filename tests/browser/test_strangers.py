@@ -137,6 +137,24 @@ def test_nothing_is_charged_or_signed(other: Page, charged: Ledger, workspace: P
     assert charged.charges() == before
     assert set(workspace.glob("**/manifest.sig")) == signed
     assert set(workspace.glob("**/signing.key")) == keys
+    no_folder_is_opened(other)
+
+
+def no_folder_is_opened(page: Page) -> None:
+    """Beside an inspected sample no folder is named, and no session of the workspace is shown."""
+    go(page, "Inspect")
+    button(page, "Compare with the real rows").click()
+    sections = page.locator(".st-key-inspect_section")
+    sections.get_by_text("Compare", exact=True).click()
+    page.get_by_text("Add a comparator").wait_for()
+    told = shown(page)
+    assert "Add a release from a folder" not in told
+    assert page.locator(".st-key-compare_folder").count() == 0
+    sections.get_by_text("Ask the holdout", exact=True).click()
+    page.get_by_text("they need the key").wait_for()
+    told += shown(page) + go(page, "Report")
+    for words in (ASSET, WHY):
+        assert words not in told
 
 
 def test_nothing_is_approved(other: Page):
