@@ -55,6 +55,7 @@ def main(port: int) -> None:
             return
         time.sleep(0.1)
     path = page(port)
+    os.environ.pop(machine_key.VARIABLE, None)  # the browser and what it starts need none
     try:
         webbrowser.open(path.as_uri())
         time.sleep(_READS)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from dashboard import access, runs
+from dashboard import access, machine_key, runs
 from dashboard import job as child
 from dashboard.telling import CHARGE, WRITING
 from prism_core import config as configs
@@ -418,6 +418,7 @@ def learn(
 def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     """Start the folder's process, which holds the lock from its first moment to its last."""
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
+    quiet.pop(machine_key.VARIABLE, None)  # other packages may run there
     process = subprocess.Popen(
         [sys.executable, "-m", "dashboard.job", str(folder)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

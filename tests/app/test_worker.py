@@ -143,3 +143,19 @@ def test_a_run_with_a_person_id_can_be_inspected(start_with):
     made = encode_synthetic(folder.schema, read_table(folder.synthetic))
     found = evaluate(made, holdout, target="y", train=train, s=("a",), learners=LEARNERS[:1])
     assert found.tstr_auc is not None
+
+
+@pytest.mark.privacy
+def test_a_run_is_not_handed_the_key_of_the_dashboard(monkeypatch, start, studio_key):
+    """Programs of other packages may run there."""
+    begin, environments = worker.subprocess.Popen, []
+
+    def noted(*arguments, **options):
+        environments.append(options["env"])
+        return begin(*arguments, **options)
+
+    monkeypatch.setattr(worker.subprocess, "Popen", noted)
+    start(public=True, asset=None)
+    (environment,) = environments
+    assert studio_key not in environment.values()
+    assert environment["PATH"]

@@ -21,6 +21,7 @@ import pytest
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.testing.v1 import AppTest
 
+from dashboard import access
 from dashboard.parts.budget_view import TABS
 from dashboard.state import Graph, Project
 from prism_core.data.column import Column
@@ -59,6 +60,8 @@ def wide(columns: int, regime: str) -> Project:
 
 def opened(project: Project, tab: str) -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=120)
+    test.session_state[access._GIVEN] = True  # this session has shown the key
+    test.session_state[access._SETTLED] = ""
     test.session_state["project"] = project
     test.session_state["budget_tabs"] = tab
     test.run()
