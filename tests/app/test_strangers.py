@@ -39,7 +39,13 @@ def workspace(tmp_path, monkeypatch) -> Path:
     spent = Spent(epsilon=1.0, delta=1e-5, rho=epsilon_to_rho(1.0, 1e-5))
     event = GaussianEvent(label="age × Y", sigma=40.0)
     number = ledger.charge(
-        ASSET, spent=spent, events=(event,), plan="h" * 64, accountant="zcdp", why=WHY
+        ASSET,
+        step="release",
+        spent=spent,
+        events=(event,),
+        plan="h" * 64,
+        accountant="zcdp",
+        why=WHY,
     )
     ledger.mark(number, "done")
     return tmp_path / "workspace"
@@ -279,13 +285,22 @@ def _calls(tree: ast.AST) -> set[str]:
     }
 
 
-def test_only_the_rule_opens_the_ledger():
-    found = [
+@pytest.mark.parametrize(
+    ("called", "allowed"),
+    [
+        ("Ledger", _CHILD),
+        # Folders of runs and of rehearsals, and whether there is a ledger at all.
+        ("default_workspace", _CHILD | {"runs.py", "rehearse_start.py", "worker.py"}),
+    ],
+)
+def test_only_the_rule_opens_the_ledger_and_the_workspace(called, allowed):
+    found = {
         path.name
         for path in DASHBOARD.glob("**/*.py")
-        if "Ledger" in _calls(ast.parse(path.read_text(encoding="utf-8")))
-    ]
-    assert sorted(found) == ["access.py", *sorted(_CHILD & set(found))]
+        if called in _calls(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert "access.py" in found
+    assert found <= {"access.py"} | allowed
 
 
 def test_every_page_begins_with_the_heading_that_asks():

@@ -45,8 +45,8 @@ def charged(workspace: Path) -> Ledger:
     ledger.register(ASSET, epsilon=1.73, delta=1e-5)
     spent = Spent(epsilon=1.0, delta=1e-5, rho=epsilon_to_rho(1.0, 1e-5))
     number = ledger.charge(
-        ASSET, spent=spent, events=(GaussianEvent(label="age × y", sigma=40.0),), plan="h" * 64,
-        accountant="zcdp", why=WHY,
+        ASSET, step="release", spent=spent, events=(GaussianEvent(label="age × y", sigma=40.0),),
+        plan="h" * 64, accountant="zcdp", why=WHY,
     )  # fmt: skip
     ledger.mark(number, "done")
     return ledger
