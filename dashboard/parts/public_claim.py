@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import access
 from dashboard.state import project
 from dashboard.widgets import plain
-from prism_core.privacy.ledger import Ledger
 from prism_core.public_rows import check_public, remember_private
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def remember() -> None:
     """
     state = project()
     if not state.public and state.raw is not None:
-        remember_private(Ledger(), state.asset, state.raw)
+        remember_private(access.ledger(), state.asset, state.raw)
 
 
 def refused(key: str, error: KnownPrivateError) -> None:
