@@ -23,7 +23,7 @@ from dashboard.runs import OUTCOME, PRIVATE, forget, keep_result
 from dashboard.telling import LOG, PROGRESS, NotedLedger, Teller, write_json
 from prism_core import config as configs
 from prism_core import files, scenario_io
-from prism_core.bundle import approved, writer
+from prism_core.bundle import approved
 from prism_core.bundle.report_said import Said, said_from
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
@@ -35,12 +35,14 @@ from prism_core.learning.graph_plan import design_graph
 from prism_core.learning.learn import learn_domain
 from prism_core.learning.outline_io import load_outline
 from prism_core.learning.plan import design_domain
-from prism_core.pipeline import design, release
+from prism_core.planning.design import design
 from prism_core.privacy.ledger.book import default_workspace
 from prism_core.privacy.ledger.charging import account
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.rehearsal import FOLDER, Kept, Rehearsal, run
 from prism_core.rehearsal.stand_in import load as load_stand_in
+from prism_core.runs import paid
+from prism_core.runs.release import run_release
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
 from prism_core.workspace import fresh_rng
@@ -144,13 +146,12 @@ def _released(folder: Path, teller: Teller) -> dict[str, Any]:
     public = config.table.public
     ledger, asset = _charged(config, plan.delta, None if public else NotedLedger(teller, folder))
     signal.signal(signal.SIGTERM, teller.cancel)
-    made = release(
-        plan, table, ledger=ledger, asset=asset, rng=rng, progress=teller,
+    made = run_release(
+        plan, table, folder / RESULT, ledger=ledger, asset=asset, rng=rng, progress=teller,
         noise=SeededNoise(rng) if public else SecureNoise(),
         why=config.asset.why if config.asset else "",
-        approval=approval,
+        approval=approval, scenarios=considered, said=said,
     )  # fmt: skip
-    writer.write(made, folder / RESULT, scenarios=considered, said=said)
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
 
 
@@ -208,13 +209,15 @@ def _learn(folder: Path) -> dict[str, Any]:
     rng = _rng(folder)
     public = config.table.public
     ledger, asset = _charged(config, plan.delta)
-    found = learn_domain(
-        plan, raw, ledger=ledger, asset=asset, rng=rng, public=public,
-        noise=SeededNoise(rng) if public else SecureNoise(),
-        why=config.asset.why if config.asset else "",
-    )  # fmt: skip
-    (folder / RESULT).mkdir()
-    schema_io.save(found.schema, folder / RESULT / SCHEMA)
+    with paid.room(ledger, paid.SMALL) as room:
+        found = learn_domain(
+            plan, raw, ledger=ledger, asset=asset, rng=rng, public=public,
+            noise=SeededNoise(rng) if public else SecureNoise(),
+            why=config.asset.why if config.asset else "",
+        )  # fmt: skip
+        room.keep("domain", found.charge, {SCHEMA: schema_io.dumps(found.schema)})
+        (folder / RESULT).mkdir()
+        schema_io.save(found.schema, folder / RESULT / SCHEMA)
     return {"epsilon": found.spent.epsilon, "stamp": found.stamp, "charge": found.charge}
 
 
@@ -227,13 +230,16 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
         share=config.graph.share, members=config.graph.members,
     )  # fmt: skip
     ledger, asset = _charged(config, plan.delta)
-    found = learn_graph(
-        plan, table, ledger=ledger, asset=asset,
-        noise=SeededNoise(_rng(folder)) if table.public else SecureNoise(),
-        why=config.asset.why if config.asset else "",
-    )  # fmt: skip
-    (folder / RESULT).mkdir()
-    files.put(folder / RESULT / GRAPH, formats.write(found.dag, "node-link"))
+    with paid.room(ledger, paid.SMALL) as room:
+        found = learn_graph(
+            plan, table, ledger=ledger, asset=asset,
+            noise=SeededNoise(_rng(folder)) if table.public else SecureNoise(),
+            why=config.asset.why if config.asset else "",
+        )  # fmt: skip
+        text = formats.write(found.dag, "node-link")
+        room.keep("graph", found.charge, {GRAPH: text})
+        (folder / RESULT).mkdir()
+        files.put(folder / RESULT / GRAPH, text)
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
 
 
@@ -255,14 +261,16 @@ def _compare(folder: Path) -> dict[str, Any]:
         raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")
     ledger, asset = _charged(config, plan.delta)
     rng = _rng(folder)
-    made = comparators.run(
-        plan, table, ledger=ledger, asset=asset, rng=rng,
-        noise=SeededNoise(rng) if table.public else SecureNoise(),
-        why=config.asset.why if config.asset else "",
-    )  # fmt: skip
-    comparators.folder.write(made, folder / RESULT)
-    if made.charge is not None:  # paid for: it stays, whoever is there to take it
-        keep_result(folder / RESULT, f"charge-{made.charge}")
+    with paid.room(ledger, comparators.folder.size(plan)) as room:
+        made = comparators.run(
+            plan, table, ledger=ledger, asset=asset, rng=rng,
+            noise=SeededNoise(rng) if table.public else SecureNoise(),
+            why=config.asset.why if config.asset else "",
+        )  # fmt: skip
+        room.keep("comparator", made.charge, comparators.folder.contents(made))
+        comparators.folder.write(made, folder / RESULT)
+        if made.charge is not None:  # paid for: it stays, whoever is there to take it
+            keep_result(folder / RESULT, f"charge-{made.charge}")
     return {"stamp": made.stamp, "charge": made.charge}
 
 

@@ -99,10 +99,22 @@ def _parser() -> argparse.ArgumentParser:
         "--engine", choices=("auto", "fast", "mbi"),
         help="what fits the model, instead of the configuration's; same optimum",
     )  # fmt: skip
+    release.add_argument(
+        "--replace", action="store_true", help="put this run in the place of the one in DIR"
+    )
     protocol_cli.add_option(release)
     report_cli.add_said(release, asset="--data-asset")
     release.set_defaults(run=_release)
-    for command in (plan, learn, release, *_unspent(commands)):
+    recover = commands.add_parser(
+        "recover", help="write what was paid for and could not be written; spends nothing"
+    )
+    recover.add_argument("charge", type=int, metavar="CHARGE", help="its number in the ledger")
+    recover.add_argument("--out", type=Path, required=True, metavar="PATH")
+    recover.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    recover.set_defaults(run=_recover)
+    for command in (plan, learn, release, recover, *_unspent(commands)):
         command.add_argument("--json", action="store_true", help="print JSON")
     for part in (
         dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli,
@@ -250,6 +262,7 @@ def _learn(arguments: argparse.Namespace) -> None:
     from prism_core.planning.words import count_text
     from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.public_rows import remember_private
+    from prism_core.runs import paid
     from prism_core.workspace import fresh_rng, read_rows
 
     config = configs.load(arguments.config)
@@ -257,7 +270,7 @@ def _learn(arguments: argparse.Namespace) -> None:
     check_seed(seed, public=config.table.public)
     if out.is_dir() or out.resolve() == config.table.schema.resolve():
         raise ConfigError("--out must name a new file for the learned schema.", field="out")
-    writer.check_target(out.parent)
+    writer.check_folder(out.parent)
     outline = load_outline(config.table.schema)
     raw = read_rows(config, config.table.train, arguments.workspace)
     plan = design_domain(
@@ -270,13 +283,15 @@ def _learn(arguments: argparse.Namespace) -> None:
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     if ledger is not None:
         remember_private(ledger, asset, raw)
-    found = learn_domain(
-        plan, raw, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
-        noise=SecureNoise() if seed is None else SeededNoise(rng), rng=rng,
-        public=config.table.public,
-    )  # fmt: skip
-    out.parent.mkdir(parents=True, exist_ok=True)
-    schema_io.save(found.schema, out)
+    with paid.room(ledger, paid.SMALL) as room:
+        found = learn_domain(
+            plan, raw, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
+            noise=SecureNoise() if seed is None else SeededNoise(rng), rng=rng,
+            public=config.table.public,
+        )  # fmt: skip
+        room.keep("domain", found.charge, {out.name: schema_io.dumps(found.schema)})
+        out.parent.mkdir(parents=True, exist_ok=True)
+        schema_io.save(found.schema, out)
     document = {
         "out": str(out),
         "columns": [request.name for request in outline.requests],
@@ -306,13 +321,13 @@ def _release(arguments: argparse.Namespace) -> None:
     load_meanwhile(config.synthesis)  # before the other imports, which take as long
 
     from prism_core.bundle import writer
-    from prism_core.pipeline import release
     from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.runs.release import run_release
     from prism_core.workspace import fresh_rng, gather, plan_for, ready, recognise
 
     seed, said = arguments.seed, report_cli.said_of(arguments)
     check_seed(seed, public=config.table.public)
-    writer.check_target(arguments.out)
+    writer.check_target(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
     scenarios: list[tuple[Scenario, Plan]] = []
@@ -330,15 +345,12 @@ def _release(arguments: argparse.Namespace) -> None:
     if twin:  # for the curator's eyes; the run goes on as it is
         print(f"prism: note: {twin}", file=sys.stderr)
     noise = SecureNoise() if seed is None else SeededNoise(rng)
-    made = release(
-        plan, table, ledger=ledger, asset=asset, noise=noise, rng=rng,
-        why=config.asset.why if config.asset else "", approval=approval,
-    )  # fmt: skip
-    writer.write(
-        made, arguments.out, workspace=arguments.workspace,
+    made = run_release(
+        plan, table, arguments.out, ledger=ledger, asset=asset, noise=noise, rng=rng,
+        why=config.asset.why if config.asset else "", approval=approval, scenarios=scenarios,
         local={"config": str(arguments.config.resolve()), "separator": config.table.separator,
                "train": _place(config), "encoding": config.table.encoding},
-        scenarios=scenarios, said=said,
+        said=said, workspace=arguments.workspace, again=arguments.replace,
     )  # fmt: skip
     document = {
         "out": str(arguments.out),
@@ -353,6 +365,15 @@ def _release(arguments: argparse.Namespace) -> None:
         f"{made.plan.budget.epsilon:g}, delta {made.plan.delta:.3g})"
     )
     _emit(arguments, document, text)
+
+
+def _recover(arguments: argparse.Namespace) -> None:
+    from prism_core.privacy.ledger import default_workspace
+    from prism_core.runs.recover import recover
+
+    recover(arguments.workspace or default_workspace(), arguments.charge, arguments.out)
+    document = {"out": str(arguments.out), "charge": arguments.charge}
+    _emit(arguments, document, f"charge {arguments.charge}: written to {arguments.out}")
 
 
 def _place(config: RunConfig) -> str:

@@ -78,6 +78,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
     from prism_core.experiments.comparators import design_comparator, folder, run
     from prism_core.privacy.ledger import default_workspace, rules
     from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.runs import paid
     from prism_core.workspace import fresh_rng, gather, ready, recognise
 
     config = configs.load(arguments.config)
@@ -86,7 +87,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
     if not config.table.public:
         rules.check("comparator", arguments.workspace or default_workspace())
     _check_out(arguments.out)
-    writer.check_target(arguments.out)
+    writer.check_folder(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)
     plan = design_comparator(
         arguments.method, inputs.schema, inputs.n,
@@ -102,12 +103,14 @@ def _run_own(arguments: argparse.Namespace) -> None:
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
     if twin:  # for the curator's eyes; the run goes on as it is
         sys.stderr.write(f"prism: note: {twin}\n")
-    made = run(
-        plan, table, ledger=ledger, asset=asset, rng=rng,
-        noise=SecureNoise() if seed is None else SeededNoise(rng),
-        why=config.asset.why if config.asset else "",
-    )  # fmt: skip
-    folder.write(made, arguments.out)
+    with paid.room(ledger, folder.size(plan)) as room:
+        made = run(
+            plan, table, ledger=ledger, asset=asset, rng=rng,
+            noise=SecureNoise() if seed is None else SeededNoise(rng),
+            why=config.asset.why if config.asset else "",
+        )  # fmt: skip
+        room.keep("comparator", made.charge, folder.contents(made))
+        folder.write(made, arguments.out)
     found = {"out": str(arguments.out), **folder.document(made), "seconds": round(made.seconds)}
     dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(f"{dumped if arguments.json else _text(made, arguments.out)}\n")
@@ -132,7 +135,7 @@ def _run_external(arguments: argparse.Namespace) -> None:
         )
     check_seed(seed, public=True)
     _check_out(arguments.out)
-    writer.check_target(arguments.out)
+    writer.check_folder(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)
     plan = design_external(
         arguments.method, inputs.schema, inputs.n,

@@ -49,6 +49,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from prism_core.learning.graph_plan import design_graph
     from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.public_rows import remember_private
+    from prism_core.runs import paid
     from prism_core.structure import formats
     from prism_core.workspace import fresh_rng, gather, ready
 
@@ -56,7 +57,7 @@ def _run(arguments: argparse.Namespace) -> None:
     seed, out = arguments.seed, arguments.out
     check_seed(seed, public=config.table.public)
     _check_out(out)
-    writer.check_target(out.parent)
+    writer.check_folder(out.parent)
     inputs = gather(config, arguments.workspace, graph=False)
     plan = design_graph(
         inputs.schema, config.task.target, config.budget.epsilon, config.budget.delta, inputs.n,
@@ -73,16 +74,26 @@ def _run(arguments: argparse.Namespace) -> None:
         if ledger is not None:
             remember_private(ledger, asset, inputs.raw)
         table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
-        found = learn_graph(
-            plan, table, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
-            noise=SecureNoise() if seed is None else SeededNoise(rng),
-        )  # fmt: skip
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(formats.write(found.dag, "node-link"), encoding="utf-8")
+        with paid.room(ledger, paid.SMALL) as room:
+            found = learn_graph(
+                plan, table, ledger=ledger, asset=asset,
+                why=config.asset.why if config.asset else "",
+                noise=SecureNoise() if seed is None else SeededNoise(rng),
+            )  # fmt: skip
+            text = formats.write(found.dag, "node-link")
+            room.keep("graph", found.charge, {out.name: text})
+            _put(text, out)
+    if arguments.exact:
+        _put(formats.write(found.dag, "node-link"), out)
     document = _document(found, out)
     text = _text(found, plan, out)
     dumped = json.dumps(document, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(f"{dumped if arguments.json else text}\n")
+
+
+def _put(text: str, out: Path) -> None:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text, encoding="utf-8")
 
 
 def _check_out(out: Path) -> None:

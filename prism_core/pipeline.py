@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from prism_core.synthesis.model import Model
     from prism_core.synthesis.pgm import Pgm
 
-__all__ = ["STAGES", "Release", "design", "draw", "evaluate", "fit_model", "price_of", "release"]
+__all__ = [
+    "STAGES", "Paid", "Release", "design", "draw", "evaluate", "fit_model", "price_of", "release",
+]  # fmt: skip
 
 Stage: TypeAlias = Literal[
     "charge", "select", "task", "background", "three_way", "forest", "fit", "sample"
@@ -89,37 +91,46 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
-    """What a run gives out. Everything here but `seconds` is differentially private.
+class Paid:
+    """What a run holds after its last mechanism; all the rest follows from it.
 
     Attributes:
-        table: synthetic rows with the declared labels, dtypes and column order.
-        codes: the same rows as codes, shape (rows, columns).
         plan: the plan with every private choice filled in.
         measurements: the noisy marginals.
-        model: the fitted model.
         stamp: what kind of run it was, see `privacy.ledger.rules.KINDS`.
         charge: number of the ledger's charge, None where there was none.
-        seconds: wall time; not for export beside private tables.
-        seed: what the synthetic rows were drawn with; drawn after the last mechanism and no part
+        seed: what the synthetic rows are drawn with; drawn after the last mechanism and no part
             of any noise, so it may be published, and the rows can be drawn again.
         entry: digest of the charge's entry in the ledger's chain, "" where there was none.
         workspace: where that ledger stands, None where there was none; not for export.
         approval: who approved the plan beforehand, None where nobody was asked.
     """
 
-    table: pd.DataFrame = field(repr=False)
-    codes: NDArray[np.int32] = field(repr=False)
     plan: Plan
     measurements: tuple[Measurement, ...] = field(repr=False)
-    model: Model = field(repr=False)
     stamp: str
     charge: int | None
-    seconds: float
     seed: int
     entry: str = ""
     workspace: Path | None = field(default=None, repr=False)
     approval: Approval | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release(Paid):
+    """What a run gives out. Everything here but `seconds` is differentially private.
+
+    Attributes:
+        table: synthetic rows with the declared labels, dtypes and column order.
+        codes: the same rows as codes, shape (rows, columns).
+        model: the fitted model.
+        seconds: wall time; not for export beside private tables.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    codes: NDArray[np.int32] = field(repr=False)
+    model: Model = field(repr=False)
+    seconds: float
 
 
 def release(
@@ -133,6 +144,7 @@ def release(
     rng: np.random.Generator,
     progress: Progress | None = None,
     approval: Approval | None = None,
+    keep: Callable[[Paid], None] = lambda _: None,
 ) -> Release:
     """Measure the private rows once, fit, and sample. The only function that does.
 
@@ -150,6 +162,7 @@ def release(
         rng: gives the seed of the synthetic rows (post-processing).
         progress: told before each step; may raise to cancel.
         approval: of this plan, where one was asked for; recorded with the release.
+        keep: told what was paid for, after the last mechanism and before the fit.
 
     Raises:
         PlanError: when the table does not fit the plan, or another plan was approved.
@@ -168,17 +181,19 @@ def release(
     ) as charge:  # fmt: skip
         run = _Run(plan=plan, table=table, noise=source, progress=progress, charge=charge)
         run.measure_all()
+        paid = Paid(
+            plan=run.plan, measurements=tuple(run.measurements), stamp=charge.stamp,
+            charge=charge.number, seed=publishable_seed(rng), entry=charge.entry,
+            workspace=charge.workspace, approval=approval,
+        )  # fmt: skip
+        keep(paid)
         model = run.fit()
         progress("sample", 0.0)
-        seed = publishable_seed(rng)
-        codes, frame = draw(plan, model, seed)
+        codes, frame = draw(plan, model, paid.seed)
     progress("sample", 1.0)
     return Release(
-        table=frame, codes=codes, plan=run.plan, measurements=tuple(run.measurements),
-        model=model, stamp=charge.stamp, charge=charge.number,
-        seconds=time.monotonic() - started, seed=seed, entry=charge.entry,
-        workspace=charge.workspace, approval=approval,
-    )  # fmt: skip
+        table=frame, codes=codes, model=model, seconds=time.monotonic() - started, **vars(paid)
+    )
 
 
 def fit_model(

@@ -92,6 +92,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from prism_core.evaluation.private import evaluate_private
     from prism_core.evaluation.private_plan import design_private
     from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.runs import paid
     from prism_core.workspace import encode_holdout, fresh_rng, synthetic_rows
 
     folder = writer.read(arguments.dir)
@@ -111,14 +112,18 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
         )  # fmt: skip
         ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
         remember(ledger, asset, raw)
-        found = evaluate_private(
-            plan, synthetic_rows(folder), holdout,
-            ledger=ledger, asset=asset,
-            noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
-        )  # fmt: skip
-        document = found.to_dict()
-        out.truncate(0)
-        out.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        with paid.room(ledger, paid.SMALL) as room:
+            found = evaluate_private(
+                plan, synthetic_rows(folder), holdout,
+                ledger=ledger, asset=asset,
+                noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
+            )  # fmt: skip
+            document = found.to_dict()
+            text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            room.keep("evaluation", found.charge, {Path(out.name).name: text})
+            out.truncate(0)
+            out.write(text)
+            out.flush()
     return document, _text(found, Path(out.name))
 
 

@@ -21,7 +21,7 @@ from prism_core.structure.independence import changes_not_covered
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prism_core.pipeline import Release
+    from prism_core.pipeline import Paid
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.replay import Stages
@@ -70,8 +70,8 @@ class Facts:
         return self.planned_sha256[:12]
 
     @classmethod
-    def of(cls, release: Release, stages: Stages, said: Said | None = None) -> Facts:
-        """Those of a release that was made just now, with the versions that are installed."""
+    def of(cls, release: Paid, stages: Stages, said: Said | None = None) -> Facts:
+        """Those of a release that is made just now, with the versions that are installed."""
         return cls(
             plan_sha256=stages.final.hash,
             planned_sha256=stages.planned.hash,

@@ -66,25 +66,36 @@ def texts(
         scenarios: what else was considered, each with its plan.
     """
     plan = stages.final
+    found = sources(stages, facts, measurements, scenarios) | {
+        MEANING: meaning(plan).to_markdown(stamp=facts.stamp),
+        REFIT: Path(refit_script.__file__).read_text(encoding="utf-8"),
+        DATAPACKAGE: json_text(datapackage(plan, facts)),
+        REPORT: report(stages, facts, scenarios),
+    }
+    if plan.dag is not None and not plan.dag.learned:  # DOT cannot say what a learned graph cost
+        found[DOT] = formats.write(plan.dag, "dot")
+    files = {*found, SYNTHETIC, PARQUET, MANIFEST}
+    return {**found, README: readme(plan, facts, files)}
+
+
+def sources(
+    stages: Stages, facts: Facts, measurements: Sequence[Measurement],
+    scenarios: Sequence[tuple[Scenario, Plan]] = (),
+) -> dict[str, str]:  # fmt: skip
+    """The files that `reader.read_bundle` reads: all others, and the rows, follow from them."""
+    plan = stages.final
     found = {
         SCHEMA: schema_io.dumps(plan.schema),
         PLAN: json_text(plan.to_dict()),
         MEASUREMENTS: noisy.text(measurements),
         CERTIFICATE: json_text(certificate(stages, facts)),
-        MEANING: meaning(plan).to_markdown(stamp=facts.stamp),
         RUN: _RUN_NOTE + run_text(plan, facts.stamp),
-        REFIT: Path(refit_script.__file__).read_text(encoding="utf-8"),
-        DATAPACKAGE: json_text(datapackage(plan, facts)),
-        REPORT: report(stages, facts, scenarios),
     }
     if plan.dag is not None:
         found[GRAPH] = formats.write(plan.dag, "node-link")
-        if not plan.dag.learned:  # DOT cannot say what a learned graph cost
-            found[DOT] = formats.write(plan.dag, "dot")
     if scenarios:
         found[SCENARIOS] = json_text({"scenarios": exported(scenarios)})
-    files = {*found, SYNTHETIC, PARQUET, MANIFEST}
-    return {**found, README: readme(plan, facts, files)}
+    return found
 
 
 def run_text(plan: Plan, stamp: str) -> str:

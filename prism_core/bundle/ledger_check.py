@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from prism_core.privacy.ledger import Charge
 
 
+RECOVERED = "The folder of this release was made from its kept noisy counts (prism recover)."
+"""What the ledger says beside the charge of a run that broke after its last mechanism."""
+
+
 def made_here(workspace: Path, facts: Facts) -> bool:
     """Whether the workspace's ledger holds a charge of this number for this plan."""
     if facts.charge is None or not (workspace / "ledger.sqlite").is_file():
@@ -52,7 +56,8 @@ def ledger_findings(
         found.append(f"Charge {charge.id} of this workspace is for another plan.")
     if ledger.entry(charge.id) != facts.entry:
         found.append(f"The ledger's entry of charge {charge.id} has another digest.")
-    if charge.state != "done":
+    recovered = any(correction.note == RECOVERED for correction in charge.corrections)
+    if charge.state != "done" and not (charge.state == "failed" and recovered):
         found.append(f"Charge {charge.id} is not finished; its state is {charge.state!r}.")
     if charge.accountant != stages.final.budget.accountant:
         found.append(f"Charge {charge.id} was made with another accountant.")

@@ -56,6 +56,15 @@ def sign(content: bytes, workspace: Path) -> Signed:
     return Signed(signature=key.sign(content), pem=_pem(key.public_key()))
 
 
+def check(workspace: Path) -> None:
+    """Make sure that the workspace can sign, before anything is spent on what is to be signed.
+
+    Raises:
+        BundleError: when the key cannot be read or made.
+    """
+    sign(b"", workspace)
+
+
 def public_pem(workspace: Path) -> bytes | None:
     """The public key of a workspace, None where it has signed nothing yet."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CERTIFICATE", "GRAPH", "LOCAL", "MEANING", "MEASUREMENTS", "PARQUET", "PLAN",
     "PRIVATE_EVALUATION", "SCENARIOS", "SCHEMA", "SYNTHETIC", "Folder", "certificate",
-    "check_target", "read", "read_plan", "write",
+    "check_folder", "check_target", "is_run", "read", "read_plan", "write",
 ]  # fmt: skip
 
 
@@ -74,13 +76,42 @@ def certificate(release: Release) -> dict[str, Any]:
     return certificate_of(stages, Facts.of(release, stages))
 
 
-def check_target(out: str | Path) -> None:
-    """Refuse a folder that cannot be written, before anything is spent on what goes into it.
+def check_target(out: str | Path, *, again: bool = False) -> None:
+    """Refuse the folder of a run that cannot be written, before anything is spent on it.
+
+    Args:
+        out: the folder.
+        again: whether a run that stands there may be replaced.
 
     Raises:
-        ConfigError: when `out` is a file, or nothing may be made there.
+        ConfigError: when nothing may be made there, or it holds files: those of a run may be
+            replaced on request, others never.
     """
     folder = Path(out).absolute()
+    check_folder(folder.parent if folder.is_dir() else folder)
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not is_run(folder):
+        raise ConfigError(
+            f"The folder {folder.name!r} holds files that are not of a run. Name a new folder; "
+            "nothing was run.",
+            field="out",
+        )
+    if not again:
+        raise ConfigError(
+            f"The folder {folder.name!r} holds an earlier run. Name a new folder, or say --replace "
+            "if that run is to go; nothing was run.",
+            field="out",
+        )
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder in which nothing can be written.
+
+    Raises:
+        ConfigError: when it is a file, or nothing may be made there.
+    """
+    folder = folder.absolute()
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         raise ConfigError(
@@ -90,38 +121,78 @@ def check_target(out: str | Path) -> None:
         )
 
 
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a run and nothing else. Reads names only."""
+    present = {path.name for path in folder.iterdir()}
+    known = {*NEEDED, *OPTIONAL, *FORMER, MANIFEST, SIGNATURE, LOCAL}
+    return CERTIFICATE in present and present <= known
+
+
 def write(
     release: Release, out: str | Path, *, local: dict[str, Any] | None = None,
     scenarios: Sequence[tuple[Scenario, Plan]] = (), workspace: Path | None = None,
     said: Said | None = None,
+    again: bool = False,
 ) -> Path:  # fmt: skip
     """Write the folder; everything in it but local.json may be handed over.
 
+    It is written beside its place and put there when it is whole: what fails leaves a former run
+    as it was, and no half of a new one.
+
     Args:
         release: what is written.
-        out: the folder. Files of an earlier run in it are replaced.
+        out: the folder.
         local: where the private files stand on this machine.
         scenarios: what else was considered, each with its plan; all public.
         workspace: whose key signs. By default that of the ledger that was charged; without
             either the bundle is not signed.
         said: who releases what for which purpose; public, in the report and the certificate.
+        again: whether a run that stands in the folder is replaced.
 
     Raises:
+        ConfigError: when the folder holds something else; see `check_target`.
         BundleError: when the signing key cannot be read or made.
+        OSError: when the disk is full, for example.
     """
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in (*NEEDED, *OPTIONAL, *FORMER, MANIFEST, SIGNATURE):
-        (folder / name).unlink(missing_ok=True)
-    stages = stages_of(release.plan)
-    made = texts(stages, Facts.of(release, stages, said), release.measurements, scenarios)
-    made[SYNTHETIC] = csv_text(release.table)
-    for name, text in made.items():
-        (folder / name).write_bytes(text.encode("utf-8"))
-    release.table.to_parquet(folder / PARQUET, index=False)
-    files.replace(folder / LOCAL, json_text(local or {}).encode("utf-8"), sync=False)
-    manifest.write(folder, workspace or release.workspace)  # last: what failed leaves the rows
-    return folder
+    check_target(out, again=again)
+    folder = Path(out).absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    empty = folder.is_dir() and not any(folder.iterdir())  # perhaps the one we stand in
+    draft = folder.with_name(f".{folder.name}.{secrets.token_hex(8)}")
+    draft.mkdir()
+    try:
+        stages = stages_of(release.plan)
+        made = texts(stages, Facts.of(release, stages, said), release.measurements, scenarios)
+        made[SYNTHETIC] = csv_text(release.table)
+        for name, text in made.items():
+            (draft / name).write_bytes(text.encode("utf-8"))
+        release.table.to_parquet(draft / PARQUET, index=False)
+        files.replace(draft / LOCAL, json_text(local or {}).encode("utf-8"), sync=False)
+        manifest.write(draft, workspace or release.workspace)
+        if empty:
+            for path in draft.iterdir():
+                path.rename(folder / path.name)
+            draft.rmdir()
+        else:
+            _put(draft, folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return Path(out)
+
+
+def _put(draft: Path, folder: Path) -> None:
+    """Put a whole folder in its place; a former run goes once the new one stands there."""
+    former = folder.with_name(f"{draft.name}.former")
+    if folder.is_dir():
+        folder.rename(former)
+    try:
+        draft.rename(folder)
+    except BaseException:
+        if former.is_dir():
+            former.rename(folder)
+        raise
+    shutil.rmtree(former, ignore_errors=True)
 
 
 def read(path: str | Path) -> Folder:
@@ -131,7 +202,8 @@ def read(path: str | Path) -> Folder:
         EvaluationError: when something is missing or was changed by hand.
     """
     folder = Path(path)
-    missing = [name for name in (SYNTHETIC, SCHEMA, CERTIFICATE) if not (folder / name).is_file()]
+    needed = (SYNTHETIC, SCHEMA, CERTIFICATE, MANIFEST)  # the manifest is written last
+    missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
         raise EvaluationError(
             f"{folder.name!r} is not the folder of a run: {', '.join(missing)} is missing.",

@@ -74,7 +74,7 @@ def test_the_curators_paths_are_for_the_curator(folder, tmp_path):
 @pytest.mark.privacy
 def test_an_older_local_file_is_closed_again(made, folder):
     (folder / writer.LOCAL).chmod(0o644)
-    writer.write(made, folder, local={})
+    writer.write(made, folder, local={}, again=True)
     assert stat.S_IMODE((folder / writer.LOCAL).stat().st_mode) == 0o600
 
 
@@ -174,13 +174,13 @@ def test_scenarios_go_along_with_their_figures(made, folder, schema):
     assert not (folder / writer.SCENARIOS).exists()
     other = Scenario(name="half the epsilon", task=TASK, budget=Budget(epsilon=0.5), synthesis=FAST)
     plan = design(schema, TASK, other.budget, made.plan.n, dag=DAG, synthesis=FAST)
-    writer.write(made, folder, scenarios=[(other, plan)])
+    writer.write(made, folder, scenarios=[(other, plan)], again=True)
     (row,) = json.loads((folder / writer.SCENARIOS).read_text())["scenarios"]
     assert row["name"] == "half the epsilon"
     assert row["budget"]["epsilon"] == 0.5
     assert row["figures"]["epsilon"] == plan.spent.epsilon
     assert row["plan_sha256"] == plan.hash
-    writer.write(made, folder)  # of an earlier run into the same folder
+    writer.write(made, folder, again=True)  # of an earlier run into the same folder
     assert not (folder / writer.SCENARIOS).exists()
 
 
@@ -284,7 +284,7 @@ def test_an_earlier_run_leaves_nothing_behind(made, folder, schema, frame):
     plan = design(schema, task, Budget(), 300, synthesis=FAST)
     other = release(plan, table, ledger=None, rng=np.random.default_rng())
     (folder / "signing-key.pem").write_text("as an earlier version wrote it")
-    writer.write(other, folder)
+    writer.write(other, folder, again=True)
     names = {path.name for path in folder.iterdir()}
     assert not names & {
         layout.GRAPH,

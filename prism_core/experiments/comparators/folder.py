@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,9 @@ from prism_core.experiments.comparators.run import Compared
 from prism_core.privacy.events import event_dict
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from prism_core.data.schema import Schema
     from prism_core.experiments.comparators.external import Foreign
+    from prism_core.experiments.comparators.plan import ComparatorPlan
 
 SYNTHETIC, PARQUET = "synthetic.csv", "synthetic.parquet"
 SCHEMA = "schema.yaml"
@@ -66,19 +66,31 @@ def document(made: Compared) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def contents(made: Compared | Foreign) -> dict[str, bytes]:
+    """The files of the folder by their names."""
+    told = document(made) if isinstance(made, Compared) else made.document()
+    parquet = io.BytesIO()
+    made.table.to_parquet(parquet, index=False)
+    text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False)
+    return {
+        SYNTHETIC: csv_text(made.table).encode("utf-8"),
+        PARQUET: parquet.getvalue(),
+        SCHEMA: schema_io.dumps(made.plan.schema).encode("utf-8"),
+        DOCUMENT: f"{text}\n".encode(),
+    }
+
+
+def size(plan: ComparatorPlan) -> int:
+    """Bytes that the files of a comparator may take; data-free."""
+    return 2**20 + 40 * plan.rows * len(plan.schema.names)
+
+
 def write(made: Compared | Foreign, out: str | Path) -> Path:
     """Write the folder; files of an earlier run in it are replaced."""
-    told = document(made) if isinstance(made, Compared) else made.document()
-    return _write(made.table, made.plan.schema, told, Path(out))
-
-
-def _write(table: pd.DataFrame, schema: Schema, told: dict[str, Any], folder: Path) -> Path:
+    folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / SYNTHETIC).write_bytes(csv_text(table).encode("utf-8"))
-    table.to_parquet(folder / PARQUET, index=False)
-    schema_io.save(schema, folder / SCHEMA)
-    text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / DOCUMENT).write_text(text + "\n", encoding="utf-8")
+    for name, content in contents(made).items():
+        (folder / name).write_bytes(content)
     return folder
 
 

@@ -1,0 +1,1 @@
+"""The charged steps from their inputs to what they leave: what pages and commands call."""
