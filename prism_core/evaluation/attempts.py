@@ -1,14 +1,21 @@
-"""What one learner trained on one side reached. Outside epsilon."""
+"""What one learner trained on one side reached, and how two of them compare. Outside epsilon."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from prism_core.evaluation.intervals import percentiles
+
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from prism_core.evaluation.bootstrap import Draws
+    from prism_core.evaluation.intervals import Interval
     from prism_core.evaluation.learners import Fitted
     from prism_core.evaluation.records import PredictedCurve, RocCurve
     from prism_core.evaluation.regressors import Regressor
@@ -22,6 +29,8 @@ class Attempt:
 
     Attributes:
         values: the scores that are defined, by metric name.
+        intervals: the 95% interval of each, over test rows.
+        draws: each in every resample of the test rows; the same resamples on every side.
         notes: sentences a reader needs to read them.
         curves: ROC curves; none for a numeric target.
         fitted: the classifier; None when nothing could be fitted, or for a numeric target.
@@ -33,7 +42,9 @@ class Attempt:
         outside_epsilon: True: read from private rows without noise.
     """
 
-    values: dict[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    draws: Mapping[str, Draws] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = ()
     curves: tuple[RocCurve, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False)
@@ -42,3 +53,30 @@ class Attempt:
     predicted: NDArray[np.float64] | None = field(default=None, repr=False)
     curve: PredictedCurve | None = None
     outside_epsilon: bool = True
+
+
+def difference_interval(one: Attempt, other: Attempt | None, name: str) -> Interval | None:
+    """The 95% interval of one score less the other, resample by resample.
+
+    Both were scored on the same test rows: what makes a resample easy for one makes it easy for
+    the other, so the difference is known better than either score. Outside epsilon.
+    """
+    if other is None or name not in one.draws or name not in other.draws:
+        return None
+    return percentiles(one.draws[name] - other.draws[name])
+
+
+def kept_interval(
+    made: Attempt, real: Attempt | None, floor: Attempt, name: str
+) -> Interval | None:  # fmt: skip
+    """The 95% interval of the share of what can be learned: (made - floor) / (real - floor).
+
+    None where the ceiling is not above the floor in nearly every resample: the share of nothing
+    is no number. Outside epsilon.
+    """
+    if real is None or any(name not in one.draws for one in (made, real, floor)):
+        return None
+    room = real.draws[name] - floor.draws[name]
+    good = room > 0.0
+    share = (made.draws[name] - floor.draws[name]) / np.where(good, room, np.nan)
+    return percentiles(share)

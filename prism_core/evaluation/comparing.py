@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import EvaluationError
 from prism_core.evaluation import fidelity
+from prism_core.evaluation.attempts import difference_interval
 from prism_core.evaluation.prediction import predict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.intervals import Interval
+    from prism_core.evaluation.prediction import Prediction
     from prism_core.evaluation.records import MetricRow
     from prism_core.evaluation.subject import Subject
 
@@ -63,6 +66,8 @@ class Standing:
         score: TSTR with its ceiling and floor: the AUC, or R^2 of a numeric target.
         rmse: of the same model of a numeric target, else None.
         calibration_error: of the same model; None for a numeric target.
+        difference: its score less that of the first line; None on the first line.
+        difference_interval: its 95% interval, on the same resamples of the test rows.
         task_distance: mean total variation distance over the pairs with the target.
         column_distance: mean l1 distance over columns.
         outside_epsilon: True: read from private rows without noise.
@@ -74,14 +79,25 @@ class Standing:
     regime: str
     rows: int
     score: MetricRow
-    calibration_error: float | None
+    calibration_error: MetricRow | None
     task_distance: float | None
     column_distance: float | None
     method: str = "PRISM"
     neighbours: str = ""
     charge: int | None = None
     rmse: MetricRow | None = None
+    difference: float | None = None
+    difference_interval: Interval | None = None
     outside_epsilon: bool = True
+
+    @property
+    def told_apart(self) -> bool | None:
+        """Whether the test rows tell its score from that of the first line: 0 lies outside the
+        interval of the difference. None where there is no interval."""
+        if self.difference_interval is None:
+            return None
+        low, high = self.difference_interval
+        return not low <= 0.0 <= high
 
 
 def compare(
@@ -89,15 +105,19 @@ def compare(
     candidates: Sequence[Candidate],
     progress: Callable[[float, str], None] = lambda _share, _text: None,
 ) -> tuple[Standing, ...]:
-    """Score every candidate on the same holdout, with the default learner.
+    """Score every candidate on the same holdout, with the default learner and all columns.
 
     Spends nothing and gives no guarantee: outside epsilon, for the curator only. Keeping the
     best of several releases by these numbers is itself a leak (`CHOOSING`).
+
+    Every line but the first comes with its difference from the first, on the same resamples of the
+    test rows.
 
     Raises:
         EvaluationError: when a candidate has other columns than the inspection.
     """
     found: list[Standing] = []
+    first: Prediction | None = None
     for place, candidate in enumerate(candidates):
         progress(place / len(candidates), f"scoring {place + 1:,} of {len(candidates):,}")
         if candidate.synthetic.schema.columns != subject.schema.columns:
@@ -106,20 +126,31 @@ def compare(
                 "same schema.",
                 field="candidates",
             )
-        found.append(_standing(replace(subject, synthetic=candidate.synthetic, s=()), candidate))
+        own = replace(subject, synthetic=candidate.synthetic, s=(), s_alone=False)
+        scored = predict(own)
+        found.append(_standing(own, candidate, scored, first))
+        first = scored if first is None else first
     return tuple(found)
 
 
-def _standing(subject: Subject, candidate: Candidate) -> Standing:
-    scored = predict(subject)
+def _standing(
+    subject: Subject, candidate: Candidate, scored: Prediction, first: Prediction | None
+) -> Standing:
     comparison = subject.comparison
     task = fidelity.task_rows(comparison, target=subject.target, features=subject.features)
     columns = fidelity.column_rows(comparison)
+    score, difference = scored.row(scored.score), None
+    if first is not None and score.value is not None:
+        other = first.row(first.score).value
+        difference = None if other is None else score.value - other
     return Standing(
         name=candidate.name, epsilon=candidate.epsilon, stamp=candidate.stamp,
         regime=candidate.regime, rows=candidate.synthetic.n,
-        score=scored.row(scored.score), rmse=scored.row("rmse") if scored.numeric else None,
-        calibration_error=None if scored.numeric else scored.row("calibration_error").value,
+        score=score, rmse=scored.row("rmse") if scored.numeric else None,
+        calibration_error=None if scored.numeric else scored.row("calibration_error"),
+        difference=difference,
+        difference_interval=None if first is None or difference is None
+        else difference_interval(scored.made, first.made, scored.score),
         task_distance=next(row.value for row in task if row.name == "task_tv_mean"),
         column_distance=columns[-1].value, method=candidate.method,
         neighbours=candidate.neighbours, charge=candidate.charge,

@@ -9,13 +9,14 @@ import numpy as np
 
 from prism_core.data.column import Column
 from prism_core.data.encoding import EncodedTable
+from prism_core.evaluation.intervals import area_interval, delong
 from prism_core.evaluation.learners import check_learners, fit
 from prism_core.evaluation.records import MetricRow
-from prism_core.evaluation.scoring import binary_auc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prism_core.evaluation.intervals import Interval
     from prism_core.evaluation.subject import Subject
 
 MOST_ROWS = 10_000
@@ -48,23 +49,28 @@ def discriminate(
     """
     check_learners((learner,))
     progress(0.0, "telling synthetic rows from real ones")
-    value, note = _auc(subject.synthetic, subject.holdout, learner, rng)
-    ceiling = None
+    value, interval, note = _auc(subject.synthetic, subject.holdout, learner, rng)
+    ceiling = ceiling_interval = None
     if subject.train is not None:
         progress(0.5, "telling real rows from real ones")
-        ceiling, _ = _auc(subject.train, subject.holdout, learner, rng)
+        ceiling, ceiling_interval, _ = _auc(subject.train, subject.holdout, learner, rng)
     return MetricRow(
         name="discriminator_auc", learner=learner, subject="synthetic or real", value=value,
-        floor=None, ceiling=ceiling, note=note,
+        floor=None, ceiling=ceiling, note=note, interval=interval,
+        ceiling_interval=ceiling_interval,
     )  # fmt: skip
 
 
 def _auc(
     made: EncodedTable, real: EncodedTable, learner: str, rng: np.random.Generator
-) -> tuple[float | None, str]:
+) -> tuple[float | None, Interval | None, str]:
+    """The mean area of both halves, its 95% interval, and a note.
+
+    Each half has rows of its own, so the variance of the mean is a quarter of the sum of DeLong's.
+    """
     size = min(made.n, real.n, MOST_ROWS)
     if size < FEWEST_ROWS:
-        return None, f"Fewer than {FEWEST_ROWS} rows on one side: nothing to tell apart by."
+        return None, None, f"Fewer than {FEWEST_ROWS} rows on one side: nothing to tell apart by."
     both, label = _stacked(
         made.take(rng.choice(made.n, size, replace=False)),
         real.take(rng.choice(real.n, size, replace=False)),
@@ -72,17 +78,14 @@ def _auc(
     half = np.zeros(2 * size, dtype=bool)
     half[rng.permutation(size)[: size // 2]] = True
     half[size + rng.permutation(size)[: size // 2]] = True
-    score = np.empty(2 * size)
-    areas: list[float] = []
+    found: list[tuple[float, float]] = []
     for inside in (half, ~half):
         fitted = fit(learner, both.take(np.flatnonzero(~inside)), target=label)
         test = both.take(np.flatnonzero(inside))
-        score[inside] = fitted.probabilities(test)[:, 1]
-        area = binary_auc(test.column(label) == 1, score[inside])
-        if area is not None:
-            areas.append(area)
+        found.append(delong(test.column(label) == 1, fitted.probabilities(test)[:, 1]))
+    area, variance = np.mean(found, axis=0)
     note = f"{size:,} rows of each side, twofold cross-fitting; 0.5 is chance."
-    return (float(np.mean(areas)), note) if areas else (None, "Only one side was drawn.")
+    return float(area), area_interval(area, variance / 2.0, size), note
 
 
 def _stacked(made: EncodedTable, real: EncodedTable) -> tuple[EncodedTable, str]:

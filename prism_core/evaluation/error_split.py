@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.data.counts import marginal_counts
+from prism_core.evaluation.intervals import Z95
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema import Schema
     from prism_core.evaluation.subject import Measured, Subject
-
-Z95 = 1.959963984540054
-"""Half-width of a two-sided 95% band, in standard deviations."""
 
 _Z_ONE_SIDED = 1.6448536269514722
 _SPREAD = 1.0 - 2.0 / math.pi

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import EvaluationError
 from prism_core.evaluation import fidelity
-from prism_core.evaluation.learners import check_learners
+from prism_core.evaluation.bootstrap import resamples
+from prism_core.evaluation.learners import check_learners, labelled
 from prism_core.evaluation.records import Evaluation
 from prism_core.evaluation.target import learners_of
 from prism_core.evaluation.tstr import predictive_rows, protected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy as np
 
     from prism_core.data.encoding import EncodedTable
 
@@ -27,6 +30,7 @@ def evaluate(
     s: Sequence[str] = (),
     learners: Sequence[str] | None = None,
     as_classes: bool = False,
+    rng: np.random.Generator | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Evaluation:
     """Compare synthetic rows with real ones, for one prediction task.
@@ -47,6 +51,8 @@ def evaluate(
             all of them.
         as_classes: tell the bins of a numeric target apart as classes, instead of predicting its
             value by squared loss.
+        rng: draws the resamples of the holdout rows that 95% intervals come from; None for the
+            same ones each time.
         progress: called with the share done (0 to 1) and what comes next; may raise to stop.
 
     Returns:
@@ -60,6 +66,7 @@ def evaluate(
     allowed = learners_of(synthetic.schema[target], as_classes=as_classes)
     learners = allowed if learners is None else learners
     check_learners(learners, allowed)
+    sampled = resamples(labelled(holdout, target).n, rng)
     steps = len(learners) * (1 if train is None else 2) + 2
     done = iter(range(steps + 1))
 
@@ -75,12 +82,14 @@ def evaluate(
         train=train,
         learners=learners,
         as_classes=as_classes,
+        sampled=sampled,
         progress=tell,
     )
     if learners and s and set(s) < set(names):
         rows = rows + protected_rows(
-            synthetic, holdout, target=target, s=s, train=train, as_classes=as_classes
-        )
+            synthetic, holdout, target=target, s=s, train=train, as_classes=as_classes,
+            sampled=sampled,
+        )  # fmt: skip
     tell("distances of columns")
     has_train = train is not None and train.n > 0
     comparison = fidelity.Comparison(

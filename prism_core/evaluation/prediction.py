@@ -11,23 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.evaluation.bootstrap import resamples
 from prism_core.evaluation.calibration import CalibrationCurve, calibration_curve
+from prism_core.evaluation.intervals import enough, percentiles
 from prism_core.evaluation.learners import check_learners, labelled
-from prism_core.evaluation.tstr import (
-    attempt,
-    floor_scores,
-    metric_row,
-    protected_rows,
-    scores_of,
-)
+from prism_core.evaluation.records import FROM_S
+from prism_core.evaluation.tstr import attempt, floor_scores, metric_row, scores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
     from prism_core.evaluation.attempts import Attempt
+    from prism_core.evaluation.bootstrap import Resamples
     from prism_core.evaluation.records import MetricRow, PredictedCurve, RocCurve, Side
     from prism_core.evaluation.subject import Subject
 
@@ -58,9 +56,11 @@ class Prediction:
     Attributes:
         learner: its name in `LEARNERS`, or in `REGRESSORS` for a numeric target.
         target: the column that is predicted.
+        features: the columns it was predicted from.
+        s_alone: whether these are the protected features S and others were left out.
         rows: auc, accuracy, log_loss, brier and calibration_error (level_error and weighted_kappa,
             too, of three or more classes in an order), or r2 and rmse of a numeric target; each
-            with floor and ceiling.
+            with floor and ceiling, and named "..._from_s" when `s_alone`.
         numeric: whether the target is predicted by squared loss; then there are no ROC,
             calibration and confusion, and `predicted` has a curve a side.
         predicted: what is predicted for each bin of a numeric target.
@@ -74,6 +74,7 @@ class Prediction:
 
     learner: str
     target: str
+    features: tuple[str, ...]
     rows: tuple[MetricRow, ...]
     roc: tuple[RocCurve, ...]
     calibration: tuple[CalibrationCurve, ...]
@@ -82,12 +83,13 @@ class Prediction:
     made: Attempt = field(repr=False)
     real: Attempt | None = field(repr=False)
     numeric: bool = False
+    s_alone: bool = False
     predicted: tuple[PredictedCurve, ...] = ()
     outside_epsilon: bool = True
 
     def row(self, name: str) -> MetricRow:
-        """The row of a metric."""
-        return next(row for row in self.rows if row.name == name)
+        """The row of a metric, whichever columns it was learned from."""
+        return next(row for row in self.rows if row.name.removesuffix(FROM_S) == name)
 
     @property
     def score(self) -> str:
@@ -107,6 +109,7 @@ def predict(
     subject: Subject,
     learner: str | None = None,
     progress: Callable[[float, str], None] = lambda _share, _text: None,
+    rng: np.random.Generator | None = None,
 ) -> Prediction:
     """Train on synthetic and on real rows, test on the holdout.
 
@@ -116,6 +119,8 @@ def predict(
         subject: what is inspected.
         learner: one of `subject.learners`; None for the first of them.
         progress: called with the share done and what comes next; may raise to stop.
+        rng: draws the resamples of the holdout rows that 95% intervals come from; None for the
+            same ones each time.
 
     Raises:
         EvaluationError: when the learner is unknown.
@@ -124,9 +129,10 @@ def predict(
     check_learners((learner,), subject.learners)
     target, features, by_class = subject.target, subject.features, subject.as_classes
     test = labelled(subject.holdout, target)
+    sampled = resamples(test.n, rng)
 
     def tried(side: Side, table: EncodedTable) -> Attempt:
-        return attempt(learner, side, table, test, target, features, as_classes=by_class)
+        return attempt(learner, side, table, test, target, features, sampled, as_classes=by_class)
 
     progress(0.0, "training on synthetic rows")
     made, real = tried("synthetic", subject.synthetic), None
@@ -134,26 +140,27 @@ def predict(
         progress(0.4, "training on real rows")
         real = tried("real", subject.train)
     progress(0.8, "scoring")
-    floor = floor_scores(test, target, subject.train, as_classes=by_class)
+    floor = floor_scores(test, target, subject.train, sampled, as_classes=by_class)
     names = scores_of(subject.schema[target], as_classes=by_class)
     rows = [metric_row(name, learner, test, target, made, real, floor) for name in names]
-    if subject.s and set(subject.s) < set(features) and learner == subject.learners[0]:
-        rows += protected_rows(
-            subject.synthetic, subject.holdout, target=target, s=subject.s,
-            train=subject.train, as_classes=by_class,
-        )  # fmt: skip
     found = Prediction(
-        learner=learner, target=target, rows=tuple(rows),
+        learner=learner, target=target, features=features, rows=tuple(rows),
         roc=made.curves + (real.curves if real else ()), calibration=(), confusion=(),
-        test=test, made=made, real=real, numeric=subject.numeric,
+        test=test, made=made, real=real, numeric=subject.numeric, s_alone=subject.s_alone,
     )  # fmt: skip
     if subject.numeric:
         curves = (side.curve for _, side in found.sides)
-        return replace(found, predicted=tuple(curve for curve in curves if curve is not None))
-    return _with_shapes(found)
+        found = replace(found, predicted=tuple(curve for curve in curves if curve is not None))
+    else:
+        found = _with_shapes(found, sampled)
+    if not subject.s_alone:
+        return found
+    return replace(
+        found, rows=tuple(replace(row, name=f"{row.name}{FROM_S}") for row in found.rows)
+    )
 
 
-def _with_shapes(found: Prediction) -> Prediction:
+def _with_shapes(found: Prediction, sampled: Resamples) -> Prediction:
     """Calibration, its error as a row, and confusion."""
     y = found.test.column(found.target)
     column = found.test.schema[found.target]
@@ -163,7 +170,9 @@ def _with_shapes(found: Prediction) -> Prediction:
     for side, made in found.sides:
         if made.proba is None:
             continue
-        curve = calibration_curve(found.learner, side, y, made.proba, labels)
+        curve = None
+        if enough("calibration_error", y, len(labels)):
+            curve = calibration_curve(found.learner, side, y, made.proba, labels, sampled)
         if curve is not None:
             curves.append(curve)
         tables.append(
@@ -172,15 +181,27 @@ def _with_shapes(found: Prediction) -> Prediction:
                 counts=confusion_counts(y, made.proba),
             )
         )  # fmt: skip
-    errors = {curve.trained_on: curve.error for curve in curves}
-    like = found.row("accuracy")
-    row = replace(
-        like, name="calibration_error", value=errors.get("synthetic"), floor=None,
-        ceiling=errors.get("real"),
-    )  # fmt: skip
+    row = _calibration_row(found.row("accuracy"), {curve.trained_on: curve for curve in curves})
     return replace(
         found, rows=(*found.rows, row), calibration=tuple(curves), confusion=tuple(tables)
     )
+
+
+def _calibration_row(like: MetricRow, curves: Mapping[Side, CalibrationCurve]) -> MetricRow:
+    """The error of both curves as a row, with the notes of another score of the same rows."""
+    made, real = curves.get("synthetic"), curves.get("real")
+    difference = None
+    if made is not None and real is not None:
+        assert made.draws is not None and real.draws is not None
+        difference = percentiles(made.draws - real.draws)
+    return replace(
+        like, name="calibration_error", floor=None, floor_interval=None,
+        value=None if made is None else made.error,
+        interval=None if made is None else made.interval,
+        ceiling=None if real is None else real.error,
+        ceiling_interval=None if real is None else real.interval,
+        difference_interval=difference,
+    )  # fmt: skip
 
 
 def confusion_counts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from prism_core.evaluation.error_split import Z95
+from prism_core.evaluation.intervals import Z95
 
 FIRM = 4.0
 """A number comes out when what it divides by is this many standard deviations of its noise."""

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.learners import LEARNERS
+
+if TYPE_CHECKING:
+    from prism_core.evaluation.intervals import Interval
 
 Side: TypeAlias = Literal["synthetic", "real"]
 
@@ -19,6 +22,17 @@ OUTSIDE_EPSILON = (
     "These numbers were read from the real rows without noise. They are not covered by epsilon "
     "and are meant for the data curator only."
 )
+
+ROOM = 0.02
+"""A ceiling less than this above the floor leaves next to nothing to learn: no share of it is
+taken."""
+
+FROM_S = "_from_s"
+"""Behind the name of a score whose model learned from the protected features S alone."""
+
+INTERVALS = ("interval", "floor_interval", "ceiling_interval", "difference_interval",
+             "kept_interval")  # fmt: skip
+"""The intervals of a row; each is None or a pair of finite numbers in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +43,8 @@ class MetricRow:
 
     Attributes:
         name: "auc", "accuracy", "log_loss", "brier" of classes, "level_error" and
-            "weighted_kappa" of ordered ones, "r2" and "rmse" of a numeric target; "l1_1way",
+            "weighted_kappa" of ordered ones, "r2" and "rmse" of a numeric target, each with
+            "_from_s" behind it where the model learned from S alone; "l1_1way",
             "tv_2way", "task_tv", "task_tv_mean", "task_tv_max", "task_tv_joint" or
             "correlation_difference".
         learner: the learner of a prediction metric, None for distances.
@@ -39,6 +54,10 @@ class MetricRow:
         ceiling: the same number for real training rows: TRTR for a prediction metric, the
             distance between real training and holdout rows for a distance.
         note: what a reader must know to read the number; a sentence, or "".
+        interval, floor_interval, ceiling_interval: 95% intervals over test rows of the three; None
+            where there is no number, and for distances.
+        difference_interval: of value less ceiling, on the same resamples of the test rows.
+        kept_interval: of `kept`, likewise.
         outside_epsilon: True for everything read from private rows without noise.
 
     Raises:
@@ -52,15 +71,45 @@ class MetricRow:
     floor: float | None
     ceiling: float | None
     note: str = ""
+    interval: Interval | None = None
+    floor_interval: Interval | None = None
+    ceiling_interval: Interval | None = None
+    difference_interval: Interval | None = None
+    kept_interval: Interval | None = None
     outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
+        for part in INTERVALS:
+            ends = getattr(self, part)
+            if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] <= ends[1]):
+                raise EvaluationError(
+                    f"{self.name}: {part} must be two numbers in order, or None.", field=part
+                )
         for part in ("value", "floor", "ceiling"):
             number = getattr(self, part)
             if number is not None and not math.isfinite(number):
                 raise EvaluationError(f"{self.name}: {part} must be a number or None.", field=part)
         if self.value is None and not self.note:
             raise EvaluationError(f"{self.name}: a row without a value needs a note.", field="note")
+
+    @property
+    def difference(self) -> float | None:
+        """Value less ceiling; None where one of them is not there."""
+        return None if self.value is None or self.ceiling is None else self.value - self.ceiling
+
+    @property
+    def kept(self) -> float | None:
+        """Share of what can be learned: (value - floor) / (ceiling - floor).
+
+        None for scores where less is better, and where the ceiling is less than `ROOM` above the
+        floor.
+        """
+        if self.value is None or self.ceiling is None or self.floor is None:
+            return None
+        if self.name.removesuffix(FROM_S) not in ("auc", "r2"):
+            return None
+        room = self.ceiling - self.floor
+        return (self.value - self.floor) / room if room > ROOM else None
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-safe values."""
@@ -72,6 +121,12 @@ class MetricRow:
             "floor": self.floor,
             "ceiling": self.ceiling,
             "note": self.note,
+            "difference": self.difference,
+            "kept": self.kept,
+            **{
+                part: None if (ends := getattr(self, part)) is None else list(ends)
+                for part in INTERVALS
+            },
             "outside_epsilon": self.outside_epsilon,
         }
 
@@ -87,6 +142,7 @@ class RocCurve:
         fpr: false positive rates, from 0 to 1, at most `scoring.CURVE_POINTS` of them.
         tpr: true positive rates at the same thresholds.
         auc: area under the full curve, before thinning.
+        interval: its 95% interval over test rows (DeLong).
         outside_epsilon: True: read from private rows without noise.
     """
 
@@ -96,6 +152,7 @@ class RocCurve:
     fpr: tuple[float, ...]
     tpr: tuple[float, ...]
     auc: float
+    interval: Interval | None = None
     outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
@@ -260,14 +317,21 @@ class Evaluation:
 
         ROC curves, pair matrices and the real shares of every column stay out: they describe
         the private rows in more detail than an export needs. "tstr" and "trtr" are the headline
-        `score` (R^2 of a numeric target) and its ceiling.
+        `score` (R^2 of a numeric target) and its ceiling, with their 95% intervals.
         """
         row = self.headline
+
+        def ends(part: str) -> list[float] | None:
+            found = None if row is None else getattr(row, part)
+            return None if found is None else list(found)
+
         return {
             "target": self.target,
             "score": self.score,
             "tstr": None if row is None else row.value,
             "trtr": None if row is None else row.ceiling,
+            "tstr_interval": ends("interval"),
+            "trtr_interval": ends("ceiling_interval"),
             "tstr_auc": self.tstr_auc,
             "trtr_auc": self.trtr_auc,
             "n_synthetic": self.n_synthetic,

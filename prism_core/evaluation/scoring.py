@@ -34,11 +34,14 @@ def binary_auc(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> float
     n_negative = len(positive) - n_positive
     if n_positive == 0 or n_negative == 0:
         return None
-    _, group, size = np.unique(score, return_inverse=True, return_counts=True)
-    # Tied scores share the mean of their ranks 1..n.
-    rank = np.cumsum(size) - (size - 1) / 2.0
-    rank_sum = float(rank[group][positive].sum())
+    rank_sum = float(midranks(score)[positive].sum())
     return (rank_sum - n_positive * (n_positive + 1) / 2.0) / (n_positive * n_negative)
+
+
+def midranks(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks from 1; tied values share the mean of theirs."""
+    _, group, size = np.unique(score, return_inverse=True, return_counts=True)
+    return (np.cumsum(size) - (size - 1) / 2.0)[group]
 
 
 def macro_auc(y: NDArray[np.integer], proba: NDArray[np.float64]) -> float | None:

@@ -7,6 +7,7 @@ epsilon and for the curator only.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,8 @@ import numpy as np
 from prism_core.evaluation import scoring
 from prism_core.evaluation.attempts import Attempt
 from prism_core.evaluation.bin_values import representatives
+from prism_core.evaluation.bootstrap import number_statistics
+from prism_core.evaluation.intervals import FEWEST, percentiles
 from prism_core.evaluation.learners import labelled
 from prism_core.evaluation.records import PredictedCurve
 from prism_core.evaluation.regressors import fit_numeric
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.bootstrap import Resamples
     from prism_core.evaluation.records import Side
 
 METRICS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float | None]] = {
@@ -48,6 +52,7 @@ def attempt_numeric(
     test: EncodedTable,
     target: str,
     features: Sequence[str],
+    sampled: Resamples,
 ) -> Attempt:
     """Fit a regression to one side and score it on the test rows (with a known target).
 
@@ -66,8 +71,8 @@ def attempt_numeric(
     shown = np.unique(rows.column(target))
     label = table.schema[target].labels()[shown[0]]
     alone = f"All {named} have {target} = {label}, so that is what is predicted everywhere."
-    return Attempt(
-        values=_defined(y, predicted),
+    return replace(
+        scored_numbers(y, predicted, sampled),
         notes=(alone,) if len(shown) == 1 else (),
         regressor=fitted,
         predicted=predicted,
@@ -75,7 +80,9 @@ def attempt_numeric(
     )
 
 
-def numeric_floor(test: EncodedTable, target: str, train: EncodedTable | None) -> dict[str, float]:
+def numeric_floor(
+    test: EncodedTable, target: str, train: EncodedTable | None, sampled: Resamples
+) -> Attempt:
     """Scores of the mean of the real training rows (else of the holdout itself).
 
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
@@ -83,9 +90,9 @@ def numeric_floor(test: EncodedTable, target: str, train: EncodedTable | None) -
     known = test if train is None else labelled(train, target)
     source = known if known.n else test
     if not source.n or not test.n:
-        return {}
+        return Attempt()
     mean = float(target_values(source, target).mean())
-    return _defined(target_values(test, target), np.full(test.n, mean))
+    return scored_numbers(target_values(test, target), np.full(test.n, mean), sampled)
 
 
 def numeric_notes(name: str, test: EncodedTable, target: str) -> list[str]:
@@ -99,6 +106,11 @@ def numeric_notes(name: str, test: EncodedTable, target: str) -> list[str]:
     if name == "r2" and np.ptp(test.column(target)) == 0:
         label = column.labels()[test.column(target)[0]]
         return [f"All holdout rows have {target} = {label}, so R² is not defined."]
+    if test.n < FEWEST:
+        return [
+            f"Fewer than {FEWEST} test rows have a known {target}: too few to score it, so there "
+            "is no number."
+        ]
     return [
         f"{target} counts as the middle of its declared bin ({column.level_count:,} bins), in "
         "training and in testing; what differs within a bin is not scored."
@@ -125,6 +137,24 @@ def predicted_curve(
     )  # fmt: skip
 
 
-def _defined(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> dict[str, float]:
+def scored_numbers(
+    y: NDArray[np.float64], predicted: NDArray[np.float64], sampled: Resamples
+) -> Attempt:
+    """The scores of a regression that are defined, with their intervals and resampled values.
+
+    Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+
+    Args:
+        y: shape (n,), values of the test rows.
+        predicted: shape (n,).
+        sampled: resamples of these rows.
+    """
+    if len(y) < FEWEST:
+        return Attempt()
     scores = {name: score(y, predicted) for name, score in METRICS.items()}
-    return {name: value for name, value in scores.items() if value is not None}
+    values = {name: value for name, value in scores.items() if value is not None}
+    statistics = number_statistics(y, predicted)
+    draws = sampled.scores({name: statistics[name] for name in values})
+    ends = {name: percentiles(drawn) for name, drawn in draws.items()}
+    intervals = {name: pair for name, pair in ends.items() if pair is not None}
+    return Attempt(values=values, intervals=intervals, draws=draws)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from prism_core.errors import EvaluationError
@@ -42,6 +42,7 @@ class Subject:
         train: the real rows they were made from, None when not at hand.
         target: the column that is predicted.
         s: the protected features.
+        s_alone: whether the target is predicted from them alone; see `from_s`.
         hidden: columns it is not predicted from: other targets of the release that are not in S.
         measured: what was measured, with how much noise; empty when it is not known.
         n: training rows of the release; public.
@@ -62,11 +63,14 @@ class Subject:
     n: int
     sampling: Literal["iid", "rounded"] = "rounded"
     as_classes: bool = False
+    s_alone: bool = False
 
     def __post_init__(self) -> None:
         check_tables(
             self.synthetic, self.holdout, self.train, target=self.target, features=None, s=self.s
         )
+        if self.s_alone and not self.s:
+            raise EvaluationError("There are no protected features to learn from.", field="s")
         if self.n < 1:
             raise EvaluationError("n must be a whole number above 0.", field="n")
         for query in self.measured:
@@ -84,9 +88,18 @@ class Subject:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """All columns but the target and what is hidden, in schema order."""
+        """All columns but the target and what is hidden, in schema order; or S alone."""
+        if self.s_alone:
+            return tuple(name for name in self.schema.names if name in self.s)
         out = {self.target, *self.hidden}
         return tuple(name for name in self.schema.names if name not in out)
+
+    @property
+    def from_s(self) -> Subject | None:
+        """The same with the target predicted from S alone; None where S is empty or leaves nothing
+        out."""
+        whole = set(replace(self, s_alone=False).features)
+        return replace(self, s_alone=True) if self.s and set(self.s) < whole else None
 
     @property
     def numeric(self) -> bool:

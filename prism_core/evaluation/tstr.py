@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.evaluation import scoring, squared_loss
-from prism_core.evaluation.attempts import Attempt
+from prism_core.evaluation.attempts import Attempt, difference_interval, kept_interval
+from prism_core.evaluation.bootstrap import class_statistics, resamples
+from prism_core.evaluation.intervals import (
+    auc_interval,
+    enough,
+    percentiles,
+    rare_classes,
+    share_interval,
+    too_few,
+)
 from prism_core.evaluation.learners import check_learners, fit, labelled
-from prism_core.evaluation.records import MetricRow, RocCurve
+from prism_core.evaluation.records import FROM_S, MetricRow, RocCurve
 from prism_core.evaluation.target import by_squared_loss, learners_of, ordered_classes
 
 if TYPE_CHECKING:
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
 
     from prism_core.data.column import Column
     from prism_core.data.encoding import EncodedTable
+    from prism_core.evaluation.bootstrap import Resamples
+    from prism_core.evaluation.intervals import Interval
     from prism_core.evaluation.records import Side
 
 METRICS: dict[str, Callable[[NDArray[np.integer], NDArray[np.float64]], float | None]] = {
@@ -64,6 +75,7 @@ def predictive_rows(
     train: EncodedTable | None = None,
     learners: Sequence[str] | None = None,
     as_classes: bool = False,
+    sampled: Resamples | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[tuple[MetricRow, ...], tuple[RocCurve, ...]]:
     """TSTR rows and ROC curves of every learner.
@@ -82,6 +94,8 @@ def predictive_rows(
         train: real training rows, for the ceiling.
         learners: which to try; None for all of `learners_of` the target.
         as_classes: tell the bins of a numeric target apart as classes instead.
+        sampled: resamples of the holdout rows with a known target, for the intervals; None for
+            those of `resamples`.
         progress: told what starts; may raise to stop.
 
     Raises:
@@ -93,18 +107,22 @@ def predictive_rows(
     check_learners(learners, allowed)
     names = scores_of(column, as_classes=as_classes)
     test = labelled(holdout, target)
-    floor = floor_scores(test, target, train, as_classes=as_classes)
+    sampled = resamples(test.n) if sampled is None else sampled
+    floor = floor_scores(test, target, train, sampled, as_classes=as_classes)
     rows: list[MetricRow] = []
     curves: list[RocCurve] = []
     for learner in learners:
         progress(f"{learner} on synthetic rows")
         made = attempt(
-            learner, "synthetic", synthetic, test, target, features, as_classes=as_classes
-        )
+            learner, "synthetic", synthetic, test, target, features, sampled,
+            as_classes=as_classes,
+        )  # fmt: skip
         real = None
         if train is not None:
             progress(f"{learner} on real rows")
-            real = attempt(learner, "real", train, test, target, features, as_classes=as_classes)
+            real = attempt(
+                learner, "real", train, test, target, features, sampled, as_classes=as_classes
+            )
         rows += [metric_row(name, learner, test, target, made, real, floor) for name in names]
         curves += made.curves + (real.curves if real else ())
     return tuple(rows), tuple(curves)
@@ -118,6 +136,7 @@ def protected_rows(
     s: Sequence[str],
     train: EncodedTable | None = None,
     as_classes: bool = False,
+    sampled: Resamples | None = None,
 ) -> tuple[MetricRow, ...]:
     """The AUC (or R^2) of the default learner from the protected features S alone.
 
@@ -129,9 +148,10 @@ def protected_rows(
     rows, _ = predictive_rows(
         synthetic, holdout, target=target, features=s, train=train,
         learners=learners_of(column, as_classes=as_classes)[:1], as_classes=as_classes,
+        sampled=sampled,
     )  # fmt: skip
     score = scores_of(column, as_classes=as_classes)[0]
-    return tuple(replace(row, name=f"{score}_from_s") for row in rows if row.name == score)
+    return tuple(replace(row, name=f"{score}{FROM_S}") for row in rows if row.name == score)
 
 
 def metric_row(
@@ -141,9 +161,9 @@ def metric_row(
     target: str,
     made: Attempt,
     real: Attempt | None,
-    floor: dict[str, float],
+    floor: Attempt,
 ) -> MetricRow:
-    """One score of both sides with its notes. Spends nothing; outside epsilon."""
+    """One score of both sides with its intervals and notes. Spends nothing; outside epsilon."""
     value = made.values.get(name)
     notes = [*made.notes]
     if real is None:
@@ -157,9 +177,14 @@ def metric_row(
         learner=learner,
         subject=target,
         value=value,
-        floor=floor.get(name),
+        floor=floor.values.get(name),
         ceiling=None if real is None else real.values.get(name),
         note=" ".join(notes),
+        interval=made.intervals.get(name),
+        floor_interval=floor.intervals.get(name),
+        ceiling_interval=None if real is None else real.intervals.get(name),
+        difference_interval=difference_interval(made, real, name),
+        kept_interval=kept_interval(made, real, floor, name) if name in ("auc", "r2") else None,
     )
 
 
@@ -170,16 +195,17 @@ def attempt(
     test: EncodedTable,
     target: str,
     features: Sequence[str],
+    sampled: Resamples,
     *,
     as_classes: bool = False,
 ) -> Attempt:
-    """Fit a learner to one side and score it on the test rows.
+    """Fit a learner to one side and score it on the test rows and their resamples.
 
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
     """
     column = table.schema[target]
     if by_squared_loss(column, as_classes=as_classes):
-        return squared_loss.attempt_numeric(learner, side, table, test, target, features)
+        return squared_loss.attempt_numeric(learner, side, table, test, target, features, sampled)
     rows = labelled(table, target)
     shown = np.unique(rows.column(target))
     refusal = _refusal(rows, shown, side, target)
@@ -187,9 +213,8 @@ def attempt(
         return Attempt(notes=(refusal,) if refusal else ())
     fitted = fit(learner, rows, target=target, features=features)
     proba = fitted.probabilities(test)
-    y = test.column(target)
-    return Attempt(
-        values=_scores(column, y, proba),
+    return replace(
+        scored_classes(column, test.column(target), proba, sampled),
         notes=_fit_notes(rows, shown, side, target, converged=fitted.converged),
         curves=_curves(learner, side, test, target, proba),
         fitted=fitted,
@@ -236,13 +261,14 @@ def _test_notes(name: str, test: EncodedTable, target: str) -> list[str]:
     column = test.schema[target]
     if not test.n:
         return [f"There are no holdout rows with a known {target}, so nothing can be scored."]
-    if name != "auc":
-        return []
-    present = np.unique(test.column(target))
-    if len(present) == 1:
+    y = test.column(target)
+    present = np.unique(y)
+    if name == "auc" and len(present) == 1:
         label = column.labels()[present[0]]
         return [f"All holdout rows have {target} = {label}, so the AUC is not defined."]
-    if column.level_count > 2:
+    if not enough(name, y, column.level_count):
+        return [too_few(y, target, column.labels()[: column.level_count])]
+    if name == "auc" and column.level_count > 2:
         return [
             f"Mean over the {len(present)} of {column.level_count} classes that the holdout "
             "shows, each against the rest."
@@ -250,16 +276,50 @@ def _test_notes(name: str, test: EncodedTable, target: str) -> list[str]:
     return []
 
 
-def _scores(column: Column, y: NDArray[np.integer], proba: NDArray[np.float64]) -> dict[str, float]:
-    """The scores of a classifier that are defined."""
-    every = METRICS | (ORDERED_METRICS if ordered_classes(column) else {})
-    scores = {name: score(y, proba) for name, score in every.items()}
-    return {name: value for name, value in scores.items() if value is not None}
+def scored_classes(
+    column: Column, y: NDArray[np.integer], proba: NDArray[np.float64], sampled: Resamples
+) -> Attempt:
+    """The scores of a classifier that are defined, with their intervals and resampled values.
+
+    The interval of an AUC of two classes is DeLong's; the others are percentiles of the resamples.
+    Spends nothing and gives no guarantee: outside epsilon, for the curator only.
+
+    Args:
+        column: the target.
+        y: shape (n,), class codes of the test rows.
+        proba: shape (n, classes).
+        sampled: resamples of these rows.
+    """
+    ordered = ordered_classes(column)
+    labels = column.labels()[: column.level_count]
+    every = METRICS | (ORDERED_METRICS if ordered else {})
+    values = {
+        name: value for name, score in every.items()
+        if enough(name, y, len(labels)) and (value := score(y, proba)) is not None
+    }  # fmt: skip
+    statistics = class_statistics(y, proba, ordered=ordered)
+    draws = sampled.scores({name: statistics[name] for name in values})
+    intervals: dict[str, Interval] = {}
+    for name, value in values.items():
+        ends = percentiles(draws[name])
+        if name == "auc" and len(labels) == 2:
+            ends = auc_interval(y == 1, proba[:, 1])
+        elif values.get("accuracy") in (0.0, 1.0) and name in ("accuracy", *ORDERED_METRICS):
+            # No resample differs from the rows: that is no certainty.
+            ends = share_interval(value * len(y), len(y)) if name == "accuracy" else None
+        if ends is not None:
+            intervals[name] = ends
+    return Attempt(values=values, intervals=intervals, draws=draws)
 
 
 def floor_scores(
-    test: EncodedTable, target: str, train: EncodedTable | None, *, as_classes: bool = False
-) -> dict[str, float]:
+    test: EncodedTable,
+    target: str,
+    train: EncodedTable | None,
+    sampled: Resamples,
+    *,
+    as_classes: bool = False,
+) -> Attempt:
     """Scores of the class shares of the real training rows (else of the holdout itself).
 
     Of a numeric target those of their mean.
@@ -268,15 +328,15 @@ def floor_scores(
     """
     column = test.schema[target]
     if by_squared_loss(column, as_classes=as_classes):
-        return squared_loss.numeric_floor(test, target, train)
+        return squared_loss.numeric_floor(test, target, train, sampled)
     known = test if train is None else labelled(train, target)
     source = known if known.n else test
     if not source.n or not test.n:
-        return {}
+        return Attempt()
     classes = column.level_count
     shares = np.bincount(source.column(target), minlength=classes) / source.n
     y = test.column(target)
-    return _scores(column, y, np.broadcast_to(shares, (test.n, classes)))
+    return scored_classes(column, y, np.broadcast_to(shares, (test.n, classes)), sampled)
 
 
 def _curves(
@@ -289,7 +349,10 @@ def _curves(
         counts = np.bincount(y, minlength=column.level_count)
         codes = [int(c) for c in np.argsort(-counts, kind="stable")[:MAX_CURVE_CLASSES]]
     curves: list[RocCurve] = []
+    rare = rare_classes(y, column.level_count)
     for code in codes:
+        if code in rare or (rare and column.level_count == 2):
+            continue
         positive = y == code
         points = scoring.roc_points(positive, proba[:, code])
         area = scoring.binary_auc(positive, proba[:, code])
@@ -303,6 +366,7 @@ def _curves(
                 fpr=tuple(points[0].tolist()),
                 tpr=tuple(points[1].tolist()),
                 auc=area,
+                interval=auc_interval(positive, proba[:, code]),
             )
         )
     return tuple(curves)
