@@ -385,6 +385,7 @@ def _place(config: RunConfig) -> str:
 def _evaluate(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import writer
     from prism_core.data.tables import read_table
+    from prism_core.evaluation.number_words import score_lines
     from prism_core.evaluation.targets import document as targets_document
     from prism_core.evaluation.targets import evaluate_targets
     from prism_core.workspace import (
@@ -419,17 +420,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         as_classes=arguments.classes,
     )
     document = targets_document(found, aims)
-    lines = ["outside epsilon: these numbers read real rows without noise", ""]
-    lines += [
-        f"{row['name']:24} {row['learner'] or '':22} {row['subject'][:30]:30} "
-        f"{_number(row['value'])} {_number(row['floor'])} {_number(row['ceiling'])}"
-        for row in document["metrics"]
-    ]
-    _emit(arguments, document, "\n".join(lines))
-
-
-def _number(value: float | None) -> str:
-    return f"{'-':>9}" if value is None else f"{value:z9.4f}"
+    _emit(arguments, document, "\n".join(score_lines(document["metrics"])))
 
 
 def _sample(arguments: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import EvaluationError, PrismError
 from prism_core.evaluation import CHOOSING, compare
+from prism_core.evaluation.number_words import amount, ends
 from prism_core.rehearsal.beside import rehearsed, standing_in
 from prism_core.workspace import candidate
 
@@ -47,6 +48,12 @@ def section() -> None:
         return
     standings, left_out = found
     table([_row(standing, on) for standing, on in standings], "compare")
+    st.caption(
+        "All scores are learned from all columns. Differences are to the first line on the same "
+        "rows, with 95% intervals on the same resamples of the test rows; where 0 lies inside, the "
+        "rows do not tell the two apart. The intervals hold the test rows alone: another run's "
+        "noise would move a line, too."
+    )
     if rivals:
         st.caption(
             "Lines scored on stand-in rows have a ceiling of their own and are to be read against "
@@ -126,11 +133,20 @@ def _row(found: Standing, on: str) -> dict[str, object]:
     free = "rehearsal" if "rehearsal" in found.stamp else "none"
     numeric = found.rmse is not None
     score, floor = ("R²", "always the mean") if numeric else ("AUC", "guessing")
-    more: dict[str, object] = (
-        {"calibration error": found.calibration_error} if found.rmse is None
-        else {"RMSE, trained on synthetic": found.rmse.value,
-              "RMSE, trained on real": found.rmse.ceiling}
-    )  # fmt: skip
+    more: dict[str, object] = {}
+    if found.rmse is not None:
+        more = {
+            "RMSE, trained on synthetic": found.rmse.value,
+            "95% interval, RMSE synthetic": ends(found.rmse.interval, amount),
+            "RMSE, trained on real": found.rmse.ceiling,
+            "95% interval, RMSE real": ends(found.rmse.ceiling_interval, amount),
+        }
+    elif found.calibration_error is not None:
+        more = {
+            "calibration error": found.calibration_error.value,
+            "95% interval, calibration": ends(found.calibration_error.interval),
+        }
+    apart = {None: "", True: "told apart", False: "not told apart"}[found.told_apart]
     return {
         "release": found.name, "method": found.method, "kind": found.stamp,
         "regime": found.regime or "knows no target", "epsilon": found.epsilon,
@@ -138,7 +154,11 @@ def _row(found: Standing, on: str) -> dict[str, object]:
         "charge": free if found.charge is None else f"number {found.charge}",
         "scored on": on, "synthetic rows": found.rows,
         f"{score}, trained on synthetic": found.score.value,
+        "95% interval, synthetic": ends(found.score.interval),
+        "less the first line": found.difference,
+        "95% interval, difference": ends(found.difference_interval), "by the test rows": apart,
         f"{score}, trained on real": found.score.ceiling,
+        "95% interval, real": ends(found.score.ceiling_interval),
         f"{score}, {floor}": found.score.floor, **more,
         "pairs with target (TV)": found.task_distance, "columns (l1)": found.column_distance,
         "note": found.score.note,

@@ -10,9 +10,12 @@ import streamlit as st
 
 from dashboard.widgets import chart, plain
 from prism_core.bundle.spreadsheet import csv_text
+from prism_core.evaluation.number_words import ends, three
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from prism_core.evaluation.intervals import Interval
 
 MARK = "outside epsilon"
 
@@ -20,6 +23,22 @@ MARK = "outside epsilon"
 def badge(text: str = "") -> None:
     """Says that what follows was read from private rows without noise."""
     st.markdown(f":red-badge[{MARK}] {plain(text)}")
+
+
+def score_card(
+    place: Any,  # noqa: ANN401
+    title: str,
+    value: float | None,
+    interval: Interval | None,
+    text: str,
+    form: Callable[[float], str] = three,
+) -> None:
+    """A score as a card, with its 95% interval below it."""
+    shown = ends(interval, form) if interval is not None and interval[0] < interval[1] else ""
+    place.metric(
+        title, "–" if value is None else form(value), border=True, help=text,
+        delta=f"95%: {shown}" if shown else None, delta_color="off", delta_arrow="off",
+    )  # fmt: skip
 
 
 def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, Any]]) -> None:

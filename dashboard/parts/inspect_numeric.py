@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.parts.inspect_figure import figure
+from dashboard.parts.inspect_figure import figure, score_card
 from dashboard.parts.inspect_work import inspection
 from dashboard.widgets import plain
 from prism_core.evaluation import by_squared_loss, sentences
+from prism_core.evaluation.number_words import amount, score_name
 from prism_core.figures import predicted_figure
 
 if TYPE_CHECKING:
@@ -39,19 +40,17 @@ def _changed() -> None:
     """What was worked out for the other kind goes."""
     now = inspection()
     now.subject = replace(now.subject, as_classes=bool(st.session_state["as_classes"]))
-    now.drop("predict:", "agreement:", "compare:")
+    now.drop("predict:", "agreement:", "compare:", "subgroups:")
 
 
 def numbers(found: Prediction, row: MetricRow, third: Any, fourth: Any) -> None:  # noqa: ANN401
     """The floor of R², and the error in the column's own unit."""
-    floor = "–" if row.floor is None else f"{row.floor:z.3f}"
-    third.metric("R², always the mean", floor, border=True,
-                 help="The floor: the mean of the training rows, no column looked at.")  # fmt: skip
+    score_card(third, "R², always the mean", row.floor, row.floor_interval,
+               "The floor: the mean of the training rows, no column looked at.")  # fmt: skip
     error = found.row("rmse")
-    value = "–" if error.value is None else sentences.amount(error.value)
-    fourth.metric("RMSE, trained on synthetic", value, border=True,
-                  help="Root of the mean squared error with all columns, in the unit of the "
-                  "column.")  # fmt: skip
+    score_card(fourth, f"{score_name(error.name)}, trained on synthetic", error.value,
+               error.interval, f"Root of the mean squared error from {found.learned_from}, in the "
+               "unit of the column.", amount)  # fmt: skip
     words = sentences.off_by(found)
     if words:
         st.markdown(plain(words))
@@ -60,6 +59,7 @@ def numbers(found: Prediction, row: MetricRow, third: Any, fourth: Any) -> None:
 def curves(found: Prediction) -> None:
     """Predicted against actual: ROC, calibration and confusion are for classes."""
     st.subheader("Predicted against actual", anchor=False)
+    st.caption(plain(f"Learned from {found.learned_from}."))
     rows = [
         {"trained on": curve.trained_on, "actual": actual, "mean prediction": mean,
          "10% below": low, "10% above": high, "rows": count}

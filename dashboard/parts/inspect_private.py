@@ -198,7 +198,8 @@ def _show(found: PrivateEvaluation, number: int) -> None:
     st.markdown(f"{badge} {found.notice}")
     table(rows, f"private_{number}", inside=found.covered)
     st.caption(
-        "The interval holds the noise alone; another sample of people would move the numbers, too."
+        "The interval holds the noise alone; another sample of people would move the numbers, too. "
+        "The model learned from all columns of the synthetic rows."
         + (f" Kept in {plain(str(_kept(found)))}." if _kept(found).is_file() else "")
     )
     st.download_button(

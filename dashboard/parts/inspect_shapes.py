@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.parts.inspect_error import statistics
-from dashboard.parts.inspect_figure import figure, table
+from dashboard.parts.inspect_figure import figure, score_card, table
 from dashboard.parts.inspect_work import ask, inspection
 from prism_core.evaluation import discriminate, fidelity, joint_shares, sentences
 from prism_core.figures import association_figure, column_figure, joint_figure
@@ -102,6 +102,5 @@ def _discriminator() -> None:
     if row is None:
         return
     left, right = st.columns([1, 3], vertical_alignment="center")
-    value = "–" if row.value is None else f"{row.value:z.3f}"
-    left.metric("AUC, synthetic or real", value, border=True, help="0.5 is chance.")
+    score_card(left, "AUC, synthetic or real", row.value, row.interval, "0.5 is chance.")
     right.markdown(sentences.discriminator(row))

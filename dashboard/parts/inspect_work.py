@@ -55,6 +55,7 @@ class Inspection:
         works: results by name.
         section: the section on screen.
         private: headline numbers bought in this session, newest last.
+        s_alone: whether the scores on screen are learned from S alone; None until it is chosen.
         compared: folders of other releases chosen for the comparison.
         private_epsilon: of the next headline numbers, as it is typed.
         session_epsilon: of the next session on the holdout, likewise.
@@ -66,6 +67,7 @@ class Inspection:
     subject: Subject = field(repr=False)
     works: dict[str, Work] = field(default_factory=dict, repr=False)
     section: str = ""
+    s_alone: bool | None = None
     private: list[PrivateEvaluation] = field(default_factory=list)
     compared: list[Path] = field(default_factory=list)
     private_epsilon: float = 0.2

@@ -24,6 +24,8 @@ from prism_core.data.code_groups import sentence
 from prism_core.data.column import level_text
 from prism_core.data.dates import day_text
 from prism_core.data.looks import sentences
+from prism_core.evaluation.number_words import percent as whole_percent
+from prism_core.evaluation.number_words import three
 from prism_core.markdown import pieces
 from prism_core.planning.bounds import bounds
 from prism_core.planning.deployments import DEPLOYMENTS, NOT_COMPARABLE
@@ -117,7 +119,7 @@ def _environment() -> Environment:
         "up": up, "small": small, "percent": percent, "eps": eps_text, "delta": delta_text,
         "sigma": sigma_text, "error": error_text, "share": share_text, "pieces": pieces,
         "title_of": metric_title, "count": count_text,
-        "number": lambda value: f"{value:,}", "three": lambda value: f"{value:z.3f}",
+        "number": lambda value: f"{value:,}", "three": three, "percent_of": whole_percent,
         "width": _width, "shown": _printable,
     }  # fmt: skip
     return made

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core.bundle.report_said import Said
 from prism_core.errors import BundleError
 from prism_core.evaluation.private import INSIDE_EPSILON, PRIVATE, REHEARSED
-from prism_core.evaluation.records import OUTSIDE_EPSILON
+from prism_core.evaluation.records import FROM_S, INTERVALS, OUTSIDE_EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from prism_core.evaluation.records import MetricRow
     from prism_core.rehearsal.summary import Estimate
 
-_PARTS = ("value", "floor", "ceiling")
+_PARTS = ("value", "floor", "ceiling", "kept")
 _TITLES = {
     "auc": "Area under the ROC curve (AUC)",
-    "auc_from_s": "AUC from the protected features S alone",
     "accuracy": "Accuracy",
     "log_loss": "Log loss",
     "brier": "Brier score",
@@ -33,7 +32,6 @@ _TITLES = {
     "level_error": "Mean number of levels off (ordered classes)",
     "weighted_kappa": "Kappa with quadratic weights (ordered classes)",
     "r2": "R² of a numeric target (1 is perfect, 0 is always giving the mean)",
-    "r2_from_s": "R² from the protected features S alone",
     "rmse": "Root mean squared error (RMSE), in the unit of the target",
     "l1_1way": "Distance of a single column (l1)",
     "tv_2way": "Distance of a pair (total variation)",
@@ -182,18 +180,26 @@ def _metric(row: object) -> bool:
     return (
         isinstance(row, dict)
         and all(isinstance(row.get(key), str) for key in ("name", "subject"))
+        and isinstance(row.get("note", ""), str)
         and all(row.get(key) is None or _finite(row.get(key)) for key in _PARTS)
+        and all(_ends(row.get(key)) for key in INTERVALS)
     )
+
+
+def _ends(interval: object) -> bool:
+    """Whether this is an interval, or none; a document of an earlier version has none."""
+    if interval is None:
+        return True
+    if not isinstance(interval, list) or len(interval) != 2 or not all(map(_finite, interval)):
+        return False
+    return interval[0] <= interval[1]
 
 
 def _number(row: object) -> bool:
     if not isinstance(row, dict) or not isinstance(row.get("name"), str):
         return False
-    interval = row.get("noise_interval_95")
-    known = interval is None or (
-        isinstance(interval, list) and len(interval) == 2 and all(map(_finite, interval))
-    )
-    return known and (row.get("value") is None or _finite(row.get("value")))
+    known = row.get("value") is None or _finite(row.get("value"))
+    return known and _ends(row.get("noise_interval_95"))
 
 
 def _finite(value: object) -> bool:
@@ -202,4 +208,6 @@ def _finite(value: object) -> bool:
 
 def metric_title(name: str) -> str:
     """A metric in words; its own name where there are none."""
-    return _TITLES.get(name, name.replace("_", " "))
+    own = name.removesuffix(FROM_S)
+    title = _TITLES.get(own, own.replace("_", " "))
+    return title if own == name else f"{title}, from the protected features S alone"

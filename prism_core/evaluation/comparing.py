@@ -92,8 +92,10 @@ class Standing:
 
     @property
     def told_apart(self) -> bool | None:
-        """Whether the test rows tell its score from that of the first line: 0 lies outside the
-        interval of the difference. None where there is no interval."""
+        """Whether the test rows tell its score from that of the first line.
+
+        They do where 0 lies outside the interval of the difference; None where there is none.
+        """
         if self.difference_interval is None:
             return None
         low, high = self.difference_interval

@@ -92,6 +92,11 @@ class Prediction:
         return next(row for row in self.rows if row.name.removesuffix(FROM_S) == name)
 
     @property
+    def learned_from(self) -> str:
+        """The columns it learns from, in words."""
+        return "the protected features S alone" if self.s_alone else "all columns"
+
+    @property
     def score(self) -> str:
         """The headline score: "r2" of a numeric target, else "auc"."""
         return "r2" if self.numeric else "auc"

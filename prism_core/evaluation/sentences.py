@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prism_core.evaluation.number_words import amount, percent, scored, three
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,87 +25,87 @@ if TYPE_CHECKING:
     from prism_core.evaluation.subgroups import Subgroup
 
 
-def leading(found: Prediction, regime: str = "") -> MetricRow:
-    """The AUC or R^2 of the headline: from S alone where all else is left out on purpose.
+NO_CEILING = (
+    "What real rows reach with all columns is no ceiling for this release: it uses effects of the "
+    "target and other columns outside S, which the causal regime leaves out on purpose because "
+    "what they say changes where the data come from elsewhere."
+)
+
+
+def s_first(regime: str) -> bool:
+    """Whether scores from S alone are those to read first.
 
     In the causal regime the synthetic rows say nothing on the target beyond S. What real rows
     reach with children and other columns is no ceiling that they were made for.
     """
-    inner = _from_s(found)
-    if regime == "causal" and inner is not None and inner.value is not None:
-        return inner
-    return found.row(found.score)
+    return regime == "causal"
 
 
-def _from_s(found: Prediction) -> MetricRow | None:
-    return next((row for row in found.rows if row.name == f"{found.score}_from_s"), None)
-
-
-def score_name(name: str) -> str:
-    """A score as a reader knows it."""
-    short = {
-        "auc": "AUC", "auc_from_s": "AUC from S", "r2": "R²", "r2_from_s": "R² from S",
-        "rmse": "RMSE", "level_error": "mean level error", "weighted_kappa": "weighted kappa",
-    }  # fmt: skip
-    return short.get(name, name.replace("_", " "))
-
-
-def trust(found: Prediction, regime: str = "") -> str:
-    """The headline: TSTR beside its ceiling and its floor.
-
-    Args:
-        found: one learner in full.
-        regime: of the release; see `leading`.
-    """
-    row = leading(found, regime)
+def trust(found: Prediction) -> str:
+    """The headline: TSTR beside its ceiling and its floor, each with its interval."""
+    row = found.row(found.score)
     score = "R²" if found.numeric else "AUC"
     if row.value is None:
         return f"There is no {score}. {row.note}"
     text = (
-        f"{'From the protected features S alone, a' if row is _from_s(found) else 'A'} model "
-        f"trained on the synthetic rows reaches an {score} of {row.value:z.3f} on real rows that "
-        "took no part in making them"
+        f"From {found.learned_from}, a model trained on the synthetic rows reaches an {score} of "
+        f"{scored(row.value, row.interval)} on real rows that took no part in making them"
     )
     if row.ceiling is None or row.floor is None:
         return f"{text}. {row.note}"
     guess = "always giving the mean" if found.numeric else "guessing"
     text += (
-        f"; trained on the real rows it reaches {row.ceiling:z.3f}, and {guess} {row.floor:z.3f}."
+        f"; trained on the real rows it reaches {scored(row.ceiling, row.ceiling_interval)}, and "
+        f"{guess} {scored(row.floor, row.floor_interval)}."
     )
-    room = row.ceiling - row.floor
-    if room <= 0.02:
-        return f"{text} There is next to nothing to learn from these columns, real or synthetic."
-    kept = (row.value - row.floor) / room
-    return f"{text} {_kept(kept)}"
+    return f"{text} {_kept(row)}"
 
 
-def _kept(kept: float) -> str:
-    if kept >= 1.0:
-        return "The synthetic rows carry all that this model can learn from the real ones."
-    if kept <= 0.0:
-        return "The synthetic rows carry nothing that this model could learn from the real ones."
-    return f"The synthetic rows carry {kept:.0%} of what this model can learn from the real ones."
-
-
-def beside(found: Prediction, regime: str = "") -> str:
-    """The comparison that the headline is not about, with the reason; "" where there is none."""
-    inner, whole = _from_s(found), found.row(found.score)
-    if inner is None or inner.value is None or inner.ceiling is None:
-        return ""
-    if leading(found, regime) is not inner:
+def _kept(row: MetricRow) -> str:
+    """How much of what can be learned the synthetic rows carry."""
+    if row.kept is None:
+        return "There is next to nothing to learn from these columns, real or synthetic."
+    if row.kept_interval is None:
         return (
-            f"From the protected features S alone: {inner.value:z.3f} trained on synthetic rows, "
-            f"{inner.ceiling:z.3f} trained on real rows. Columns outside S carry no extra "
-            "information on the target in the synthetic rows."
+            "How much of what real rows teach the synthetic rows carry cannot be told from so few "
+            "test rows."
         )
-    if whole.value is None or whole.ceiling is None:
+    share = scored(row.kept, row.kept_interval, percent)
+    return f"The synthetic rows carry {share} of what this model can learn from the real ones."
+
+
+def difference(row: MetricRow) -> str:
+    """Whether the test rows tell both sides apart; "" where it is not known."""
+    if row.difference is None or row.difference_interval is None:
         return ""
+    low, high = row.difference_interval
+    alike = low <= 0.0 <= high
     return (
-        f"From all columns: {whole.value:z.3f} trained on synthetic rows, {whole.ceiling:z.3f} "
-        "trained on real rows. That second number is no ceiling for this release: it uses effects "
-        "of the target and other columns outside S, which the causal regime leaves out on purpose "
-        "because what they say changes where the data come from elsewhere."
+        f"Trained on synthetic less trained on real rows: "
+        f"{scored(row.difference, row.difference_interval)}, on the same test rows. "
+        + ("0 lies inside: the test rows do not tell the two apart." if alike
+           else "0 lies outside: the test rows tell the two apart.")
+    )  # fmt: skip
+
+
+def beside(other: Prediction | None, regime: str = "") -> str:
+    """The comparison that the headline is not about, with the reason; "" where there is none.
+
+    Args:
+        other: the same learner with the other columns: all of them, or S alone.
+        regime: of the release.
+    """
+    row = None if other is None else other.row(other.score)
+    if other is None or row is None or row.value is None or row.ceiling is None:
+        return ""
+    text = (
+        f"From {other.learned_from}: {scored(row.value, row.interval)} trained on synthetic rows, "
+        f"{scored(row.ceiling, row.ceiling_interval)} trained on real rows."
     )
+    if other.s_alone:
+        reason = "Columns outside S carry no extra information on the target in the synthetic rows."
+        return f"{text} {reason}" + (f" {NO_CEILING}" if s_first(regime) else "")
+    return f"{text} {NO_CEILING}" if s_first(regime) else text
 
 
 def off_by(found: Prediction) -> str:
@@ -111,18 +113,19 @@ def off_by(found: Prediction) -> str:
     row = found.row("rmse")
     if row.value is None:
         return ""
-    text = f"Its predictions of {found.target} are off by {amount(row.value)} (root mean square)"
+    text = (
+        f"Its predictions of {found.target} from {found.learned_from} are off by "
+        f"{scored(row.value, row.interval, amount)} (root mean square)"
+    )
     others = [
-        f"{words} {amount(value)}"
-        for words, value in (("trained on real rows", row.ceiling), ("by the mean", row.floor))
+        f"{words} {scored(value, interval, amount)}"
+        for words, value, interval in (
+            ("trained on real rows", row.ceiling, row.ceiling_interval),
+            ("by the mean", row.floor, row.floor_interval),
+        )
         if value is not None
     ]
     return f"{text}; {', '.join(others)}." if others else f"{text}."
-
-
-def amount(value: float) -> str:
-    """A number in the unit of a column, with four digits."""
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def predicted(found: Prediction) -> str:
@@ -147,21 +150,37 @@ def curves(found: Prediction) -> str:
     if not found.roc:
         return found.row("auc").note
     parts = [
-        f"{curve.auc:z.3f} for {curve.class_label} trained on {curve.trained_on} rows"
-        for curve in found.roc
+        f"{found.target} = {label}: "
+        + ", ".join(
+            f"{scored(curve.auc, curve.interval)} trained on {curve.trained_on} rows"
+            for curve in found.roc
+            if curve.class_label == label
+        )
+        for label in dict.fromkeys(curve.class_label for curve in found.roc)
     ]
-    return f"Area under the ROC curve: {'; '.join(parts)}; guessing gives 0.500."
+    return (
+        f"Area under the ROC curve, learned from {found.learned_from}. {'; '.join(parts)}. "
+        "Guessing gives 0.500."
+    )
 
 
-def calibration(found: Sequence[CalibrationCurve]) -> str:
-    """The calibration figure in words."""
+def calibration(found: Sequence[CalibrationCurve], learned_from: str = "", note: str = "") -> str:
+    """The calibration figure in words.
+
+    Args:
+        found: a curve a side.
+        learned_from: the columns that both learned from, in words.
+        note: says why there are none.
+    """
     if not found:
-        return "There are no scored rows, so there is no calibration."
+        return note or "There are no scored rows, so there is no calibration."
     parts = [
-        f"{curve.error:z.3f} trained on {curve.trained_on} rows ({_leaning(curve)})"
+        f"{scored(curve.error, curve.interval)} trained on {curve.trained_on} rows "
+        f"({_leaning(curve)})"
         for curve in found
     ]
-    return f"Expected calibration error: {'; '.join(parts)}. 0 is best."
+    learned = f", learned from {learned_from}" if learned_from else ""
+    return f"Expected calibration error{learned}: {'; '.join(parts)}. 0 is best."
 
 
 def _leaning(curve: CalibrationCurve) -> str:
@@ -296,30 +315,40 @@ def discriminator(row: MetricRow) -> str:
         else "it tells them apart a little" if row.value < 0.75
         else "it tells them apart well"
     )  # fmt: skip
-    ceiling = "" if row.ceiling is None else f" Real rows against real rows: {row.ceiling:z.3f}."
+    ceiling = (
+        "" if row.ceiling is None
+        else f" Real rows against real rows: {scored(row.ceiling, row.ceiling_interval)}."
+    )  # fmt: skip
     return (
-        f"A classifier that is shown both kinds of rows has an AUC of {row.value:z.3f}: {verdict}."
+        f"A classifier that is shown both kinds of rows has an AUC of "
+        f"{scored(row.value, row.interval)}: {verdict}."
         f"{ceiling} {row.note} Being told apart is no privacy leak: it says that relations are "
         "missing which this release does not promise."
     )
 
 
-def subgroups(groups: Sequence[Subgroup], column: str, *, numeric: bool = False) -> str:
+def subgroups(
+    groups: Sequence[Subgroup], column: str, learned_from: str = "", *, numeric: bool = False
+) -> str:  # fmt: skip
     """The subgroup figure in words; `numeric` says that the scores are RMSEs."""
     known = [group for group in groups if group.synthetic is not None]
     hidden = sum(group.rows is None for group in groups)
+    few = sum(group.rows is not None and group.synthetic is None for group in groups)
     tail = f" {hidden:,} small groups are suppressed." if hidden else ""
+    tail += f" {few:,} groups have no number; the table says why." if few else ""
     if not known:
         return f"No level of {column} can be scored.{tail}"
     low = min(known, key=lambda group: group.synthetic or 0.0)
     high = max(known, key=lambda group: group.synthetic or 0.0)
     first, last = (
-        amount(group.synthetic or 0.0) if numeric else f"{group.synthetic:z.3f}"
+        scored(group.synthetic or 0.0, group.synthetic_interval, amount if numeric else three)
         for group in (low, high)
     )
+    learned = f", learned from {learned_from}," if learned_from else ""
     return (
-        f"By {column}, the {'RMSE' if numeric else 'AUC'} of the model trained on synthetic rows "
-        f"goes from {first} ({low.label}) to {last} ({high.label}).{tail}"
+        f"By {column}, the {'RMSE' if numeric else 'AUC'} of the model trained on synthetic rows"
+        f"{learned} goes from {first} for {column} = {low.label} to {last} for {column} = "
+        f"{high.label}.{tail}"
     )
 
 

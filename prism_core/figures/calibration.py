@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prism_core.evaluation.number_words import ends
 from prism_core.figures import theme
 
 if TYPE_CHECKING:
@@ -18,14 +19,21 @@ MOST_CLASSES = 12
 """Classes drawn in a confusion matrix; the table beside it holds all."""
 
 
-def calibration_figure(curves: Sequence[CalibrationCurve]) -> go.Figure:
+def calibration_figure(
+    curves: Sequence[CalibrationCurve], note: str = "", learned_from: str = ""
+) -> go.Figure:  # fmt: skip
     """One line for each side, beside the diagonal of a perfect forecast. Outside epsilon.
+
+    A bar at each point is the 95% interval of its observed share.
 
     Args:
         curves: of one learner.
+        note: says why there are none.
+        learned_from: the columns that the models learned from, in words.
     """
     if not curves:
-        return theme.sentence_figure("There are no scored rows, so there is no calibration.")
+        why = note or "There are no scored rows, so there is no calibration."
+        return theme.sentence_figure(why)
     share = {"range": [-0.02, 1.02], "dtick": 0.2, "tickformat": ".0%"}
     figure = theme.new_figure(
         height=440,
@@ -40,6 +48,7 @@ def calibration_figure(curves: Sequence[CalibrationCurve]) -> go.Figure:
     for curve in curves:
         made = curve.trained_on == "synthetic"
         name = f"Trained on {curve.trained_on} rows: error {curve.error:.3f}"
+        name += f" ({ends(curve.interval)})" if curve.interval else ""
         figure.add_scatter(
             x=list(curve.predicted), y=list(curve.observed), mode="lines+markers", name=name,
             line={
@@ -47,12 +56,18 @@ def calibration_figure(curves: Sequence[CalibrationCurve]) -> go.Figure:
                 "dash": "solid" if made else "dash",
             },
             marker={"size": 8, "symbol": "circle" if made else "diamond"},
-            customdata=list(curve.rows),
-            hovertemplate="predicted %{x:.1%}<br>observed %{y:.1%}<br>%{customdata:,} rows"
+            error_y={
+                "type": "data", "symmetric": False, "thickness": 1, "width": 3,
+                "array": [b - y for b, y in zip(curve.high, curve.observed, strict=True)],
+                "arrayminus": [y - a for a, y in zip(curve.low, curve.observed, strict=True)],
+            },
+            customdata=list(zip(curve.rows, curve.low, curve.high, strict=True)),
+            hovertemplate="predicted %{x:.1%}<br>observed %{y:.1%} (95% interval "
+            "%{customdata[1]:.1%} to %{customdata[2]:.1%})<br>%{customdata[0]:,} rows"
             "<extra></extra>",
         )  # fmt: skip
     place = {"x": 0.02, "xanchor": "left", "y": 0.98, "yanchor": "top", "orientation": "v"}
-    figure.update_layout(legend=place)
+    figure.update_layout(legend=place | theme.legend_title(learned_from))
     return figure
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.evaluation.learners import LEARNER_LABELS
+from prism_core.evaluation.number_words import amount, ends, three
+from prism_core.evaluation.records import FROM_S
 from prism_core.figures import theme
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
+    from prism_core.evaluation.intervals import Interval
     from prism_core.evaluation.records import Evaluation, MetricRow
 
 METRIC_TITLES = {
@@ -20,26 +23,33 @@ METRIC_TITLES = {
     "log_loss": "Log loss in nats (lower is better)",
     "brier": "Brier score (lower is better)",
     "calibration_error": "Expected calibration error (lower is better)",
-    "auc_from_s": "Area under the ROC curve from S alone (higher is better)",
     "level_error": "Mean number of levels off (lower is better)",
     "weighted_kappa": "Kappa with quadratic weights (higher is better)",
     "r2": "R² (higher is better; 0 is always giving the mean)",
-    "r2_from_s": "R² from S alone (higher is better)",
     "rmse": "Root mean squared error, in the unit of the column (lower is better)",
 }
-"""Axis titles of the prediction metrics."""
+"""Axis titles of the prediction metrics; `axis_title` for those that were learned from S alone."""
 
 _MARKS = (
     ("floor", "Guessing without any column (floor)", theme.FLOOR, "line-ns-open", "bottom center"),
     ("ceiling", "Trained on real rows", theme.REAL, "diamond-open", "bottom center"),
     ("value", "Trained on synthetic rows", theme.SYNTHETIC, "circle", "top center"),
 )
+_SHIFT = {"value": -0.14, "ceiling": 0.1, "floor": 0.1}
+
+
+def axis_title(name: str) -> str:
+    """The axis title of a score; one of S alone says so."""
+    own = name.removesuffix(FROM_S)
+    title = METRIC_TITLES.get(own, theme.safe(own))
+    return title if own == name else f"{title}, from S alone"
 
 
 def metric_figure(evaluation: Evaluation, name: str = "auc") -> go.Figure:
     """A dot per learner trained on synthetic rows, on the line from its floor to its ceiling.
 
-    A score that is not defined is replaced by the sentence that says why. Outside epsilon.
+    A bar at each mark is its 95% interval over test rows; the text beside a mark names its ends. A
+    score that is not defined is replaced by the sentence that says why. Outside epsilon.
 
     Args:
         evaluation: the result to draw.
@@ -61,8 +71,8 @@ def learners_figure(found: Sequence[MetricRow], name: str = "auc") -> go.Figure:
         return theme.sentence_figure(f"No learner was scored by {name}.")
     labels = [LEARNER_LABELS.get(row.learner or "", row.learner or "") for row in rows]
     figure = theme.new_figure(
-        height=130 + 72 * len(rows),
-        xaxis={"title": {"text": METRIC_TITLES.get(name, theme.safe(name))}, "showgrid": True},
+        height=140 + 96 * len(rows),
+        xaxis={"title": {"text": axis_title(name)}, "showgrid": True},
         yaxis=theme.rows_axis(labels)
         | {"ticktext": [theme.safe(label).replace(", ", ",<br>", 1) for label in labels]},
     )
@@ -117,16 +127,37 @@ def _points(
         for place, row in enumerate(rows)
         if (number := getattr(row, part)) is not None
     ]
+    intervals = [_interval(rows[place], part) for place, _ in found]
+    form = amount if any(abs(number) >= 100 for _, number in found) else three
     figure.add_scatter(
         x=[number for _, number in found],
-        y=[place for place, _ in found],
+        # The three stand at heights of their own: their bars overlap.
+        y=[place + _SHIFT[part] for place, _ in found],
+        error_x={
+            "type": "data", "symmetric": False, "thickness": 2, "width": 5, "color": colour,
+            "array": [0.0 if i is None else max(0.0, i[1] - x)
+                      for i, (_, x) in zip(intervals, found, strict=True)],
+            "arrayminus": [0.0 if i is None else max(0.0, x - i[0])
+                           for i, (_, x) in zip(intervals, found, strict=True)],
+        },
         mode="markers+text",
         marker={"color": colour, "symbol": symbol, "size": 14, "line": {"width": 2.5}},
-        text=[f"{number:z.3f}" if abs(number) < 100 else f"{number:,.0f}" for _, number in found],
+        text=[
+            form(number) + (f" ({ends(i, form)})" if i and i[0] < i[1] else "")
+            for i, (_, number) in zip(intervals, found, strict=True)
+        ],
         textposition=position,
         textfont={"size": 12},
         name=legend,
-        customdata=[theme.safe(labels[place]) for place, _ in found],
-        hovertemplate=f"%{{customdata}}<br>{legend}: %{{x:.4f}}<extra></extra>",
+        customdata=[
+            [theme.safe(labels[place]), f", 95% interval {ends(i, form)}" if i else ""]
+            for i, (place, _) in zip(intervals, found, strict=True)
+        ],
+        hovertemplate=f"%{{customdata[0]}}<br>{legend}: %{{x:.4f}}%{{customdata[1]}}"
+        "<extra></extra>",
         cliponaxis=False,
-    )
+    )  # fmt: skip
+
+
+def _interval(row: MetricRow, part: str) -> Interval | None:
+    return row.interval if part == "value" else getattr(row, f"{part}_interval")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.errors import EvaluationError
+from prism_core.evaluation.number_words import ends
 from prism_core.figures import theme
 
 if TYPE_CHECKING:
@@ -40,12 +41,15 @@ def roc_figure(evaluation: Evaluation, learner: str | None = None) -> go.Figure:
     return curves_figure(curves, evaluation.find("auc", chosen)[0].note)
 
 
-def curves_figure(curves: Sequence[RocCurve], note: str = "") -> go.Figure:
+def curves_figure(
+    curves: Sequence[RocCurve], note: str = "", learned_from: str = ""
+) -> go.Figure:  # fmt: skip
     """The same for the curves of one learner, from wherever they come. Outside epsilon.
 
     Args:
-        curves: what to draw.
+        curves: what to draw; each is named with its area and that area's 95% interval.
         note: says why there are none.
+        learned_from: the columns that the models learned from, in words.
     """
     if not curves:
         return theme.sentence_figure(note or "There is no curve to draw.")
@@ -61,7 +65,8 @@ def curves_figure(curves: Sequence[RocCurve], note: str = "") -> go.Figure:
     for curve in curves:
         _add(figure, curve, labels)
     corner = {"x": 0.99, "xanchor": "right", "y": 0.02, "yanchor": "bottom", "orientation": "v"}
-    figure.update_layout(legend=corner if len(labels) == 1 else _beside())
+    place = corner if len(labels) == 1 else _beside()
+    figure.update_layout(legend=place | theme.legend_title(learned_from))
     return figure
 
 
@@ -85,7 +90,8 @@ def _add(figure: go.Figure, curve: RocCurve, labels: list[str]) -> None:
             "width": 2.5,
             "dash": "solid" if curve.trained_on == "synthetic" else "dash",
         },
-        name=f"{name}: AUC {curve.auc:.3f}",
+        name=f"{name}: AUC {curve.auc:.3f}"
+        + (f" ({ends(curve.interval)})" if curve.interval else ""),
         hovertemplate=(
             f"{name}<br>false positives %{{x:.1%}}<br>true positives %{{y:.1%}}<extra></extra>"
             if single

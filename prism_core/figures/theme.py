@@ -151,6 +151,14 @@ def legend_above() -> dict[str, Any]:
     }
 
 
+def legend_title(learned_from: str) -> dict[str, Any]:
+    """A legend's heading: which columns the models learned from, and what stands in brackets."""
+    if not learned_from:
+        return {}
+    text = f"Learned from {safe(learned_from)}; 95% intervals in brackets"
+    return {"title": {"text": text, "font": {"size": 12}}}
+
+
 def sentence_figure(text: str) -> go.Figure:
     """A figure that says why there is nothing to draw."""
     figure = new_figure(height=160, xaxis={"visible": False}, yaxis={"visible": False})

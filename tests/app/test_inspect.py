@@ -175,11 +175,13 @@ def test_every_section_has_its_words(make, section, words):
 def test_sections_are_worked_out_when_they_are_opened_and_once(make):
     project = opened(make())
     test = page(project)
-    assert set(project.inspection.works) == {"predict:logistic_onehot", "agreement:logistic_onehot"}
-    first = project.inspection.works["predict:logistic_onehot"]
+    assert set(project.inspection.works) == {
+        "predict:logistic_onehot:S", "predict:logistic_onehot", "agreement:logistic_onehot:S",
+    }  # fmt: skip
+    first = project.inspection.works["predict:logistic_onehot:S"]
     project.inspection.section = "Subgroups"
     test = page(project, "Subgroups")
-    assert project.inspection.works["predict:logistic_onehot"] is first
+    assert project.inspection.works["predict:logistic_onehot:S"] is first
     test.number_input(key="subgroup_least").set_value(100_000)
     settled(test, project)
     assert "small groups are suppressed" in texts(test)
@@ -188,11 +190,11 @@ def test_sections_are_worked_out_when_they_are_opened_and_once(make):
 def test_slow_tests_run_on_request(make):
     project = opened(make())
     test = page(project)
-    assert "agreement:gradient_boosting" not in project.inspection.works
+    assert "agreement:gradient_boosting:S" not in project.inspection.works
     test.selectbox(key="trust_learner").select("gradient_boosting")
     settled(test, project)
-    assert "predict:gradient_boosting" in project.inspection.works
-    assert "agreement:gradient_boosting" not in project.inspection.works
+    assert "predict:gradient_boosting:S" in project.inspection.works
+    assert "agreement:gradient_boosting:S" not in project.inspection.works
     assert not test.button(key="agreement_run").disabled
     test = page(project, "Columns and pairs")
     assert "discriminator" not in project.inspection.works
@@ -217,11 +219,11 @@ def test_work_that_fails_is_a_sentence_without_values(make):
     def broken(_tell):
         raise ValueError("CANARY-7391")
 
-    project.inspection.start("predict:logistic_onehot", broken)
+    project.inspection.start("predict:logistic_onehot:S", broken)
     test = page(project)
     assert "could not be worked out (ValueError)" in texts(test)
     assert "CANARY" not in texts(test)
-    test.button(key="retry_predict:logistic_onehot").click()
+    test.button(key="retry_predict:logistic_onehot:S").click()
     settled(test, project)
     assert "reaches an AUC of" in texts(test)
 
@@ -234,11 +236,11 @@ def test_work_can_be_stopped(make):
             tell(0.5, "counting")
             time.sleep(0.02)
 
-    work = project.inspection.start("predict:logistic_onehot", endless)
+    work = project.inspection.start("predict:logistic_onehot:S", endless)
     test = AppTest.from_file(str(APP), default_timeout=60)
     test.session_state["project"] = project
     test.switch_page("pages/inspect.py").run()
-    test.button(key="stop_predict:logistic_onehot").click().run()
+    test.button(key="stop_predict:logistic_onehot:S").click().run()
     assert work.stop
     assert "Stopped. Nothing was kept" in str(work.future.exception(timeout=10))
 
@@ -334,11 +336,70 @@ def test_the_headline_of_a_causal_release_is_about_s(make):
     project = opened(make())
     assert project.inspection.certificate["task"]["regime"] == "causal"
     test = page(project, "Can I trust it?")
-    found = project.inspection.done("predict:")["predict:logistic_onehot"]
-    (inner,) = [row for row in found.rows if row.name == "auc_from_s"]
-    shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["AUC from S, trained on real"] == f"{inner.ceiling:.3f}"
+    done = project.inspection.done("predict:")
+    inner, whole = (done[f"predict:logistic_onehot{end}"].row("auc") for end in (":S", ""))
+    assert cards(test)["AUC from S, trained on real"] == f"{inner.ceiling:.3f}"
     assert "no ceiling for this release" in texts(test)
+    assert f"From all columns: {whole.value:.3f} (95% interval " in texts(test)
+
+
+def cards(test: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in test.metric}
+
+
+def test_cards_curves_and_subgroups_learn_from_the_columns_that_were_chosen(make):
+    """The cards spoke of S and the curves below of all columns, without saying so."""
+    project = opened(make())
+    test = page(project)
+    for s_alone, columns, score in (
+        (True, "the protected features S alone", "AUC from S"), (False, "all columns", "AUC"),
+    ):  # fmt: skip
+        if not s_alone:
+            test.segmented_control(key="inspect_columns").set_value(False)
+            settled(test, project)
+        assert project.inspection.s_alone == s_alone
+        found = project.inspection.done("predict:")[f"predict:logistic_onehot{':S' * s_alone}"]
+        auc = found.row("auc")
+        low, high = auc.interval
+        card = next(m for m in test.metric if m.label == f"{score}, trained on synthetic")
+        assert (card.value, card.delta) == (f"{auc.value:.3f}", f"95%: {low:.3f} to {high:.3f}")
+        shown = texts(test)
+        assert f"#### From {columns}, a model trained" in shown
+        assert f"ROC curve, learned from {columns}. readmitted = true: {auc.value:.3f} (" in shown
+        assert f"Expected calibration error, learned from {columns}: " in shown
+        assert f"Trained on synthetic rows, from {columns}. Logistic" in shown
+        assert f"learned from {columns}, goes from" in texts(page(project, "Subgroups"))
+        test = page(project, "Can I trust it?")
+
+
+def test_every_score_has_its_interval_in_the_tables(make):
+    earlier, project = make("first", seed=2), opened(make("second", seed=3))
+    project.earlier = [earlier.folder]
+    trust = page(project)
+    for name in ("95% interval, synthetic", "95% interval, real"):
+        (scores,) = [f.value for f in trust.dataframe if "real (TRTR)" in f.value and
+                     len(f.value) > 5]  # fmt: skip
+        assert scores[name].str.fullmatch(r"[\d.,]+ to [\d.,]+").all()
+    (groups,) = [f.value for f in page(project, "Subgroups").dataframe]
+    scored = groups[groups["AUC, trained on synthetic"].notna()]
+    assert len(scored)
+    for name in ("synthetic", "real", "accuracy", "calibration"):
+        assert scored[f"95% interval, {name}"].str.contains(" to ").all()
+    (lines,) = [f.value for f in page(project, "Compare").dataframe]
+    assert lines["95% interval, synthetic"].str.contains(" to ").all()
+    assert lines["by the test rows"].tolist()[1] in ("told apart", "not told apart")
+    assert lines["95% interval, difference"].tolist()[0] == ""
+
+
+def test_fewer_than_ten_cases_are_a_sentence_in_place_of_every_score(make):
+    project = make()
+    codes = np.array(project.holdout.codes)
+    codes[:, -1] = np.arange(len(codes)) < 9
+    project.holdout = replace(project.holdout, codes=codes)
+    test = page(opened(project))
+    sides = ("AUC from S, trained on synthetic", "AUC from S, trained on real", "AUC, guessing")
+    assert {cards(test)[name] for name in (*sides, "Calibration error from S")} == {"–"}
+    assert "Fewer than 10 test rows have readmitted = true: too few to score it" in texts(test)
 
 
 NUMBER = {"target": "age", "edges": (("readmitted", "age"), ("smoker", "age"))}
@@ -350,7 +411,7 @@ def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
     test = page(project)
     labels = {metric.label for metric in test.metric}
     assert labels >= {"R² from S, trained on synthetic", "R² from S, trained on real",
-                      "R², always the mean", "RMSE, trained on synthetic"}  # fmt: skip
+                      "R², always the mean", "RMSE from S, trained on synthetic"}  # fmt: skip
     shown = texts(test)
     assert "model trained on the synthetic rows reaches an R² of" in shown
     assert "are off by" in shown
@@ -359,7 +420,7 @@ def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
     test.selectbox(key="trust_learner_numeric").select("gradient_boosting")
     test.selectbox(key="metric_choice_numeric").select("rmse")
     settled(test, project)
-    assert "predict:gradient_boosting" in project.inspection.works
+    assert "predict:gradient_boosting:S" in project.inspection.works
     assert "Gradient boosting" in frames(test)
     test = page(project, "Subgroups")
     assert "the RMSE of the model" in texts(test)

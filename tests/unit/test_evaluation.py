@@ -276,7 +276,7 @@ def test_an_ordinary_evaluation(three):
 
 
 def test_floor_comes_from_the_real_training_rows(rng):
-    holdout = with_target(draw(rng, 4), [1, 1, 1, 0])
+    holdout = with_target(draw(rng, 40), [1, 1, 1, 0] * 10)
     train = with_target(draw(rng, 4), [0, 0, 0, 1])
     rows = evaluate(draw(rng, 50), holdout, target="y", train=train, learners=LEARNERS[:1])
     floor = {row.name: row.floor for row in rows.rows[:4]}
@@ -302,13 +302,15 @@ def test_single_class_synthetic_rows_give_a_sentence(three):
     assert {curve.trained_on for curve in found.roc} == {"real"}
 
 
-def test_single_class_holdout_has_no_auc_but_other_scores(three):
+def test_single_class_holdout_has_a_sentence_in_place_of_every_score(three):
     synthetic, holdout, train = three
     found = evaluate(synthetic, with_target(holdout, 0), target="y", train=train)
     for row in found.find("auc"):
         assert (row.value, row.floor, row.ceiling) == (None, None, None)
         assert "All holdout rows have y = false" in row.note
-    assert all(row.value is not None for row in found.find("brier"))
+    for row in found.find("brier"):
+        assert (row.value, row.floor, row.ceiling) == (None, None, None)
+        assert "Fewer than 10 test rows have y = true" in row.note
     assert found.roc == ()
 
 
@@ -531,6 +533,13 @@ def test_to_dict_is_json_with_the_promised_keys(three):
         "floor",
         "ceiling",
         "note",
+        "interval",
+        "floor_interval",
+        "ceiling_interval",
+        "difference",
+        "difference_interval",
+        "kept",
+        "kept_interval",
         "outside_epsilon",
     }
     assert len(again["metrics"]) == len(found.rows)

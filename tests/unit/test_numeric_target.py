@@ -40,6 +40,7 @@ from prism_core.evaluation import (
     sentences,
     subgroups,
 )
+from prism_core.evaluation.number_words import amount, score_name
 from prism_core.evaluation.regressors import ridge_terms
 from prism_core.evaluation.squared_loss import target_values
 from prism_core.figures import learners_figure, predicted_figure, subgroup_figure
@@ -352,16 +353,21 @@ def test_the_words_speak_of_r2_and_rmse(found):
     r2, rmse = found.row("r2"), found.row("rmse")
     text = sentences.trust(found)
     assert f"an R² of {r2.value:.3f}" in text
-    assert f"it reaches {r2.ceiling:.3f}, and always giving the mean" in text
-    assert "AUC" not in text + sentences.beside(found, "causal") + sentences.off_by(found)
-    assert sentences.amount(rmse.value) in sentences.off_by(found)
-    causal = sentences.trust(found, "causal")
-    assert causal.startswith("From the protected features S alone")
+    low, high = r2.interval
+    assert f"(95% interval {low:.3f} to {high:.3f})" in text
+    assert f"it reaches {r2.ceiling:.3f} (95% interval " in text
+    assert "and always giving the mean" in text
+    inner = predict(subject().from_s)
+    assert "AUC" not in text + sentences.beside(inner, "causal") + sentences.off_by(found)
+    assert amount(rmse.value) in sentences.off_by(found)
+    assert "off by" in sentences.off_by(inner)
+    assert "from the protected features S alone" in sentences.off_by(inner)
+    assert sentences.trust(inner).startswith("From the protected features S alone")
     assert "no ceiling for this release" in sentences.beside(found, "causal")
-    assert "Columns outside S carry no extra" in sentences.beside(found)
+    assert "Columns outside S carry no extra" in sentences.beside(inner)
     assert "lowest and in the highest bin of y" in sentences.predicted(found)
-    assert sentences.score_name("r2_from_s") == "R² from S"
-    shown = [sentences.amount(value) for value in (0.12345, 52.345, 12_345.6)]
+    assert score_name("r2_from_s") == "R² from S"
+    shown = [amount(value) for value in (0.12345, 52.345, 12_345.6)]
     assert shown == ["0.1235", "52.34", "12,346"]
 
 
