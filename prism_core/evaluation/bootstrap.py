@@ -134,10 +134,14 @@ def number_statistics(
 def calibration_statistic(
     came_true: NDArray[np.bool_], predicted: NDArray[np.float64], group: NDArray[np.integer]
 ) -> Statistic:
-    """The expected calibration error in groups that stay as they are."""
+    """What was observed less what was predicted in every group, as parts of all rows.
+
+    Shape (resamples, groups). The groups stay as they are; the sum of the absolute values is the
+    expected calibration error.
+    """
     gaps = np.zeros((len(group), int(group.max(initial=0)) + 1))
     gaps[np.arange(len(group)), group] = came_true - predicted
-    return lambda weights: np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1)
+    return lambda weights: weights @ gaps / weights.sum(axis=1, keepdims=True)
 
 
 def _mean(values: NDArray[np.float64]) -> Statistic:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.bootstrap import calibration_statistic
-from prism_core.evaluation.intervals import percentiles, share_interval
+from prism_core.evaluation.intervals import TAILS, share_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from prism_core.evaluation.bootstrap import Draws, Resamples
+    from prism_core.evaluation.bootstrap import Resamples
     from prism_core.evaluation.intervals import Interval
     from prism_core.evaluation.records import Side
 
 BINS = 10
 """Groups of a calibration curve; each holds about as many rows as the others."""
+
+_FARTHEST, _SIZES = 3.0, 91
+"""Errors up to this many times the one that was seen are tried, in so many steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,6 @@ class CalibrationCurve:
         of: what is predicted: the label of the positive class, or "the most probable class".
         low, high: 95% interval of each observed share, by the rows of its group (Wilson).
         interval: 95% interval of the error over test rows; None where they were not resampled.
-        draws: the error in every resample; None likewise.
         outside_epsilon: True: read from private rows without noise.
     """
 
@@ -50,7 +52,6 @@ class CalibrationCurve:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     interval: Interval | None = None
-    draws: Draws | None = field(default=None, repr=False, compare=False)
     outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
@@ -119,10 +120,11 @@ def calibration_curve(
     predicted, observed, rows = found
     error = float(np.abs(predicted - observed) @ rows / rows.sum())
     ends = [share_interval(share * n, int(n)) for share, n in zip(observed, rows, strict=True)]
-    draws = None
+    interval = None
     if sampled is not None:
         statistic = calibration_statistic(came_true, forecast, places(forecast))
-        draws = sampled.scores({"error": statistic})["error"]
+        gaps = statistic(np.ones((1, len(y))))[0]
+        interval = error_interval(gaps, sampled.scores({"gaps": statistic})["gaps"], len(y))
     return CalibrationCurve(
         learner=learner,
         trained_on=side,
@@ -133,19 +135,36 @@ def calibration_curve(
         of=of,
         low=tuple(low for low, _ in ends),
         high=tuple(high for _, high in ends),
-        interval=None if draws is None else _interval(error, draws),
-        draws=draws,
+        interval=interval,
     )
 
 
-def _interval(error: float, draws: Draws) -> Interval | None:
-    """The basic bootstrap interval, which turns the percentiles about the estimate.
+def error_interval(
+    gaps: NDArray[np.float64], draws: NDArray[np.float64], rows: int
+) -> Interval:
+    """The 95% interval of the expected calibration error, by inverting a test.
 
-    Chance adds to a mean of absolute gaps, and a resample adds as much once more: percentiles of
-    the resamples would lie above an error that is 0.
+    Chance alone makes the mean of absolute gaps larger than 0, and a resample adds as much once
+    more, so percentiles of the resamples do not cover an error of 0. Here an error is in the
+    interval when the noise of the resamples, added to gaps of that size, gives the error that was
+    seen neither too rarely from above nor from below. The size of the gaps does not say how they
+    are spread: they are taken as they were seen, and as one and the same in every group, and the
+    interval holds what either admits.
+
+    Args:
+        gaps: shape (groups,), observed less predicted, as parts of all rows.
+        draws: shape (resamples, groups), the same in every resample.
+        rows: number of rows.
     """
-    ends = percentiles(draws)
-    if ends is None:
-        return None
-    low, high = (min(1.0, max(0.0, 2.0 * error - end)) for end in reversed(ends))
-    return low, high
+    error = float(np.abs(gaps).sum())
+    if error < 1e-12:  # every forecast came true
+        return 0.0, share_interval(0, rows)[1]
+    noise = draws - gaps
+    even = np.full(len(gaps), 1.0 / len(gaps)) * (np.sign(gaps.sum()) or 1.0)
+    low, high = error, error
+    for shape in (gaps / error, even):
+        for size in np.linspace(0.0, _FARTHEST * error, _SIZES):
+            below = float((np.abs(size * shape + noise).sum(axis=1) <= error).mean())
+            if TAILS[0] <= below <= TAILS[1]:
+                low, high = min(low, size), max(high, size)
+    return float(low), min(1.0, float(high))

@@ -13,7 +13,7 @@ import numpy as np
 
 from prism_core.evaluation.bootstrap import resamples
 from prism_core.evaluation.calibration import CalibrationCurve, calibration_curve
-from prism_core.evaluation.intervals import enough, percentiles
+from prism_core.evaluation.intervals import enough
 from prism_core.evaluation.learners import check_learners, labelled
 from prism_core.evaluation.records import FROM_S
 from prism_core.evaluation.tstr import attempt, floor_scores, metric_row, scores_of
@@ -195,17 +195,13 @@ def _with_shapes(found: Prediction, sampled: Resamples) -> Prediction:
 def _calibration_row(like: MetricRow, curves: Mapping[Side, CalibrationCurve]) -> MetricRow:
     """The error of both curves as a row, with the notes of another score of the same rows."""
     made, real = curves.get("synthetic"), curves.get("real")
-    difference = None
-    if made is not None and real is not None:
-        assert made.draws is not None and real.draws is not None
-        difference = percentiles(made.draws - real.draws)
     return replace(
         like, name="calibration_error", floor=None, floor_interval=None,
         value=None if made is None else made.error,
         interval=None if made is None else made.interval,
         ceiling=None if real is None else real.error,
         ceiling_interval=None if real is None else real.interval,
-        difference_interval=difference,
+        difference_interval=None,  # both errors hold chance, and not the same amount
     )  # fmt: skip
 
 
