@@ -312,6 +312,11 @@ class Evaluation:
         rows = self.find("auc", self.default_learner)
         return rows[0].ceiling if rows else None
 
+    def ends(self, part: str) -> list[float] | None:
+        """Both ends of one of `INTERVALS` of the headline; None where there is none."""
+        found = None if self.headline is None else getattr(self.headline, part)
+        return None if found is None else list(found)
+
     def to_dict(self) -> dict[str, Any]:
         """The numbers as JSON-safe values.
 
@@ -320,18 +325,13 @@ class Evaluation:
         `score` (R^2 of a numeric target) and its ceiling, with their 95% intervals.
         """
         row = self.headline
-
-        def ends(part: str) -> list[float] | None:
-            found = None if row is None else getattr(row, part)
-            return None if found is None else list(found)
-
         return {
             "target": self.target,
             "score": self.score,
             "tstr": None if row is None else row.value,
             "trtr": None if row is None else row.ceiling,
-            "tstr_interval": ends("interval"),
-            "trtr_interval": ends("ceiling_interval"),
+            "tstr_interval": self.ends("interval"),
+            "trtr_interval": self.ends("ceiling_interval"),
             "tstr_auc": self.tstr_auc,
             "trtr_auc": self.trtr_auc,
             "n_synthetic": self.n_synthetic,

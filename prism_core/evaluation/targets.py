@@ -69,6 +69,7 @@ def document(found: Sequence[Evaluation], aims: Sequence[Aim]) -> dict[str, Any]
             "score": one.score,
             "tstr": None if one.headline is None else one.headline.value,
             "trtr": None if one.headline is None else one.headline.ceiling,
+            "tstr_interval": one.ends("interval"), "trtr_interval": one.ends("ceiling_interval"),
             "tstr_auc": one.tstr_auc, "trtr_auc": one.trtr_auc,
         }
         for one, aim in zip(found, aims, strict=True)

@@ -976,4 +976,35 @@ CATALOGUE = (
         "webbrowser.open(path.as_uri())", "webbrowser.open(machine_key.address(port))",
         "app/test_place.py::test_the_browser_is_started_with_a_private_file_and_not_with_the_key",
     ),
+    # --- intervals of scores ---
+    _one(
+        "the variance of an area without that of the negatives", "evaluation/intervals.py",
+        "beaten.var(ddof=1) / m + beating.var(ddof=1) / n", "beaten.var(ddof=1) / m",
+        "unit/test_intervals.py::test_delong_gives_the_published_interval_of_ct_ratings",
+    ),
+    _one(
+        "perfect order is certainty", "evaluation/intervals.py",
+        "bound = TAILS[0] ** (1.0 / fewer)", "bound = 1.0",
+        "unit/test_intervals.py::test_rows_in_perfect_order_are_no_certainty",
+    ),
+    _one(
+        "ties of a resample won whole", "evaluation/bootstrap.py",
+        "won -= 0.5 * np.einsum", "won -= 0.0 * np.einsum",
+        "unit/test_intervals.py::test_every_statistic_is_the_score_of_the_rows_as_often_as_they_were_drawn",
+    ),
+    _one(
+        "each side has resamples of its own", "evaluation/bootstrap.py",
+        "rng = np.random.default_rng(self.seed)", "rng = np.random.default_rng()",
+        "unit/test_intervals.py::test_resamples_are_the_same_each_time_and_follow_the_generator",
+    ),
+    _one(
+        "nine cases are scored", "evaluation/intervals.py",
+        "few = counts < FEWEST", "few = counts < 2",
+        "unit/test_intervals.py::test_ten_rows_of_each_class_are_needed",
+    ),
+    _one(
+        "the curves learn from other columns than the headline", "evaluation/subject.py",
+        "        if self.s_alone:\n", "        if self.s_alone and not self.measured:\n",
+        "unit/test_inspection.py::test_the_causal_headline_is_about_s_and_gives_the_other_ceiling_with_its_reason",
+    ),
 )  # fmt: skip

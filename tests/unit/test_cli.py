@@ -149,9 +149,30 @@ def test_evaluate_as_json_and_as_text(prism, make_run, tmp_path):
     for row in found["metrics"]:
         assert {"name", "learner", "subject", "value", "floor", "ceiling"} <= set(row)
     assert {"auc", "accuracy"} <= {row["name"] for row in found["metrics"]}
+    scored = [row for row in found["metrics"] if row["learner"]]
+    for row in scored:
+        low, high = row["interval"]
+        assert low <= row["value"] <= high
+    auc = scored[0]
+    assert found["tstr_interval"] == auc["interval"]
     status, out, _ = prism(*command, "--train", config.parent / "train.csv")
     assert status == 0
     assert out.startswith("outside epsilon: these numbers read real rows without noise")
+    lines = out.splitlines()
+    assert "synthetic 95% interval" in lines[3]
+    low, high = auc["interval"]
+    assert f"{auc['value']:.4f} {low:.4f} to {high:.4f}" in lines[4]
+    assert sum(line.startswith("  The synthetic rows carry ") for line in lines) >= 1
+    assert "(95% interval " in lines[5]
+
+
+def test_a_score_without_a_number_is_followed_by_the_reason():
+    from prism_core.evaluation import MetricRow
+    from prism_core.evaluation.number_words import score_lines
+
+    row = MetricRow(name="auc", learner="ridge", subject="y", value=None, floor=None, ceiling=None,
+                    note="Fewer than 10 test rows have y = yes.")  # fmt: skip
+    assert score_lines([row.to_dict()])[-1] == "  Fewer than 10 test rows have y = yes."
 
 
 def test_a_numeric_target_from_release_to_evaluation_and_report(prism, make_run, tmp_path):

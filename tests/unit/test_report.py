@@ -429,6 +429,26 @@ def test_numbers_outside_epsilon_come_in_only_when_asked_and_each_is_marked(home
     assert "-0.000" not in html
 
 
+def test_scores_stand_with_their_intervals_or_the_reason_why_there_is_none(home):
+    row = replace(
+        ROW, interval=(0.70123, 0.76), ceiling_interval=(0.72, 0.77), floor_interval=(0.5, 0.5),
+        kept_interval=(0.81, 1.04),
+    )  # fmt: skip
+    few = replace(
+        ROW, name="accuracy_from_s", value=None, floor=None, ceiling=None,
+        note="Fewer than 10 test rows have y = yes: too few to score it.",
+    )  # fmt: skip
+    words = Page(copy(home / "causal", Extras(evaluation=outside([row, few])))).words
+    assert "0.731 (0.701 to 0.760) 0.500 0.745 (0.720 to 0.770) 94% (81% to 104%)" in words
+    assert "its 95% interval over the test rows" in words
+    assert "Accuracy, from the protected features S alone, logistic" in words
+    assert "Fewer than 10 test rows have y = yes" in words
+    # What an earlier version wrote has no intervals, and is taken.
+    old = {k: v for k, v in ROW.to_dict().items() if "interval" not in k and k != "kept"}
+    entries = outside([ROW]) | {"metrics": [old]}
+    assert "0.731" in Page(copy(home / "causal", Extras(evaluation=entries))).words
+
+
 def bought(folder: Path) -> dict[str, Any]:
     """Private numbers of the release in a folder."""
     known = json.loads((folder / layout.CERTIFICATE).read_text())["plan_sha256"]
@@ -467,6 +487,11 @@ def test_rehearsals_and_a_date_are_shown(home):
         {"metrics": [ROW.to_dict() | {"outside_epsilon": False}]},
         {"metrics": [ROW.to_dict() | {"value": float("nan")}]},
         {"metrics": [ROW.to_dict() | {"value": "0.7"}]},
+        {"metrics": [ROW.to_dict() | {"interval": [0.7]}]},
+        {"metrics": [ROW.to_dict() | {"interval": [0.8, 0.6]}]},
+        {"metrics": [ROW.to_dict() | {"kept_interval": "<b>0.7</b>"}]},
+        {"metrics": [ROW.to_dict() | {"kept": "<b>0.7</b>"}]},
+        {"metrics": [ROW.to_dict() | {"note": 7}]},
     ],
 )  # fmt: skip
 def test_an_evaluation_without_its_marks_is_refused(change):

@@ -238,6 +238,10 @@ def test_the_command_line_carries_them(make_run, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert [each["target"] for each in found["targets"]] == ["readmitted", "ward"]
     assert all(0.0 <= each["tstr_auc"] <= 1.0 for each in found["targets"])
+    for each in found["targets"]:
+        for side in ("tstr", "trtr"):
+            low, high = each[f"{side}_interval"]
+            assert low <= each[side] <= high
     assert {row["subject"] for row in found["metrics"] if row["name"] == "auc"} == {
         "readmitted", "ward",
     }  # fmt: skip
