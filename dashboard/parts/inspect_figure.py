@@ -38,6 +38,7 @@ def score_card(
     place.metric(
         title, "–" if value is None else form(value), border=True, help=text,
         delta=f"95%: {shown}" if shown else None, delta_color="off", delta_arrow="off",
+        height="stretch",
     )  # fmt: skip
 
 

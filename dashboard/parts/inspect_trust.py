@@ -159,13 +159,13 @@ def row_of(row: MetricRow) -> dict[str, Any]:
     """A metric row for a table."""
     return {
         "score": score_name(row.name),
-        "learner": LEARNER_LABELS.get(row.learner or "", ""),
         "synthetic (TSTR)": row.value,
         "95% interval, synthetic": ends(row.interval, amount),
         "real (TRTR)": row.ceiling,
         "95% interval, real": ends(row.ceiling_interval, amount),
         "floor": row.floor,
         "95% interval, floor": ends(row.floor_interval, amount),
+        "learner": LEARNER_LABELS.get(row.learner or "", ""),
         "note": row.note,
     }
 

@@ -81,7 +81,7 @@ def difference(row: MetricRow) -> str:
     low, high = row.difference_interval
     alike = low <= 0.0 <= high
     return (
-        f"Trained on synthetic less trained on real rows: "
+        f"The score trained on synthetic rows less that trained on real rows is "
         f"{scored(row.difference, row.difference_interval)}, on the same test rows. "
         + ("0 lies inside: the test rows do not tell the two apart." if alike
            else "0 lies outside: the test rows tell the two apart.")
@@ -335,7 +335,9 @@ def subgroups(
     hidden = sum(group.rows is None for group in groups)
     few = sum(group.rows is not None and group.synthetic is None for group in groups)
     tail = f" {hidden:,} small groups are suppressed." if hidden else ""
-    tail += f" {few:,} groups have no number; the table says why." if few else ""
+    if few:
+        have = "group has" if few == 1 else "groups have"
+        tail += f" {few:,} {have} no number; the note says why."
     if not known:
         return f"No level of {column} can be scored.{tail}"
     low = min(known, key=lambda group: group.synthetic or 0.0)

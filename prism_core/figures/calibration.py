@@ -67,7 +67,8 @@ def calibration_figure(
             "<extra></extra>",
         )  # fmt: skip
     place = {"x": 0.02, "xanchor": "left", "y": 0.98, "yanchor": "top", "orientation": "v"}
-    figure.update_layout(legend=place | theme.legend_title(learned_from))
+    heading = theme.legend_title(learned_from, "in brackets and as bars")
+    figure.update_layout(legend=place | heading)
     return figure
 
 

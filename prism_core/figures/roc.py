@@ -66,7 +66,7 @@ def curves_figure(
         _add(figure, curve, labels)
     corner = {"x": 0.99, "xanchor": "right", "y": 0.02, "yanchor": "bottom", "orientation": "v"}
     place = corner if len(labels) == 1 else _beside()
-    figure.update_layout(legend=place | theme.legend_title(learned_from))
+    figure.update_layout(legend=place | theme.legend_title(learned_from, "in brackets"))
     return figure
 
 

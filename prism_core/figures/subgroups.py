@@ -71,6 +71,6 @@ def subgroup_figure(
             hovertemplate=f"%{{customdata[0]}}<br>{title}: %{{x:.4g}} (95% interval "
             "%{customdata[1]:.4g} to %{customdata[2]:.4g})<extra></extra>",
         )  # fmt: skip
-    figure.update_layout(legend=figure.layout.legend.to_plotly_json()
-                         | theme.legend_title(learned_from))  # fmt: skip
+    heading = theme.legend_title(learned_from, "as bars")
+    figure.update_layout(legend=theme.legend_above() | heading)
     return figure

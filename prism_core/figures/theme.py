@@ -151,11 +151,11 @@ def legend_above() -> dict[str, Any]:
     }
 
 
-def legend_title(learned_from: str) -> dict[str, Any]:
-    """A legend's heading: which columns the models learned from, and what stands in brackets."""
+def legend_title(learned_from: str, intervals: str) -> dict[str, Any]:
+    """A legend's heading: which columns the models learned from, and where 95% intervals are."""
     if not learned_from:
         return {}
-    text = f"Learned from {safe(learned_from)}; 95% intervals in brackets"
+    text = f"Learned from {safe(learned_from)}; 95% intervals {intervals}"
     return {"title": {"text": text, "font": {"size": 12}}}
 
 

@@ -396,7 +396,7 @@ def test_groups_have_intervals_of_their_own_rows_and_few_cases_a_sentence():
     assert group.rows == len(false)
     assert (group.synthetic, group.real, group.accuracy, group.calibration_error) == (None,) * 4
     assert "Fewer than 10 test rows have Y = 1" in group.note
-    assert "1 groups have no number" in sentences.subgroups(subgroups(rare, "b"), "b")
+    assert "1 group has no number" in sentences.subgroups(subgroups(rare, "b"), "b")
 
 
 def test_lines_of_a_comparison_come_with_paired_differences():

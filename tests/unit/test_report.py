@@ -439,7 +439,8 @@ def test_scores_stand_with_their_intervals_or_the_reason_why_there_is_none(home)
         note="Fewer than 10 test rows have y = yes: too few to score it.",
     )  # fmt: skip
     words = Page(copy(home / "causal", Extras(evaluation=outside([row, few])))).words
-    assert "0.731 (0.701 to 0.760) 0.500 0.745 (0.720 to 0.770) 94% (81% to 104%)" in words
+    assert "0.731 (0.701 to 0.760) 0.500 0.745 (0.720 to 0.770)" in words
+    assert "carry 94% (95% interval 81% to 104%) of what can be learned" in words
     assert "its 95% interval over the test rows" in words
     assert "Accuracy, from the protected features S alone, logistic" in words
     assert "Fewer than 10 test rows have y = yes" in words
