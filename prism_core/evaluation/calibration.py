@@ -139,9 +139,7 @@ def calibration_curve(
     )
 
 
-def error_interval(
-    gaps: NDArray[np.float64], draws: NDArray[np.float64], rows: int
-) -> Interval:
+def error_interval(gaps: NDArray[np.float64], draws: NDArray[np.float64], rows: int) -> Interval:
     """The 95% interval of the expected calibration error, by inverting a test.
 
     Chance alone makes the mean of absolute gaps larger than 0, and a resample adds as much once

@@ -57,7 +57,6 @@ def persons(rng: np.random.Generator, n: int, *, shift: float = 0.0):
     return y, {name: np.stack([1 - p, p], axis=1) for name, p in said.items()}
 
 
-
 def test_bootstrap_intervals_of_classifiers_cover_their_scores_and_the_share_of_the_ceiling():
     many, forecasts = persons(np.random.default_rng(0), 1_000_000)
     everyone = np.ones((1, len(many)))

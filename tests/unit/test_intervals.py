@@ -378,9 +378,7 @@ def test_groups_have_intervals_of_their_own_rows_and_few_cases_a_sentence():
         inside = codes == code
         if group.synthetic is None:
             continue
-        assert group.synthetic_interval == auc_interval(
-            y[inside] == 1, found.made.proba[inside, 1]
-        )
+        assert group.synthetic_interval == auc_interval(y[inside] == 1, found.made.proba[inside, 1])
         for value, (low, high) in (
             (group.real, group.real_interval), (group.accuracy, group.accuracy_interval),
         ):  # fmt: skip
