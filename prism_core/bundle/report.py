@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core.bundle import report_registry
 from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
 from prism_core.bundle.report_extras import Extras, metric_title
-from prism_core.bundle.report_graph import HIGH, WIDE, Picture, picture
+from prism_core.bundle.report_graph import Picture, picture
 from prism_core.data.code_groups import sentence
 from prism_core.data.column import level_text
 from prism_core.data.dates import day_text
@@ -44,6 +44,7 @@ from prism_core.planning.words import (
     small,
     up,
 )
+from prism_core.structure.look import IN_S, LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,7 @@ def report(
         outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
         budget=_bars(spent), pools=_pools(spent), bounds=bounds(plan), most_bars=MOST_BARS,
         wholes=[(aim.target, bounds(plan, target=aim.target)) for aim in plan.aims],
-        pictures=_pictures(plan), box={"wide": WIDE, "high": HIGH},
+        pictures=_pictures(plan), looks=LOOKS, in_s=IN_S,
         scenarios=[(scenario.name, figures(made)) for scenario, made in scenarios],
         own=figures(plan), deployments=DEPLOYMENTS, not_comparable=NOT_COMPARABLE,
         registry=list(report_registry.fields(entry)), registry_json=_data_block(entry),

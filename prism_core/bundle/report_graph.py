@@ -1,7 +1,8 @@
-"""The graph of a report as boxes and arrows on paper: places only, drawn by the template.
+"""The graph of a report, as the page Structure draws it; the template puts it on paper.
 
-It runs from causes on top to effects below, as a page does. Of a large graph, what stands next to
-the target and S is drawn, and the table under the figure lists every column.
+It runs from causes on top to effects below, as a page does. Of a graph that would be too small to
+read, what stands next to the target and S is drawn, and the table under the figure lists every
+column.
 """
 
 from __future__ import annotations
@@ -9,48 +10,58 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
+from prism_core.structure.labels import box_size, lines_of
+from prism_core.structure.layout import arrange
+from prism_core.structure.look import LOOKS, Look
 from prism_core.structure.roles import node_roles, touching
+from prism_core.structure.routing import Box, route, svg_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from prism_core.planning.plan import Plan
     from prism_core.structure.dag import Dag
     from prism_core.structure.roles import NodeRole
+    from prism_core.structure.routing import Edge, Point
 
-MOST = 24
+MOST = 40
 """Most columns that are drawn."""
-WIDE, HIGH = 124, 30
-"""Size of a box; a unit is a pixel on screen."""
-_RIGHT, _DOWN = 140, 68
-_ABREAST = 5
-_LETTERS = 16
-_SWEEPS = 4
+PAPER = (650.0, 700.0)
+"""Most a drawing may be wide and high on paper, in pixels of CSS."""
+_FEWER = (MOST, 24, 12)
+_LEGIBLE = 0.5  # letters of 6 points
+_LARGEST = 0.8
+_BREADTHS = (600.0, 760.0, 960.0)
+_EDGE = 6.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Box:
-    """A column: its role and the left upper corner of its box."""
+class Node:
+    """A column as it is drawn: its role, and where its box stands."""
 
     role: NodeRole
-    x: float
-    y: float
+    box: Box
 
     @property
-    def look(self) -> str:
-        """The name of its look in the style sheet."""
-        return "s" if self.role.in_s else self.role.role
+    def look(self) -> Look:
+        """How its role is drawn."""
+        return LOOKS[self.role.role]
 
     @property
-    def label(self) -> str:
-        """Its name, cut in the middle where it is long."""
-        name = "".join(c if c.isprintable() else " " for c in self.role.name)
-        if len(name) <= _LETTERS:
-            return name
-        tail = (_LETTERS - 1) // 2
-        return name[: _LETTERS - 1 - tail] + "…" + name[len(name) - tail :]
+    def outline(self) -> str:
+        """The SVG path of its border, around the middle of its box."""
+        return self.look.outline(self.box.w, self.box.h)
+
+    @property
+    def second(self) -> str:
+        """The SVG path of a second border within; empty where it has none."""
+        inset = 10.0 if self.role.in_s else 8.0
+        return self.look.outline(self.box.w - inset, self.box.h - inset) if self.look.double else ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its name, broken into lines."""
+        return lines_of(self.role.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,19 +69,26 @@ class Picture:
     """A graph on paper.
 
     Attributes:
-        width, height: of the drawing.
-        boxes: the columns that are drawn.
+        frame: left, top, width and height of the drawing, in its own unit.
+        scale: pixels of CSS a unit.
+        nodes: the columns that are drawn.
         paths: an SVG path for every edge between them.
         roles: of every column.
         left_out: how many columns are not drawn.
     """
 
-    width: float
-    height: float
-    boxes: tuple[Box, ...]
+    frame: tuple[float, float, float, float]
+    scale: float
+    nodes: tuple[Node, ...]
     paths: tuple[str, ...]
     roles: tuple[NodeRole, ...]
     left_out: int
+
+    @property
+    def looks(self) -> list[Look]:
+        """The kinds of nodes in it, for its legend."""
+        used = {node.role.role for node in self.nodes}
+        return [look for role, look in LOOKS.items() if role in used]
 
 
 def picture(plan: Plan) -> Picture | None:
@@ -78,77 +96,74 @@ def picture(plan: Plan) -> Picture | None:
     dag = plan.dag
     if dag is None:
         return None
-    target = plan.task.target
-    roles = node_roles(dag, target, plan.s if plan.s_is_final else ())
-    shown = _shown(dag, plan)
-    rows = _rows(dag, shown)
-    widest = max(len(row) for row in rows)
+    roles = node_roles(dag, plan.task.target, plan.s if plan.s_is_final else ())
+    first = _by_nearness(dag, plan)
+    counts = sorted({min(most, len(first)) for most in _FEWER}, reverse=True)
+    drawn = [_drawn(dag, set(first[: counts[0]]))]
+    while len(drawn) < len(counts) and drawn[-1].scale < _LEGIBLE:
+        drawn.append(_drawn(dag, set(first[: counts[len(drawn)]])))
+    sheet = drawn[-1]
     by_name = {role.name: role for role in roles}
-    boxes = tuple(
-        Box(
-            role=by_name[name], x=2.0 + (widest - len(row)) * _RIGHT / 2.0 + place * _RIGHT,
-            y=2.0 + down * _DOWN,
-        )
-        for down, row in enumerate(rows)
-        for place, name in enumerate(row)
-    )  # fmt: skip
-    corners = {box.role.name: box for box in boxes}
     return Picture(
-        width=(widest - 1) * _RIGHT + WIDE + 4.0, height=(len(rows) - 1) * _DOWN + HIGH + 4.0,
-        boxes=boxes, roles=roles, left_out=len(dag.nodes) - len(boxes),
-        paths=tuple(
-            _path(corners[cause], corners[effect])
-            for cause, effect in dag.edges
-            if cause in corners and effect in corners
+        frame=sheet.frame,
+        scale=sheet.scale,
+        nodes=tuple(Node(role=by_name[name], box=box) for name, box in sheet.boxes.items()),
+        paths=tuple(map(svg_path, sheet.ways.values())),
+        roles=roles,
+        left_out=len(dag.nodes) - len(sheet.boxes),
+    )
+
+
+def _by_nearness(dag: Dag, plan: Plan) -> list[str]:
+    """All columns: the target, S and what touches the target, the rest; without an edge last."""
+    near = {*plan.s, *touching(dag, [plan.task.target])}
+    return sorted(
+        dag.nodes,
+        key=lambda name: (
+            name != plan.task.target, name not in near, not dag.graph.degree(name)
         ),
     )  # fmt: skip
 
 
-def _shown(dag: Dag, plan: Plan) -> list[str]:
-    """Columns with an edge; of many the target, S and what touches the target, first come first."""
-    joined = [name for name in dag.nodes if dag.graph.degree(name) or name == plan.task.target]
-    if len(joined) <= MOST:
-        return joined
-    near = {plan.task.target, *plan.s, *touching(dag, [plan.task.target])}
-    first = sorted(joined, key=lambda name: (name != plan.task.target, name not in near))
-    kept = set(first[:MOST])
-    return [name for name in joined if name in kept]
+@dataclass(frozen=True, kw_only=True)
+class _Sheet:
+    boxes: Mapping[str, Box]
+    ways: Mapping[Edge, tuple[Point, ...]]
+
+    @property
+    def frame(self) -> tuple[float, float, float, float]:
+        xs = [x for way in self.ways.values() for x, _ in way]
+        ys = [y for way in self.ways.values() for _, y in way]
+        every = self.boxes.values()
+        left = min([box.x - box.w / 2 for box in every] + xs) - _EDGE
+        top = min([box.y - box.h / 2 for box in every] + ys) - _EDGE
+        right = max([box.x + box.w / 2 for box in every] + xs) + _EDGE
+        bottom = max([box.y + box.h / 2 for box in every] + ys) + _EDGE
+        return left, top, round(right - left, 1), round(bottom - top, 1)
+
+    @property
+    def scale(self) -> float:
+        *_, width, height = self.frame
+        return round(min(PAPER[0] / width, PAPER[1] / height, _LARGEST), 3)
 
 
-def _rows(dag: Dag, shown: Sequence[str]) -> list[list[str]]:
-    """Generations from causes to effects, each ordered by where its neighbours stand.
-
-    A generation that is too wide for a page takes several rows.
-    """
-    graph = nx.DiGraph()
-    graph.add_nodes_from(shown)
-    graph.add_edges_from(
-        (cause, effect) for cause, effect in dag.edges if cause in graph and effect in graph
-    )
-    order = {name: place for place, name in enumerate(dag.nodes)}
-    layers = [sorted(layer, key=order.__getitem__) for layer in nx.topological_generations(graph)]
-    for sweep in range(_SWEEPS):
-        near = graph.pred if sweep % 2 == 0 else graph.succ
-        places = {name: place for layer in layers for place, name in enumerate(layer)}
-        for layer in layers if sweep % 2 == 0 else layers[::-1]:
-            means = {
-                name: sum(places[other] for other in near[name]) / len(near[name])
-                if near[name]
-                else float(places[name])
-                for name in layer
-            }
-            layer[:] = [name for *_, name in sorted((means[n], order[n], n) for n in layer)]
-            places |= {name: place for place, name in enumerate(layer)}
-    return [
-        layer[start : start + _ABREAST]
-        for layer in layers
-        for start in range(0, len(layer), _ABREAST)
-    ]
+def _drawn(dag: Dag, shown: set[str]) -> _Sheet:
+    """These columns and the edges between them, as wide as lets letters be largest."""
+    names = [name for name in dag.nodes if name in shown]
+    edges = [edge for edge in dag.edges if shown.issuperset(edge)]
+    sizes = {name: box_size(lines_of(name), _most_arrows(name, edges)) for name in names}
+    sheets = (_routed(sizes, edges, breadth) for breadth in _BREADTHS)
+    return max(sheets, key=lambda sheet: sheet.scale)
 
 
-def _path(cause: Box, effect: Box) -> str:
-    """From the lower side of the cause to the upper side of the effect."""
-    x, y = cause.x + WIDE / 2, cause.y + HIGH
-    to_x, to_y = effect.x + WIDE / 2, effect.y - 3.0
-    bend = (to_y - y) / 2
-    return f"M{x:g},{y:g} C{x:g},{y + bend:g} {to_x:g},{to_y - bend:g} {to_x:g},{to_y:g}"
+def _routed(
+    sizes: Mapping[str, tuple[float, float]], edges: Sequence[Edge], breadth: float
+) -> _Sheet:
+    boxes = arrange(sizes, edges, breadth)
+    return _Sheet(boxes=boxes, ways=route(boxes, edges))
+
+
+def _most_arrows(name: str, edges: Iterable[Edge]) -> int:
+    """The larger of its numbers of causes and of effects."""
+    ends = [(cause == name, effect == name) for cause, effect in edges]
+    return max(sum(cause for cause, _ in ends), sum(effect for _, effect in ends))

@@ -19,7 +19,7 @@ from prism_core.bundle.certificate import Facts, stages_of
 from prism_core.bundle.report import MOST_BARS, report
 from prism_core.bundle.report_copy import copy
 from prism_core.bundle.report_extras import Extras, outside
-from prism_core.bundle.report_graph import HIGH, MOST, WIDE, picture
+from prism_core.bundle.report_graph import MOST, PAPER, picture
 from prism_core.bundle.report_pdf import MISSING, pdf
 from prism_core.bundle.report_said import LABELS, LONGEST, TOP, Said
 from prism_core.data.column import Column
@@ -29,6 +29,7 @@ from prism_core.data.tables import RawTable
 from prism_core.errors import BundleError
 from prism_core.evaluation.private import INSIDE_EPSILON
 from prism_core.evaluation.records import OUTSIDE_EPSILON, MetricRow
+from prism_core.experiments import readmission
 from prism_core.pipeline import design, release
 from prism_core.planning.approval import Approval
 from prism_core.planning.meaning import meaning
@@ -36,8 +37,11 @@ from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.rehearsal.summary import Estimate
 from prism_core.structure.dag import Dag
+from prism_core.structure.look import LOOKS
+from tests.unit.drawings import in_report
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from prism_core.planning.plan import Plan
@@ -71,7 +75,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
-        if tag not in ("meta", "wbr", "br", "rect", "path"):
+        if tag not in ("meta", "wbr", "br", "path"):
             self._open.append(tag)
 
     def handle_endtag(self, tag):
@@ -543,42 +547,75 @@ def _wide(features: int, dag: Dag | None = None) -> Plan:
     return design(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK)
 
 
-def test_boxes_do_not_overlap_and_effects_stand_below_their_causes():
+def _joined(edges: Sequence[tuple[str, str]], target: str) -> Plan:
+    names = tuple(dict.fromkeys(end for edge in edges for end in edge))
+    columns = tuple(Column(name=name, kind="categorical", levels=("a", "b")) for name in names)
+    schema = Schema(columns=columns, one_row_per_person=True)
+    dag = Dag(nodes=names, edges=tuple(edges))
+    return design(schema, Task(target=target), Budget(), 1_000, dag=dag, synthesis=QUICK)
+
+
+@pytest.mark.parametrize("graph", ["readmission", "triangle", "chain", "star"])
+def test_the_graph_on_paper_shows_no_edge_that_nobody_drew(graph):
+    edges, target = {
+        "readmission": (readmission.edges(), "readmitted_30d"),
+        "triangle": ((("a", "b"), ("b", "y"), ("a", "y")), "y"),
+        "chain": (tuple(_wide(12).dag.edges), "y"),
+        "star": (tuple((f"x{n}", "y") for n in range(14)), "y"),
+    }[graph]
+    html = report(*_stages(_joined(edges, target)))
+    drawing = in_report(html, edges)
+    assert set(drawing.edges) == set(edges)
+    assert drawing.behind_boxes() == []
+    assert drawing.inside_ends() == []
+    assert drawing.under_heads() == []
+    assert drawing.along(length=12.0) == set()
+
+
+def test_on_paper_a_column_looks_as_on_the_page():
     plan = _wide(12)
     found = picture(plan)
     assert found is not None
     assert found.left_out == 0
     assert len(found.paths) == len(plan.dag.edges)
-    places = {box.role.name: (box.x, box.y) for box in found.boxes}
-    assert all(places[cause][1] < places[effect][1] for cause, effect in plan.dag.edges)
-    corners = sorted(places.values())
-    for number, (x, y) in enumerate(corners):
-        assert 0 <= x <= found.width - WIDE
-        assert 0 <= y <= found.height - HIGH
-        for other_x, other_y in corners[number + 1 :]:
-            assert abs(x - other_x) >= WIDE or abs(y - other_y) >= HIGH
-    looks = {box.role.name: box.look for box in found.boxes}
-    assert (looks["y"], looks["x3"], looks["x7"]) == ("target", "s", "s")
+    nodes = {node.role.name: node for node in found.nodes}
+    assert all(nodes[cause].box.y < nodes[effect].box.y for cause, effect in plan.dag.edges)
+    html = report(*_stages(plan))
+    for name, role in (("y", "target"), ("x3", "parent"), ("x0", "ancestor"), ("x11", "other")):
+        look, box = LOOKS[role], nodes[name].box
+        group = re.findall(rf"<g[^>]*><title>{name}:.*?</g>", html, flags=re.DOTALL)[0]
+        assert f'fill="{look.fill}" stroke="{look.stroke}"' in group
+        assert look.outline(box.w, box.h) in group
+        assert look.words in Page(html).words
+    assert "Thick border: in S" in Page(html).words
 
 
 def test_of_a_large_graph_the_target_and_s_are_drawn_and_the_rest_is_counted():
     plan = _wide(80)
     found = picture(plan)
     assert found is not None
-    assert len(found.boxes) == MOST
-    assert found.left_out == 81 - MOST
-    assert {"y", *plan.s} <= {box.role.name for box in found.boxes}
+    drawn = len(found.nodes)
+    assert found.left_out == 81 - drawn
+    assert {"y", *plan.s} <= {node.role.name for node in found.nodes}
     assert len(found.roles) == 81
-    assert f"{81 - MOST} columns are not drawn" in Page(report(*_stages(plan))).words
+    assert f"{81 - drawn} columns are not drawn" in Page(report(*_stages(plan))).words
 
 
-def test_a_wide_generation_takes_several_rows():
-    names = (*(f"x{number}" for number in range(14)), "y")
-    star = Dag(nodes=names, edges=tuple((name, "y") for name in names[:-1]))
-    found = picture(_wide(14, star))
+def test_a_graph_of_many_columns_is_legible_on_paper():
+    edges = [(f"x{n}", f"x{n // 3}") for n in range(1, 14)]
+    names = ("y", *(f"x{n}" for n in range(60)))
+    dag = Dag(nodes=names, edges=(*edges, ("x0", "y")))
+    columns = tuple(Column(name=name, kind="categorical", levels=("a", "b")) for name in names)
+    schema = Schema(columns=columns, one_row_per_person=True)
+    found = picture(design(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK))
     assert found is not None
-    rows = [box.y for box in found.boxes]
-    assert max(rows.count(y) for y in rows) == 5
+    assert len(found.nodes) == MOST
+    joined = {end for edge in dag.edges for end in edge}
+    assert joined <= {node.role.name for node in found.nodes}  # those without an edge come last
+    *_, width, height = found.frame
+    assert width * found.scale <= PAPER[0]
+    assert height * found.scale <= PAPER[1]
+    assert 16.0 * found.scale >= 8.0  # pixels of CSS: 6 points
 
 
 def test_a_long_plan_shows_its_largest_marginals():
