@@ -41,6 +41,7 @@ _CLEAR = 2 * HEAD + 2.0  # two boxes this far apart have room for an arrow betwe
 _TURN = 30.0  # a turn costs as much as so long a way
 _FULL = 400.0  # and so does an interval that is full
 _SAME = 0.5
+_ROW = 30.0  # ends of boxes that differ less belong to one row (half of three lines of a name)
 _LEAST = 3.0  # between edges that nothing keeps further apart
 _WIDE = 1e9
 # How far from others a run stands where it passes a strip, and where it turns in one; best first.
@@ -227,8 +228,7 @@ class _Sheet:
     # ---- strips and free intervals ---------------------------------------------------------------
 
     def _cut(self) -> None:
-        tops = {n: b.y - b.h / 2 - self.margins[n][0] for n, b in self.boxes.items()}
-        bottoms = {n: b.y + b.h / 2 + self.margins[n][0] for n, b in self.boxes.items()}
+        tops, bottoms = self._reaches()
         levels: list[float] = []
         number: dict[float, int] = {}
         for y in sorted({*tops.values(), *bottoms.values()}):
@@ -246,6 +246,36 @@ class _Sheet:
         self.cells = [_complement(each) for each in blocked]
         for line in self.lines:
             line.first, line.last = self.first[line.upper], self.last[line.lower]
+
+    def _reaches(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Upper and lower ends of the boxes with their margins.
+
+        In a row of boxes of several heights all reach as far as the tallest where nothing is in the
+        way: else the strips between their ends would be too low for edges that turn.
+        """
+        tops, bottoms = (
+            {n: b.y + sign * (b.h / 2 + self.margins[n][0]) for n, b in self.boxes.items()}
+            for sign in (-1, 1)
+        )
+        sides = {
+            n: (b.x - b.w / 2 - self.margins[n][1], b.x + b.w / 2 + self.margins[n][1])
+            for n, b in self.boxes.items()
+        }
+        raised, lowered = dict(tops), dict(bottoms)
+        for name, (left, right) in sides.items():
+            beside = [
+                (tops[other], bottoms[other])
+                for other, (low, high) in sides.items()
+                if other != name and low < right and left < high
+            ]
+            top, bottom = tops[name], bottoms[name]
+            up = min(t for t in tops.values() if t >= top - _ROW)
+            if not any(t < top and b > up - LANE for t, b in beside):
+                raised[name] = up
+            down = max(b for b in bottoms.values() if b <= bottom + _ROW)
+            if not any(b > bottom and t < down + LANE for t, b in beside):
+                lowered[name] = down
+        return raised, lowered
 
     def _room(self, strip: int) -> float:
         return self.levels[strip + 1] - self.levels[strip]
