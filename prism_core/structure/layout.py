@@ -10,9 +10,10 @@ Nothing is random: the same graph gets the same layout.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right, insort
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import networkx as nx
@@ -29,6 +30,8 @@ _Slot: TypeAlias = "str | tuple[Edge, int]"  # a node, or where an edge passes a
 _BETWEEN = 28.0  # from box to box in a row
 _ROW_GAP = 20.0  # from row to row of the grid
 _LEAST_GAP = 46.0  # from row to row, without lanes
+_MARGIN = 24.0  # around a box where places come from elsewhere: an edge passes between two
+_MOST_STRETCHED = 5.0
 _SWEEPS = 8
 _STRAIGHT = 4.0  # how much more an edge inside of its slots is kept straight than at its ends
 
@@ -53,7 +56,7 @@ def arrange(
     stack.order()
     stack.straighten()
     boxes = _opened(stack.boxes(), edges)
-    boxes |= _grid([name for name in sizes if name not in ends], sizes, boxes, breadth)
+    boxes |= beneath([name for name in sizes if name not in ends], sizes, boxes, breadth)
     left, top, *_ = extent(boxes)
     return {
         name: Box(round(boxes[name].x - left, 1), round(boxes[name].y - top, 1), *size)
@@ -222,16 +225,23 @@ def _passes(slot: _Slot) -> bool:
     return not isinstance(slot, str)
 
 
-def _grid(
+def beneath(
     names: Sequence[str], sizes: Mapping[str, tuple[float, float]], boxes: Mapping[str, Box],
     breadth: float,
 ) -> dict[str, Box]:  # fmt: skip
-    """Nodes without an edge, in rows of equal cells beneath the rest, under its middle."""
+    """Boxes for further nodes, in rows of equal cells beneath the rest, under its middle.
+
+    Args:
+        names: of the further nodes.
+        sizes: width and height of their boxes.
+        boxes: the rest; it stays where it is.
+        breadth: how wide a row may be; as wide as the rest in any case.
+    """
     if not names:
         return {}
-    left, top, right, bottom = extent(boxes)
+    left, _, right, bottom = extent(boxes)
     cell = max(sizes[name][0] for name in names) + _ROW_GAP
-    across = max(1, min(len(names), int(max(breadth, right - left) // cell)))
+    across = max(1, min(len(names), int((max(breadth, right - left) + _ROW_GAP) // cell)))
     start = (left + right) / 2 - across * cell / 2
     top = bottom + (_LEAST_GAP if boxes else 0.0)
     placed: dict[str, Box] = {}
@@ -242,6 +252,36 @@ def _grid(
             placed[name] = Box(start + (number + 0.5) * cell, top + tall / 2, *sizes[name])
         top += tall + _ROW_GAP
     return placed
+
+
+def stretched(
+    sizes: Mapping[str, tuple[float, float]], places: Mapping[str, tuple[float, float]],
+    room: tuple[float, float],
+) -> dict[str, Box] | None:  # fmt: skip
+    """Places of any unit stretched evenly, until no two boxes overlap.
+
+    Args:
+        sizes: width and height of the boxes.
+        places: a place for each of them.
+        room: width and height that the places take up at least, one of them.
+
+    Returns:
+        The boxes; None where some stand too close for that.
+    """
+    xs, ys = zip(*places.values(), strict=True)
+    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    if not wide and not high:
+        return {n: Box(*places[n], *sizes[n]) for n in places} if len(places) == 1 else None
+    least = min(length / span for length, span in zip(room, (wide, high), strict=True) if span)
+    factor = least
+    for one, other in combinations(places, 2):
+        dx, dy = (abs(a - b) for a, b in zip(places[one], places[other], strict=True))
+        w, h = ((a + b) / 2 + _MARGIN for a, b in zip(sizes[one], sizes[other], strict=True))
+        factor = max(factor, min(w / dx if dx else math.inf, h / dy if dy else math.inf))
+    if factor > least * _MOST_STRETCHED:
+        return None
+    return {n: Box(round(x * factor, 1), round(y * factor, 1), *sizes[n])
+            for n, (x, y) in places.items()}  # fmt: skip
 
 
 def extent(boxes: Mapping[str, Box]) -> tuple[float, float, float, float]:

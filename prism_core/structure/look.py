@@ -7,12 +7,11 @@ kinds of colour blindness (the hues are Okabe and Ito's). A further kind of node
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final
 
 _SLANT = 11.0
+Corner = tuple[int, float, int]
+"""Left or right (-1, 1), how far in from there, and top, middle or bottom (-1, 0, 1)."""
 
 INK, GREY = "#31333f", "#8a8b91"
 """Letters and lines where a role has no hue, on white."""
@@ -25,7 +24,8 @@ class Look:
 
     Attributes:
         words: what the legend says.
-        outline: an SVG path around (0, 0) for a width and a height.
+        corners: of its outline, in turn; none: a rectangle with round corners.
+        radius: of the round corners, at most half of its height.
         hue: a colour as #rrggbb; "" where it has none.
         wash: how much of the hue is in the filling, on white.
         double: whether it has a second border within the first.
@@ -33,7 +33,8 @@ class Look:
     """
 
     words: str
-    outline: Callable[[float, float], str]
+    corners: tuple[Corner, ...] = ()
+    radius: float = 0.0
     hue: str = ""
     wash: float = 0.16
     double: bool = False
@@ -49,61 +50,46 @@ class Look:
         """Colour of its filling on white."""
         return _mix(self.hue, "#ffffff", self.wash) if self.hue else "#ffffff"
 
+    def outline(self, w: float, h: float) -> str:
+        """Its border as an SVG path around (0, 0), for a width and a height."""
+        if not self.corners:
+            return _rounded(w, h, min(self.radius, w / 2, h / 2))
+        places = [(x * (w / 2 - inset), y * h / 2) for x, inset, y in self.corners]
+        return "M" + " L".join(f"{x:g},{y:g}" for x, y in places) + " Z"
+
 
 def _mix(colour: str, ground: str, share: float) -> str:
     pairs = [(int(colour[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
-def _polygon(*points: tuple[float, float]) -> str:
-    return "M" + " L".join(f"{x:g},{y:g}" for x, y in points) + " Z"
+def _rounded(w: float, h: float, r: float) -> str:
+    x, y, arc = w / 2 - r, h / 2 - r, f"a{r:g},{r:g} 0 0 1"
+    return (
+        f"M{-x:g},{-y - r:g} h{2 * x:g} {arc} {r:g},{r:g} v{2 * y:g} {arc} {-r:g},{r:g} "
+        f"h{-2 * x:g} {arc} {-r:g},{-r:g} v{-2 * y:g} {arc} {r:g},{-r:g} Z"
+    )
 
 
-def _box(w: float, h: float) -> str:
-    x, y = w / 2, h / 2
-    return _polygon((-x, -y), (x, -y), (x, y), (-x, y))
-
-
-def _rounded(most: float) -> Callable[[float, float], str]:
-    def outline(w: float, h: float) -> str:
-        r = min(most, h / 2, w / 2)
-        x, y = w / 2 - r, h / 2 - r
-        arc = f"a{r:g},{r:g} 0 0 1"
-        return (
-            f"M{-x:g},{-y - r:g} h{2 * x:g} {arc} {r:g},{r:g} v{2 * y:g} {arc} {-r:g},{r:g} "
-            f"h{-2 * x:g} {arc} {-r:g},{-r:g} v{-2 * y:g} {arc} {r:g},{-r:g} Z"
-        )
-
-    return outline
-
-
-def _hexagon(w: float, h: float) -> str:
-    x, y, s = w / 2, h / 2, w / 2 - _SLANT
-    return _polygon((-x, 0.0), (-s, -y), (s, -y), (x, 0.0), (s, y), (-s, y))
-
-
-def _slanted(w: float, h: float) -> str:
-    x, y, s = w / 2, h / 2, w / 2 - _SLANT
-    return _polygon((-s, -y), (x, -y), (s, y), (-x, y))
-
-
-def _trapezium(w: float, h: float) -> str:
-    x, y, s = w / 2, h / 2, w / 2 - _SLANT
-    return _polygon((-s, -y), (s, -y), (x, y), (-x, y))
-
+_HEXAGON: tuple[Corner, ...] = (
+    (-1, 0.0, 0), (-1, _SLANT, -1), (1, _SLANT, -1), (1, 0.0, 0), (1, _SLANT, 1), (-1, _SLANT, 1)
+)  # fmt: skip
+_SLANTED: tuple[Corner, ...] = ((-1, _SLANT, -1), (1, 0.0, -1), (1, _SLANT, 1), (-1, 0.0, 1))
+_TRAPEZIUM: tuple[Corner, ...] = ((-1, _SLANT, -1), (1, _SLANT, -1), (1, 0.0, 1), (-1, 0.0, 1))
+_BOX: tuple[Corner, ...] = ((-1, 0.0, -1), (1, 0.0, -1), (1, 0.0, 1), (-1, 0.0, 1))
 
 LOOKS: Final[dict[str, Look]] = {
     "target": Look(
-        words="Target: the column to predict", outline=_box, hue="#D55E00", wash=0.32, double=True
+        words="Target: the column to predict", corners=_BOX, hue="#D55E00", wash=0.32, double=True
     ),
-    "parent": Look(words="Parent: points at the target", outline=_box, hue="#0072B2"),
-    "child": Look(words="Child: the target points at it", outline=_rounded(20.0), hue="#009E73"),
+    "parent": Look(words="Parent: points at the target", corners=_BOX, hue="#0072B2"),
+    "child": Look(words="Child: the target points at it", radius=20.0, hue="#009E73"),
     "co_parent": Look(
-        words="Co-parent: shares a child with the target", outline=_hexagon, hue="#CC79A7"
+        words="Co-parent: shares a child with the target", corners=_HEXAGON, hue="#CC79A7"
     ),
     "ancestor": Look(
-        words="Indirect cause: acts through others", outline=_trapezium, hue="#56B4E9"
+        words="Indirect cause: acts through others", corners=_TRAPEZIUM, hue="#56B4E9"
     ),
-    "selected": Look(words="Selected: chosen from the data", outline=_slanted, hue="#E69F00"),
-    "other": Look(words="Other column", outline=_rounded(6.0), dashed=True),
+    "selected": Look(words="Selected: chosen from the data", corners=_SLANTED, hue="#E69F00"),
+    "other": Look(words="Other column", radius=6.0, dashed=True),
 }

@@ -37,6 +37,8 @@ LANE = 8.0
 """From one edge to the next."""
 ROUND = 8.0
 """Radius of a bend."""
+CROWDED = 400_000
+"""Edges times boxes; routing many more takes seconds."""
 _CLEAR = 2 * HEAD + 2.0  # two boxes this far apart have room for an arrow between them
 _TURN = 30.0  # a turn costs as much as so long a way
 _FULL = 400.0  # and so does an interval that is full
@@ -70,8 +72,11 @@ def route(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> dict[Edge, tuple[P
         edges: pairs of names of boxes, each once.
 
     Returns:
-        The corners of each edge's way; the last piece is straight for the length of a head.
+        The corners of each edge's way; the last piece is straight for the length of a head. Where
+        lines are so many that nobody follows one of them by eye, all are straight.
     """
+    if len(edges) * len(boxes) > CROWDED:
+        return {edge: _straight(boxes, edge) for edge in edges}
     turned = {name: box.turned for name, box in boxes.items()}
     clear = {False: _clear_edges(boxes, edges), True: _clear_edges(turned, edges)}
     # One way for the whole drawing where it can be: edges of both kinds cross more.
@@ -99,9 +104,11 @@ def _clear_edges(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> set[Edge]:
 
 def missing_height(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> list[Point]:
     """Where edges that run across stand closer than a lane: (height, what is missing there)."""
+    if not edges or len(edges) * len(boxes) > CROWDED:
+        return []
     sheet = _Sheet(boxes, edges)
     sheet.ways()
-    return [(sheet.levels[n], short) for n, short in sheet.short.items() if short > 0] if edges else []
+    return [(sheet.levels[n], short) for n, short in sheet.short.items() if short > 0]
 
 
 def svg_path(way: Sequence[Point]) -> str:
@@ -112,6 +119,27 @@ def svg_path(way: Sequence[Point]) -> str:
         (x, y), (to_x, to_y) = _towards(corner, before, reach), _towards(corner, after, reach)
         words.append(f"L{x:g},{y:g} Q{corner[0]:g},{corner[1]:g} {to_x:g},{to_y:g}")
     return " ".join([*words, f"L{way[-1][0]:g},{way[-1][1]:g}"])
+
+
+def svg_head(way: Sequence[Point]) -> str:
+    """The arrowhead at the end of the way, as an SVG path."""
+    (x, y), end = way[-2], way[-1]
+    length = math.dist((x, y), end) or 1.0
+    dx, dy = (end[0] - x) / length, (end[1] - y) / length
+    back = (end[0] - HEAD * dx, end[1] - HEAD * dy)
+    corners = [end, *((back[0] - s * HALF_HEAD * dy, back[1] + s * HALF_HEAD * dx) for s in (-1, 1))]
+    return "M" + " L".join(f"{round(x, 2):g},{round(y, 2):g}" for x, y in corners) + " Z"
+
+
+def middle(way: Sequence[Point]) -> Point:
+    """The point half the way along."""
+    left = sum(math.dist(a, b) for a, b in pairwise(way)) / 2
+    for a, b in pairwise(way):
+        length = math.dist(a, b)
+        if length >= left:
+            return _towards(a, b, left)
+        left -= length
+    return way[-1]
 
 
 def _towards(start: Point, end: Point, length: float) -> Point:

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from dashboard.components.dag_editor._assets import renderer
+from dashboard.components.dag_editor._drawing import Drawing, drawn, sizes_of
 from dashboard.components.dag_editor._model import (
-    ROLES,
+    Edit,
     NodeView,
     Reply,
-    Role,
     parse_edit,
     parse_steps,
 )
+from prism_core.structure.dag import find_cycle
+from prism_core.structure.labels import lines_of
+from prism_core.structure.look import IN_S, LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-# What the legend says. Sent as data, so that the words live in one place and in Python.
-_ROLE_WORDS: Final[dict[Role, str]] = {
-    "target": "Target: the column to predict",
-    "parent": "Parent: points at the target",
-    "child": "Child: the target points at it",
-    "co_parent": "Co-parent: shares a child with the target",
-    "tied": "Tied to the target or its effects by an unmeasured cause",
-    "ancestor": "Indirect cause: acts through others",
-    "selected": "Selected: chosen from the data",
-    "other": "Other column",
-    "unmeasured": "Unmeasured: not in the table, never in S",
-}
-_IN_S_WORDS: Final = "Thick border: in S, kept together with the target"
-
 
 def dag_editor(
     *,
@@ -56,8 +45,8 @@ def dag_editor(
         in_s: Names drawn with a thick border: the set S.
         edges: Cause and effect. Read by the browser only when it first draws and when ``rev`` or
             the set of names changes.
-        positions: Where columns stand, as an earlier ``Edit`` reported it. Empty: the browser lays
-            the graph out. Columns missing from it are placed in rows beneath the rest.
+        positions: Where columns stand, as an earlier ``Edit`` reported it. Empty: the graph is
+            laid out. Columns missing from it are placed in rows beneath the rest.
         rev: The revision of ``edges``. Bump it whenever Python, not the user, changes the graph.
         height: Height of the drawing in pixels, without toolbar and legend.
         focus: Names the choice of hidden columns. When it changes, columns that the user looked
@@ -77,14 +66,20 @@ def dag_editor(
     names = frozenset(node.name for node in nodes)
     if len(names) != len(nodes):
         raise ValueError("nodes must have unique names.")
+    # What the user has just done is known before the drawing: so it is answered in the same run.
+    state = st.session_state.get(key)
+    edit = parse_edit(state.get("graph") if state else None, names=names, rev=rev)
+    drawing = _drawing(nodes, edges, positions, edit, focus=focus, foreign=foreign)
     result = renderer()(
         key=key,
         data={
-            **_payload(nodes, in_s, edges, positions),
+            **_payload(nodes, in_s, edges if edit is None else edit.edges, drawing),
+            "edges": [[cause, effect] for cause, effect in edges],
             "rev": rev,
             "height": height,
             "focus": focus,
-            "foreign": foreign,
+            "arranged": drawing.arranged,
+            "tidied": edit.tidied if edit else "",
             "history": {"undo": can_undo, "redo": can_redo},
         },
         height="content",
@@ -92,9 +87,26 @@ def dag_editor(
         on_graph_change=_ignore,
         on_steps_change=_ignore,
     )
-    return Reply(
-        edit=parse_edit(result.get("graph"), names=names, rev=rev),
-        steps=_fresh_steps(key, result.get("steps")),
+    if edit is not None and not edit.positions:
+        edit = replace(edit, positions=drawing.positions)
+    return Reply(edit=edit, steps=_fresh_steps(key, result.get("steps")))
+
+
+def _drawing(
+    nodes: Sequence[NodeView], edges: Sequence[tuple[str, str]],
+    positions: Mapping[str, tuple[float, float]], edit: Edit | None,
+    *, focus: str, foreign: bool,
+) -> Drawing:  # fmt: skip
+    """What is to be shown: Python's graph, or the browser's where that is further."""
+    if edit is not None and not find_cycle(edit.edges):
+        edges, positions, foreign = edit.edges, edit.positions, False
+    revealed = edit.revealed if edit is not None and edit.focus == focus else frozenset[str]()
+    return drawn(
+        tuple(node.name for node in nodes),
+        frozenset(node.name for node in nodes if not node.hidden or node.name in revealed),
+        tuple(edges),
+        tuple((name, x, y) for name, (x, y) in positions.items()),
+        foreign=foreign,
     )
 
 
@@ -117,10 +129,11 @@ def _payload(
     nodes: Sequence[NodeView],
     in_s: frozenset[str],
     edges: Sequence[tuple[str, str]],
-    positions: Mapping[str, tuple[float, float]],
+    drawing: Drawing,
 ) -> dict[str, Any]:
     names = {node.name for node in nodes}
     used = {node.role for node in nodes}
+    sizes = sizes_of(tuple(node.name for node in nodes), tuple(edges))
     return {
         "nodes": [
             {
@@ -129,18 +142,27 @@ def _payload(
                 "tooltip": node.tooltip,
                 "in_s": node.name in in_s,
                 "hidden": node.hidden,
+                "lines": lines_of(node.name),
+                "size": sizes[node.name],
             }
             for node in nodes
         ],
-        "edges": [[cause, effect] for cause, effect in edges],
-        # Pairs, not an object: a column may be called __proto__.
-        "positions": [[name, x, y] for name, (x, y) in positions.items() if name in names],
+        # Lists, not objects: a column may be called __proto__.
+        "places": [[name, box.x, box.y] for name, box in drawing.boxes.items()],
+        "ways": [[*way.edge, way.line, way.head, *way.middle] for way in drawing.ways],
+        "looks": {
+            role: {
+                "hue": look.hue, "wash": look.wash, "corners": look.corners,
+                "radius": look.radius, "double": look.double, "dashed": look.dashed,
+            }
+            for role, look in LOOKS.items()
+        },
         "legend": [
             *(
-                {"role": role, "in_s": False, "text": _ROLE_WORDS[role]}
-                for role in ROLES
+                {"role": role, "in_s": False, "text": look.words}
+                for role, look in LOOKS.items()
                 if role in used
             ),
-            *([{"role": None, "in_s": True, "text": _IN_S_WORDS}] if names & in_s else []),
+            *([{"role": None, "in_s": True, "text": IN_S}] if names & in_s else []),
         ],
-    }
+    }  # fmt: skip

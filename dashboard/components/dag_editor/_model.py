@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast, get_args
+from typing import Final, cast
 
-Role = Literal[
-    "target", "parent", "child", "co_parent", "tied", "ancestor", "selected", "other", "unmeasured"
-]
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
+from prism_core.structure.look import LOOKS
+
+ROLES: Final = tuple(LOOKS)
+"""The parts a column can play: those that have a look."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +43,18 @@ class Edit:
     Attributes:
         rev: The revision the edit was made on.
         edges: Cause and effect, in the order they were drawn. Not checked for cycles.
-        positions: Canvas coordinates of the columns; empty when the browser sent none.
+        positions: Canvas coordinates of the columns; empty when they are to be laid out anew.
+        focus: The choice of hidden columns that the edit was made on.
+        revealed: Hidden columns that were looked for since.
+        tidied: Names the last time that a new layout was asked for; the answer repeats it.
     """
 
     rev: int
     edges: tuple[tuple[str, str], ...]
     positions: dict[str, tuple[float, float]]
+    focus: str = ""
+    revealed: frozenset[str] = frozenset()
+    tidied: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +122,16 @@ def parse_edit(graph: object, *, names: frozenset[str], rev: int) -> Edit | None
     edges = _parse_edges(fields.get("edges"), names)
     if edges is None:
         return None
-    return Edit(rev=rev, edges=edges, positions=_parse_positions(fields.get("positions"), names))
+    focus, tidied = fields.get("focus"), fields.get("tidied")
+    revealed = _as_sequence(fields.get("revealed")) or ()
+    return Edit(
+        rev=rev,
+        edges=edges,
+        positions=_parse_positions(fields.get("positions"), names),
+        focus=focus if isinstance(focus, str) else "",
+        revealed=frozenset(name for name in revealed if isinstance(name, str) and name in names),
+        tidied=tidied if isinstance(tidied, str) else "",
+    )
 
 
 def _as_sequence(value: object) -> Sequence[object] | None:

@@ -23,7 +23,9 @@ export class Editor {
     this.rev = null;
     this.edges = [];
     this.mount = `${Date.now()} ${Math.random()}`;
-    this.steps = 0;
+    this.steps = this.tidies = 0;
+    this.selected = this.hovered = this.tidied = null; // ids of edges; the layout that is awaited
+    this.sent = false; // whether Python has places of this revision from here
     this.revealed = new Set();
     this.view = buildView(root, {
       draw: () => this.setDrawing(!this.drawer.active),
@@ -38,6 +40,7 @@ export class Editor {
     this.stage = new Stage(this.view.canvas, {
       look: (id) => this.look(id),
       theme: () => this.theme,
+      edgeLook: (id) => this.edgeLook(id),
     });
     this.drawer = new EdgeDrawer(this.view.canvas, {
       nodeAt: (point) => this.network.getNodeAt(point),
@@ -64,7 +67,7 @@ export class Editor {
   /** Take what Python sent. `send` hands a graph to Python, `go` asks it to undo or redo. */
   update(data, { send, go }) {
     Object.assign(this, { send, go });
-    this.theme = readTheme(this.root);
+    this.theme = readTheme(this.root, data.looks);
     const names = data.nodes.map((node) => node.name);
     const newNames = names.length !== this.stage.names.length
       || names.some((name, i) => name !== this.stage.names[i]);
@@ -74,9 +77,10 @@ export class Editor {
     this.view.canvas.style.height = `${data.height}px`;
     this.looks = new Map(data.nodes.map((node) => [node.name, node]));
     if (newNames) this.rebuild(names);
+    this.stage.measure(this.looks);
     if (newNames || newFocus) this.revealed.clear();
     if (newNames || newRev) this.takeGraph(data);
-    else this.followFocus(newFocus);
+    else this.follow(data, newFocus);
     this.restyle(data);
   }
 
@@ -96,7 +100,7 @@ export class Editor {
     this.stage.rebuild(names);
     fillNames(this.view.names, names);
     if (!this.network) return;
-    this.network.on("select", () => this.selectedByMouse());
+    this.network.on("click", ({ nodes, pointer }) => this.clicked(nodes, pointer.canvas));
     this.network.on("zoom", () => (this.stage.viewTouched = true));
     this.network.on("dragStart", ({ nodes }) => {
       if (nodes.length) this.stage.still.hold(nodes);
@@ -104,22 +108,18 @@ export class Editor {
     this.network.on("dragEnd", ({ nodes }) => {
       this.stage.viewTouched = true;
       this.stage.still.release();
-      if (nodes.length) this.nodeMoved(nodes);
+      if (nodes.length) this.nodeMoved();
     });
     this.network.on("afterDrawing", (ctx) => this.afterDrawing(ctx));
     this.useLateFonts();
   }
 
-  // The page's font may arrive after the first drawing; text then has another width.
+  // The page's font may arrive after the first drawing.
   useLateFonts() {
     const network = this.network;
     const fonts = [true, false].map((bold) => document.fonts.load(labelFont(this.theme, bold)));
     Promise.all(fonts).then(() => {
-      if (this.network !== network || !this.stage.measure()) return;
-      const untouched = !this.stage.viewTouched;
-      if (this.autoPlaced && untouched) this.stage.tidy();
-      if (untouched) this.stage.fit();
-      network.redraw();
+      if (this.network === network) network.redraw();
     }, () => undefined);
   }
 
@@ -130,19 +130,29 @@ export class Editor {
     this.from = null;
     const { stage } = this;
     this.edges = data.edges.filter((edge) => edge.every((name) => stage.idOf.has(name)));
-    const given = new Map(data.positions.map(([name, x, y]) => [stage.idOf.get(name), { x, y }]));
-    this.showColumns();
+    this.selected = this.hovered = this.tidied = null;
+    this.sent = false;
     stage.places = new Map();
+    this.showColumns();
     this.network.unselectAll();
-    this.autoPlaced = given.size === 0 || (data.foreign && !stage.spread(given));
-    if (this.autoPlaced) stage.tidy();
-    else {
-      if (!data.foreign) stage.place(given);
-      stage.placeNewcomers([...stage.shown].filter((id) => !given.has(id)));
-    }
-    if (this.autoPlaced || !stage.viewTouched) stage.fit();
+    this.takePlaces(data, true);
+    if (data.arranged || !stage.viewTouched) stage.fit();
     this.say(this.asked ?? this.hint());
     this.asked = null;
+  }
+
+  /**
+   * Take places and ways over.
+   * @param all whether also of the columns that have a place here
+   */
+  takePlaces({ places, ways }, all) {
+    const { stage } = this;
+    const wanted = places.filter(([name]) => {
+      const id = stage.idOf.get(name);
+      return stage.shown.has(id) && (all || !stage.places.has(id));
+    });
+    stage.place(new Map(wanted.map(([name, x, y]) => [stage.idOf.get(name), { x, y }])));
+    stage.lead(ways, places);
   }
 
   /** Which columns are shown: those that Python does not hide, and those looked for since. */
@@ -156,15 +166,17 @@ export class Editor {
     return fresh;
   }
 
-  /** Hide or show columns on the same graph; those on screen keep their places. */
-  followFocus(newFocus) {
+  /** The same graph: other columns may be hidden, a layout asked for may arrive, and ways do. */
+  follow(data, newFocus) {
     const { stage } = this;
     const before = stage.shown.size;
     const fresh = this.showColumns();
-    if (!fresh.length && before === stage.shown.size) return;
-    if (newFocus && this.autoPlaced) stage.tidy();
-    else stage.placeNewcomers(fresh.filter((id) => !stage.places.has(id)));
-    if (newFocus || !stage.viewTouched) stage.fit();
+    const tidied = this.tidied !== null && this.tidied === data.tidied;
+    if (tidied) this.tidied = null;
+    const laidOut = tidied || (data.arranged && !this.sent);
+    this.takePlaces(data, laidOut);
+    const others = fresh.length > 0 || before !== stage.shown.size;
+    if (tidied || (others && (newFocus || !stage.viewTouched))) stage.fit();
   }
 
   restyle(data) {
@@ -173,7 +185,6 @@ export class Editor {
     const signature = JSON.stringify([data.legend, this.theme]);
     if (signature !== this.signature) {
       fillLegend(this.view.legend, data.legend, this.theme);
-      this.stage.recolour();
       this.signature = signature;
     }
     this.network.redraw();
@@ -184,6 +195,12 @@ export class Editor {
     const node = this.looks.get(this.stage.nameOf.get(id));
     const ringed = this.drawer.from === id || this.from === id;
     return { role: node.role, inS: node.in_s, ringed };
+  }
+
+  edgeLook(id) {
+    if (id === this.selected) return { colour: this.theme.accent, width: 3 };
+    const hovered = id === this.hovered;
+    return { colour: hovered ? this.theme.text : this.theme.edge, width: hovered ? 2.4 : 1.7 };
   }
 
   spoken(id) {
@@ -201,17 +218,16 @@ export class Editor {
   }
 
   tidyUp() {
-    this.stage.tidy();
-    this.stage.fit();
+    clearTimeout(this.sendTimer);
+    this.tidied = `${this.mount} ${(this.tidies += 1)}`;
     this.sendGraph();
     this.say("The graph was laid out anew.");
   }
 
-  nodeMoved(ids) {
-    this.autoPlaced = false;
+  nodeMoved() {
+    this.sent = true;
     // Otherwise a resize of the page would shift the drawing under the user's hand.
     this.stage.viewTouched = true;
-    this.stage.bend(ids);
     clearTimeout(this.sendTimer);
     this.sendTimer = setTimeout(() => this.sendGraph(), SEND_MOVES_AFTER_MS);
   }
@@ -246,14 +262,14 @@ export class Editor {
   }
 
   selectEdge(edge) {
-    const selection = { nodes: [], edges: [this.stage.edgeId(edge)] };
-    this.network.setSelection(selection, { unselectAll: true, highlightEdges: false });
+    this.network.unselectAll();
+    this.selected = this.stage.edgeId(edge);
+    this.network.redraw();
     this.refreshTools();
   }
 
   selectedEdge() {
-    const [id] = this.network.getSelectedEdges();
-    return this.edges.find((edge) => this.stage.edgeId(edge) === id);
+    return this.edges.find((edge) => this.stage.edgeId(edge) === this.selected);
   }
 
   // ---- from the keyboard -----------------------------------------------------------------------
@@ -269,6 +285,7 @@ export class Editor {
 
   goTo(id) {
     this.cursor = id;
+    this.selected = null;
     this.network.selectNodes([id], false);
     this.stage.reveal(id);
     this.refreshTools();
@@ -288,7 +305,7 @@ export class Editor {
     const id = this.here();
     const { x, y } = this.network.getPosition(id);
     this.stage.place(new Map([[id, { x: x + dx, y: y + dy }]]));
-    this.nodeMoved([id]);
+    this.nodeMoved();
   }
 
   drawFromHere() {
@@ -351,8 +368,10 @@ export class Editor {
     const id = this.stage.idOf.get(found[this.turn]);
     if (!this.stage.shown.has(id)) {
       this.revealed.add(id);
-      this.stage.placeNewcomers(this.showColumns().filter((one) => !this.stage.places.has(one)));
+      this.showColumns();
+      this.stage.placeBeneath(id);
       this.stage.describe(this.looks);
+      this.sendGraph();
     }
     this.goTo(id);
     this.stage.centre(id);
@@ -380,10 +399,14 @@ export class Editor {
   /** One state update with everything the browser owns; a move that waited goes along. */
   sendGraph() {
     clearTimeout(this.sendTimer);
+    this.sent = true;
     this.stage.remember();
-    const positions = Object.fromEntries([...this.stage.places].map(([id, { x, y }]) =>
+    const places = this.tidied === null ? this.stage.places : new Map();
+    const positions = Object.fromEntries([...places].map(([id, { x, y }]) =>
       [this.stage.nameOf.get(id), [Math.round(x), Math.round(y)]]));
-    this.send({ rev: this.rev, edges: this.edges, positions });
+    const revealed = [...this.revealed].map((id) => this.stage.nameOf.get(id));
+    this.send({ rev: this.rev, edges: this.edges, positions, focus: this.focus, revealed,
+      tidied: this.tidied ?? "" });
   }
 
   /** What can be done now: drawing goes on after an undo, wherever that was asked for. */
@@ -399,15 +422,34 @@ export class Editor {
   setDrawing(active) {
     this.drawer.setActive(active);
     this.network.unselectAll();
+    this.selected = null;
     this.view.canvas.classList.toggle("drawing", active);
     this.refreshTools();
     this.say(this.hint());
   }
 
-  selectedByMouse() {
-    const [id] = this.network.getSelectedNodes();
+  /** A click on a column or, where there is none, on an edge. */
+  clicked([id], place) {
     if (id !== undefined) this.cursor = id;
+    this.selected = id === undefined && !this.drawer.active ? this.edgeAt(place) : null;
+    this.network.redraw();
     this.describeSelection();
+  }
+
+  edgeAt(place) {
+    return this.stage.edges.at(place, this.network.getScale()) ?? null;
+  }
+
+  /** The edge under the pointer stands out, and the pointer says that it can be clicked. */
+  hover({ offsetX, offsetY, buttons }) {
+    if (!this.network || buttons || this.drawer.active) return;
+    const point = { x: offsetX, y: offsetY };
+    const over = this.network.getNodeAt(point) === undefined
+      ? this.edgeAt(this.network.DOMtoCanvas(point)) : null;
+    if (over === this.hovered) return;
+    this.hovered = over;
+    this.view.canvas.classList.toggle("over-edge", over !== null);
+    this.network.redraw();
   }
 
   describeSelection() {
@@ -443,6 +485,7 @@ export class Editor {
     });
     const focus = () => canvas.firstElementChild?.focus({ preventScroll: true });
     canvas.addEventListener("pointerdown", focus);
+    canvas.addEventListener("pointermove", (event) => this.hover(event));
     // A plain wheel scrolls the page; with Ctrl (or a pinch) it zooms the graph.
     canvas.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) event.stopPropagation();

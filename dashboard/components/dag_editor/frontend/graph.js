@@ -30,29 +30,3 @@ export function cycleThrough(edges, from, to) {
 }
 
 export const sameEdge = (a, b) => a[0] === b[0] && a[1] === b[1];
-
-/** Column of each node in a left-to-right drawing: causes always stand left of their effects. */
-export function assignLayers(ids, edges) {
-  const layer = new Map();
-  const waiting = new Map(ids.map((id) => [id, 0]));
-  edges.forEach(([, to]) => waiting.set(to, waiting.get(to) + 1));
-  const order = ids.filter((id) => waiting.get(id) === 0);
-  for (const id of order) {
-    const causes = edges.filter(([, to]) => to === id).map(([from]) => layer.get(from) ?? 0);
-    layer.set(id, causes.length ? Math.max(...causes) + 1 : 0);
-    for (const [from, to] of edges) {
-      if (from !== id) continue;
-      waiting.set(to, waiting.get(to) - 1);
-      if (waiting.get(to) === 0) order.push(to);
-    }
-  }
-  // A graph with a cycle should never arrive; if it does, it is still shown.
-  ids.filter((id) => !layer.has(id)).forEach((id) => layer.set(id, 0));
-  // Bring a cause up to its nearest effect: it shortens the arrows.
-  for (const id of [...order].reverse()) {
-    const effects = edges.filter(([from]) => from === id).map(([, to]) => layer.get(to));
-    const causes = edges.filter(([, to]) => to === id).length;
-    if (effects.length > causes) layer.set(id, Math.max(layer.get(id), Math.min(...effects) - 1));
-  }
-  return layer;
-}

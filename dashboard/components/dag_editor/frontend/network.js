@@ -1,36 +1,20 @@
-// The one file that talks to vis-network.
+// The one file that talks to vis-network. It draws and moves nodes; edges are ours.
 
 import { drawLabel, drawRing, drawShape } from "./shapes.js";
 
-// vis-network takes every other way of writing a colour apart at each edge of every drawing.
-const asRgba = (colour) => colour.replace(/^rgb\((.*)\)$/, "rgba($1, 1)");
-
-const edgeColours = (theme) => ({
-  color: { color: asRgba(theme.edge), highlight: theme.accent, hover: theme.text, inherit: false },
-});
-
 /**
  * An empty network whose nodes will be painted by us.
- * @param painter {look(id) -> {role, inS, lines, ringed}, sizeOf(id) -> {w, h}, theme(), still}
+ * @param painter {look(id) -> {role, inS, lines, ringed}, sizeOf(id) -> {w, h}, theme(), still, drawEdges(ctx)}
  */
 export function createNetwork(container, painter) {
   const { DataSet, Network } = globalThis.vis;
   const nodes = new DataSet([]);
-  const edges = new DataSet([]);
-  const network = new Network(container, { nodes, edges }, {
+  const network = new Network(container, { nodes, edges: new DataSet([]) }, {
     physics: false,
     layout: { improvedLayout: false, randomSeed: 1 },
     manipulation: { enabled: false },
     interaction: { hover: true, selectConnectedEdges: false, tooltipDelay: 250, zoomSpeed: 0.6 },
     nodes: { shape: "custom", ctxRenderer: paint(painter), borderWidth: 3, chosen: false },
-    edges: {
-      arrows: { to: { enabled: true, scaleFactor: 0.85 } },
-      smooth: false,
-      width: 1.7,
-      selectionWidth: 2,
-      hoverWidth: 1,
-      ...edgeColours(painter.theme()),
-    },
   });
   painter.drawAll = (ctx, moving) => {
     const selected = new Set(network.getSelectedNodes());
@@ -38,12 +22,12 @@ export function createNetwork(container, painter) {
       if (!moving.has(id)) drawNodeAt(painter, ctx, id, place, selected.has(id));
     }
   };
-  network.on("beforeDrawing", () => painter.still.begin());
-  return { network, nodeSet: nodes, edgeSet: edges };
+  network.on("beforeDrawing", (ctx) => {
+    painter.still.begin();
+    painter.drawEdges(ctx);
+  });
+  return { network, nodeSet: nodes };
 }
-
-export const recolourEdges = (network, theme) =>
-  network.setOptions({ edges: edgeColours(theme) });
 
 const paint = (painter) => ({ ctx, id, x, y, state }) => {
   const { w, h } = painter.sizeOf(id);

@@ -1,11 +1,9 @@
-// Where everything stands: which columns are shown, at which places, and how edges run between them.
+// What is shown: which columns, at which places, and how edges run between them.
 // Nodes have ids of our own here; names are only for people.
 
-import { plain, textWidth, wrap } from "./labels.js";
-import { bounds, rows, spread, tidy } from "./layout.js";
-import { createNetwork, recolourEdges } from "./network.js";
-import { boxAt, concerned, crowded, middle, route } from "./routing.js";
-import { nodeSize } from "./shapes.js";
+import { Edges } from "./edges.js";
+import { plain } from "./labels.js";
+import { createNetwork } from "./network.js";
 import { Still } from "./still.js";
 import { buildTooltip } from "./view.js";
 
@@ -14,9 +12,12 @@ const LARGEST_SCALE = 1.15;
 const READABLE_SCALE = 0.75;
 
 export class Stage {
-  /** @param look id -> {role, inS, ringed}  @param theme () -> theme */
-  constructor(canvas, { look, theme }) {
-    Object.assign(this, { canvas, look, theme, still: new Still() });
+  /**
+   * @param look id -> {role, inS, ringed}  @param theme () -> theme
+   * @param edgeLook id of an edge -> {colour, width}
+   */
+  constructor(canvas, { look, theme, edgeLook }) {
+    Object.assign(this, { canvas, look, theme, edgeLook, still: new Still() });
     this.rebuild([]);
   }
 
@@ -25,22 +26,20 @@ export class Stage {
     this.names = names;
     this.idOf = new Map(names.map((name, i) => [name, `n${i}`]));
     this.nameOf = new Map(names.map((name, i) => [`n${i}`, name]));
-    this.lines = new Map(names.map((name, i) => [`n${i}`, wrap(name)]));
+    this.nodes = new Map(); // size and lines of each, from Python
     this.tooltips = new Map();
     this.places = new Map();
     this.shown = new Set();
-    this.edges = [];
-    this.ways = new Map(); // of each edge, as `route` gives it
-    this.routed = new Map(); // where nodes stood when the ways were found
+    this.edges = new Edges((id) => this.network.getPosition(id), this.sizeOf);
     this.still.release();
     this.viewTouched = false;
     if (!names.length) return;
-    this.measure();
     Object.assign(this, createNetwork(this.canvas, {
-      look: (id) => ({ ...this.look(id), lines: this.lines.get(id) }),
+      look: (id) => ({ ...this.look(id), lines: this.nodes.get(id).lines }),
       sizeOf: this.sizeOf,
       theme: this.theme,
       still: this.still,
+      drawEdges: (ctx) => this.edges.draw(ctx, this.edgeLook),
     }));
   }
 
@@ -49,14 +48,12 @@ export class Stage {
     this.network = null;
   }
 
-  sizeOf = (id) => this.sizes.get(id);
+  sizeOf = (id) => this.nodes.get(id);
 
-  /** Sizes of all nodes from their text; true when that changed anything. */
-  measure() {
-    const before = this.sizes && JSON.stringify([...this.sizes]);
-    this.sizes = new Map([...this.lines].map(([id, lines]) =>
-      [id, nodeSize(textWidth(lines, this.theme()), lines.length)]));
-    return before !== JSON.stringify([...this.sizes]);
+  /** Take sizes of boxes and lines of names over. */
+  measure(looks) {
+    this.nodes = new Map([...looks].map(([name, { lines, size: [w, h] }]) =>
+      [this.idOf.get(name), { lines, w, h }]));
   }
 
   /** Fill the tooltips: a column's whole name and a sentence about it. */
@@ -67,10 +64,6 @@ export class Stage {
       tooltip.name.textContent = plain(node.name);
       tooltip.words.textContent = node.tooltip;
     }
-  }
-
-  recolour() {
-    recolourEdges(this.network, this.theme());
   }
 
   // ---- what is shown ---------------------------------------------------------------------------
@@ -92,50 +85,33 @@ export class Stage {
 
   /** Draw those of the named edges whose ends are shown. */
   setEdges(named) {
-    this.edges = named
+    this.edges.set(named
       .map((edge) => edge.map((name) => this.idOf.get(name)))
       .filter(([from, to]) => this.shown.has(from) && this.shown.has(to))
-      .map(([from, to]) => ({ id: `${from}>${to}`, from, to }));
-    const wanted = new Set(this.edges.map(({ id }) => id));
-    const drawn = new Set(this.edgeSet.getIds());
-    this.edgeSet.remove([...drawn].filter((id) => !wanted.has(id)));
-    this.edgeSet.add(this.edges.filter(({ id }) => !drawn.has(id)));
-    this.bend();
+      .map(([from, to]) => ({ id: `${from}>${to}`, from, to })));
+    this.network.redraw();
   }
 
   edgeId([from, to]) {
     return `${this.idOf.get(from)}>${this.idOf.get(to)}`;
   }
 
-  /**
-   * Lead edges around nodes; called whenever nodes or edges have changed.
-   * @param moved ids when nothing else has changed: only edges near them are looked at
-   */
-  bend(moved = null) {
-    const places = this.visiblePlaces();
-    if (moved && crowded(this.edges, places)) return;
-    const found = route(moved ? this.near(moved, places) : this.edges, places, this.sizeOf);
-    const changed = [...found]
-      .filter(([id, way]) => JSON.stringify(this.ways.get(id) ?? false) !== JSON.stringify(way))
-      .map(([id, smooth]) => ({ id, smooth }));
-    this.ways = moved ? new Map([...this.ways, ...found]) : found;
-    this.routed = places;
-    if (changed.length) this.edgeSet.update(changed);
-  }
-
-  /** Edges whose way may change where these nodes have left one place and stand at another. */
-  near(moved, places) {
-    const boxes = moved.flatMap((id) => [this.routed, places].filter((known) => known.has(id))
-      .map((known) => boxAt(id, known.get(id), this.sizeOf)));
-    return concerned(this.edges, places, boxes);
+  /** Take the ways of edges over; they belong to these places. */
+  lead(ways, places) {
+    const place = new Map(places.map(([name, x, y]) => [name, { x: Math.round(x), y: Math.round(y) }]));
+    this.edges.take(ways.filter((way) => this.idOf.has(way[0]) && this.idOf.has(way[1]))
+      .map(([cause, effect, line, head, x, y]) => ({
+        id: this.edgeId([cause, effect]), from: place.get(cause), to: place.get(effect),
+        line, head, middle: { x, y },
+      })));
+    this.network.redraw();
   }
 
   /** Where the middle of each drawn edge is. */
   middles() {
-    const places = this.visiblePlaces();
-    return this.edges.map(({ id, from, to }) => ({
-      names: [from, to].map((end) => this.nameOf.get(end)),
-      place: middle(places.get(from), places.get(to), this.ways.get(id)),
+    return this.edges.drawn.map((edge) => ({
+      names: [edge.from, edge.to].map((end) => this.nameOf.get(end)),
+      place: this.edges.way(edge).middle,
     }));
   }
 
@@ -165,43 +141,41 @@ export class Stage {
     // In one go: moveNode would draw everything again for each node.
     this.nodeSet.update([...places].filter(([id]) => this.shown.has(id))
       .map(([id, { x, y }]) => ({ id, x: Math.round(x), y: Math.round(y) })));
-    this.bend();
   }
 
-  tidy() {
-    const edges = this.edges.map(({ from, to }) => [from, to]);
-    this.place(tidy([...this.shown], edges, this.sizeOf, this.area()));
-  }
-
-  /** Places from a file have a unit of their own: stretch them until no two columns overlap. */
-  spread(places) {
-    const fitted = spread(places, this.sizeOf, this.area());
-    if (fitted) this.place(fitted);
-    return Boolean(fitted);
-  }
-
-  /** Columns without a place stand in rows beneath the rest. */
-  placeNewcomers(ids) {
-    const settled = new Map([...this.visiblePlaces()].filter(([id]) => !ids.includes(id)));
-    if (!ids.length) return;
-    const box = settled.size ? bounds(settled, this.sizeOf)
-      : { left: 0, right: 600, bottom: -48 };
-    const width = Math.max(box.right - box.left, 600);
-    const placed = rows(ids, this.sizeOf, width, box.bottom + 48);
-    this.place(new Map([...placed].map(([id, { x, y }]) => [id, { x: x + box.left, y }])));
+  /** A column that comes in stands beneath the rest, until Python has placed it. */
+  placeBeneath(id) {
+    const others = new Map(this.visiblePlaces());
+    others.delete(id);
+    const box = this.bounds(others);
+    const { w, h } = this.sizeOf(id);
+    this.place(new Map([[id, others.size ? { x: box.left + w / 2, y: box.bottom + 46 + h / 2 }
+      : { x: 0, y: 0 }]]));
   }
 
   // ---- the view --------------------------------------------------------------------------------
 
   fit() {
     if (!this.shown.size) return;
-    const box = bounds(this.visiblePlaces(), this.sizeOf);
+    const box = this.bounds();
     const area = this.area();
     const scale = Math.min(LARGEST_SCALE, area.width / (box.right - box.left),
       area.height / (box.bottom - box.top));
     const position = { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
     this.network.moveTo({ position, scale, animation: false });
     this.viewTouched = false;
+  }
+
+  bounds(places = this.visiblePlaces()) {
+    const box = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
+    for (const [id, { x, y }] of places) {
+      const { w, h } = this.sizeOf(id);
+      box.left = Math.min(box.left, x - w / 2);
+      box.right = Math.max(box.right, x + w / 2);
+      box.top = Math.min(box.top, y - h / 2);
+      box.bottom = Math.max(box.bottom, y + h / 2);
+    }
+    return box;
   }
 
   zoom(factor) {

@@ -1,16 +1,5 @@
 // Colours. They come from Streamlit's CSS variables, so that the drawing follows the page's theme.
 
-// Okabe and Ito's colours, told apart by people with the common kinds of colour blindness.
-export const HUES = {
-  target: "#D55E00",
-  parent: "#0072B2",
-  child: "#009E73",
-  co_parent: "#CC79A7",
-  tied: "#CC79A7",
-  selected: "#E69F00",
-  ancestor: "#56B4E9",
-};
-
 const probe = document.createElement("canvas");
 probe.width = probe.height = 1;
 const probeContext = probe.getContext("2d", { willReadFrequently: true });
@@ -47,8 +36,11 @@ function remembered(make) {
   };
 }
 
-/** Read the page's theme at the component's place. `root` is a shadow root or an element. */
-export function readTheme(root) {
+/**
+ * Read the page's theme at the component's place.
+ * @param root a shadow root or an element  @param looks role -> hue, outline and borders
+ */
+export function readTheme(root, looks) {
   const style = getComputedStyle(root.host ?? root);
   const read = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
   const background = read("--st-background-color", "#ffffff");
@@ -57,12 +49,15 @@ export function readTheme(root) {
   const dark = 0.2126 * r + 0.7152 * g + 0.0722 * b < 110;
   // Pure hues are too pale for a line on white, or too dark on black: shift them a little.
   const line = (hue) => (dark ? mix(hue, "#ffffff", 0.78) : mix(hue, "#000000", 0.84));
-  const stroke = (role) => (HUES[role] ? line(HUES[role]) : mix(text, background, 0.5));
+  const hue = (role) => looks[role].hue;
+  const stroke = (role) => (hue(role) ? line(hue(role)) : mix(text, background, 0.5));
   const fill = (role) => {
-    if (!HUES[role]) return background;
-    return mix(HUES[role], background, role === "target" ? 0.32 : dark ? 0.26 : 0.16);
+    if (!hue(role)) return background;
+    const { wash } = looks[role];
+    return mix(hue(role), background, dark ? Math.max(wash, 0.26) : wash);
   };
   return {
+    looks,
     dark,
     text,
     background,

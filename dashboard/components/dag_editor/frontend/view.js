@@ -7,7 +7,7 @@ const TOOLS = [
   ["draw", "Draw edge", "Draw edge: drag from a cause to its effect, until switched off"],
   ["delete", "Delete", "Delete the selected edge"],
   ["reverse", "Reverse", "Reverse the selected edge"],
-  ["tidy", "Tidy layout", "Tidy layout: causes left, effects right"],
+  ["tidy", "Tidy layout", "Tidy layout: causes above, effects below"],
   ["fit", "Fit", "Fit the whole graph into view"],
   ["zoomIn", "Zoom in", "Zoom in"],
   ["zoomOut", "Zoom out", "Zoom out"],
