@@ -34,11 +34,6 @@ def section() -> None:
     dag = graph.over(state.schema.names)
     chosen = state.settled_s
     drawing, switch = st.container(), st.container()
-    if graph.edges:
-        st.caption(
-            "Does an edge seem to run behind a box? **Tidy layout** above the drawing (or the key "
-            "T) places the columns anew; the edges stay."
-        )
     with switch:  # beneath the drawing, but known before it
         hidden = _hidden(state, dag, state.protected)
     with drawing:

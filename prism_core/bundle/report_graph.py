@@ -14,7 +14,7 @@ from prism_core.structure.labels import box_size, lines_of
 from prism_core.structure.layout import arrange
 from prism_core.structure.look import LOOKS, Look
 from prism_core.structure.roles import node_roles, touching
-from prism_core.structure.routing import Box, route, svg_path
+from prism_core.structure.routing import route, svg_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.structure.dag import Dag
     from prism_core.structure.roles import NodeRole
-    from prism_core.structure.routing import Edge, Point
+    from prism_core.structure.strips import Box, Edge, Point
 
 MOST = 40
 """Most columns that are drawn."""

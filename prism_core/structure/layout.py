@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import networkx as nx
 
-from prism_core.structure.routing import ASIDE, LANE, Box, missing_height
+from prism_core.structure.routing import missing_height
 from prism_core.structure.spacing import keep_apart
+from prism_core.structure.strips import ASIDE, LANE, Box
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,7 +24,8 @@ def keep_apart(
     Args:
         wanted: where each point would stand by itself, in the order they must keep.
         gaps: least distance from each point to the next; one fewer than points.
-        low, high: bounds of all points; where the gaps do not fit between them, `low` gives way.
+        low: where the first may stand at the least; it gives way where the gaps need more room.
+        high: where the last may stand at the most.
         weights: how much each wish counts; all alike by default.
     """
     if not wanted:

@@ -276,11 +276,11 @@ def focus(editor: EditorPage) -> Callable[..., None]:
 def test_an_edge_is_drawn_refused_turned_and_undone_by_keys(open_case) -> None:
     editor = open_case()
     press = focus(editor)
-    press("ArrowLeft")
+    press("ArrowUp")
     editor.says("C: Role: target. Causes: B. Effects: none.")  # the target first
-    press("Enter", "ArrowLeft")
+    press("Enter", "ArrowUp")
     editor.says("C → ? B: Role: parent")
-    press("ArrowLeft")
+    press("ArrowUp")
     editor.says("C → ? A: Role: other. Causes: none. Effects: B.")
     press("Enter")
     editor.says("C → A → B → C would be a cycle; the edge was not added.")

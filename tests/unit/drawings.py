@@ -1,4 +1,4 @@
-"""What a drawing shows, read from its SVG paths as an eye would: points along each edge, and boxes."""
+"""What a drawing shows, read from its SVG as an eye would: points along each edge, and boxes."""
 
 from __future__ import annotations
 
@@ -84,15 +84,13 @@ def in_report(html: str, edges: Sequence[tuple[str, str]]) -> Seen:
 def points_of_outline(path: str) -> Points:
     """The corners of an outline: a polygon, or sides (h, v) and arcs (a) that follow each other."""
     here, corners = np.zeros(2), []
+    step = {"h": np.array([1.0, 0.0]), "v": np.array([0.0, 1.0])}
     for command, text in re.findall(r"([MLhva])([^MLhvaZ]*)", path):
         numbers = [float(word) for word in re.findall(r"-?\d+(?:\.\d+)?", text)]
-        here = {
-            "M": lambda n, h: np.array(n),
-            "L": lambda n, h: np.array(n),
-            "h": lambda n, h: h + (n[0], 0.0),
-            "v": lambda n, h: h + (0.0, n[0]),
-            "a": lambda n, h: h + n[-2:],
-        }[command](numbers, here)
+        if command in step:
+            here = here + numbers[0] * step[command]
+        else:
+            here = np.array(numbers[-2:]) + (here if command == "a" else 0.0)
         corners.append(here)
     return np.array(corners)
 

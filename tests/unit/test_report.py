@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from unit.bundles import TASKS, Forger, charged, learned, rehearsed, written
+from unit.drawings import in_report
 
 from prism_core import cli
 from prism_core.bundle import layout, report_registry, verify
@@ -38,7 +39,6 @@ from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.rehearsal.summary import Estimate
 from prism_core.structure.dag import Dag
 from prism_core.structure.look import LOOKS
-from tests.unit.drawings import in_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

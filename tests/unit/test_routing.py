@@ -7,13 +7,14 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from unit.drawings import Seen, points
 
 from prism_core.experiments import readmission
 from prism_core.structure.labels import box_size, lines_of, plain
 from prism_core.structure.layout import arrange, extent
-from prism_core.structure.routing import Box, route, svg_path
+from prism_core.structure.routing import route, svg_path
 from prism_core.structure.spacing import keep_apart
-from tests.unit.drawings import Seen, points
+from prism_core.structure.strips import Box
 
 Edges = list[tuple[str, str]]
 TINY: Edges = [("a", "b"), ("b", "y"), ("a", "y")]
@@ -39,7 +40,7 @@ def random_graph(seed: int, most: int = 40) -> tuple[list[str], Edges]:
     """A DAG of up to 40 nodes, sparse or dense, with names of one to four lines."""
     rng = random.Random(seed)
     count, density = rng.randint(1, most), rng.choice([0.03, 0.05, 0.08, 0.15, 0.3])
-    names = [f"column_{number}" + "_and_more" * rng.choice([0, 0, 1, 3, 8]) for number in range(count)]
+    names = [f"column_{n}" + "_and_more" * rng.choice([0, 0, 1, 3, 8]) for n in range(count)]
     order = rng.sample(names, count)
     pairs = [(a, b) for number, a in enumerate(order) for b in order[number + 1 :]]
     return names, [pair for pair in pairs if rng.random() < density]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from prism_core.structure.labels import box_size, lines_of
 from prism_core.structure.layout import arrange, beneath, extent, stretched
-from prism_core.structure.routing import Box, middle, route, svg_head, svg_path
+from prism_core.structure.routing import middle, route, svg_head, svg_path
+from prism_core.structure.strips import Box
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,6 +23,7 @@ from prism_core.structure.look import IN_S, LOOKS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+
 def dag_editor(
     *,
     key: str,
