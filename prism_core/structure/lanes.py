@@ -27,6 +27,7 @@ class Taken:
         self.strips: dict[int, list[float]] = {}
 
     def put(self, first: int, last: int, x: float) -> None:
+        """Take a place in the strips `first` to `last`."""
         for strip in range(first, last + 1):
             self.strips.setdefault(strip, []).append(x)
 
@@ -35,9 +36,8 @@ class Taken:
 
     def clear(self, first: int, last: int, x: float) -> float:
         """How far the next run in these strips is."""
-        return min(
-            (abs(x - other) for other in self._near(range(first, last + 1))), default=math.inf
-        )
+        others = self._near(range(first, last + 1))
+        return min((abs(x - other) for other in others), default=math.inf)
 
     def free(self, first: int, last: int, low: float, high: float, wanted: float) -> float:
         """The place nearest to the wanted one that is clear of all others, or the clearest one.
@@ -79,9 +79,9 @@ def _clear(x: float, others: Sequence[float], apart: float) -> bool:
 def from_above(turns: Sequence[tuple[Edge, float, float]]) -> list[int]:
     """An order of pieces that run across a strip, from top to bottom, with few crossings.
 
-    Each comes down at its first place and goes on down at its second. Where one goes on at the place
-    at which another comes down, the other must be above it, or they would run along each other. And
-    an edge never goes back up.
+    Each comes down at its first place and goes on down at its second. Where one goes on at the
+    place at which another comes down, the other must be above it, or they would run along each
+    other. And an edge never goes back up.
 
     Args:
         turns: for each piece its edge, its first and its second place.

@@ -163,7 +163,7 @@ class Sheet:
     # ---- ports -----------------------------------------------------------------------------------
 
     def _find_ports(self, lines: Iterable[_Line]) -> None:
-        """Where each edge may meet its boxes: an interval of their sides, in an order that nests."""
+        """Where each edge may meet its boxes: intervals of their sides, in an order that nests."""
         sides: dict[tuple[str, bool], list[_Line]] = {}
         for line in lines:
             sides.setdefault((line.upper, True), []).append(line)
@@ -299,9 +299,8 @@ class Sheet:
 
         def fit(strip: int) -> tuple[float, bool, int, int]:
             cell = line.cells[strip - line.first]
-            roomy = min(
-                self.strips.height(strip), 2 * LANE
-            )  # more is not better: the rest would crowd
+            # More room is not better: all edges would turn in the same strip.
+            roomy = min(self.strips.height(strip), 2 * LANE)
             return roomy, cell.low == -cell.high, -self.crowd.get(strip, 0), -strip
 
         if line.turns:  # below the turn before, where it can be

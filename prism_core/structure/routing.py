@@ -1,8 +1,8 @@
 """Edges led round boxes, wherever the boxes stand.
 
 An edge goes from its cause to its effect in straight pieces, down and across (`orthogonal`). No
-edge runs behind a box, along another edge, or under the head of an arrow that is not its own: around
-a box there is a margin longer than a head, and only its own edges enter it.
+edge runs behind a box, along another edge, or under the head of an arrow that is not its own:
+around a box there is a margin longer than a head, and only its own edges enter it.
 
 Where boxes stand side by side rather than one above the other, the same is done turned by a quarter
 (a person may put them anywhere). Where there is no room at all an edge is a straight line.

@@ -4,8 +4,8 @@ Protocol. Python sends nodes, roles, edges, places, the ways of edges and ``rev`
 the edges and places of that ``rev`` and sends each change back as one state update ``graph = {rev,
 edges, positions, ...}``. Python takes an update only if it carries the current ``rev`` and bumps
 ``rev`` whenever it changes the graph itself (upload, undo, reset): a change made in Python can then
-never be undone by a late message from the browser. As long as ``rev`` and the column names stay, a rerun
-recolours the drawing in place and moves nothing. Undo and redo belong to Python: their keys
+never be undone by a late message from the browser. As long as ``rev`` and the column names stay, a
+rerun recolours the drawing in place and moves nothing. Undo and redo belong to Python: their keys
 arrive as a second state ``steps = {mount, total}``, all the steps asked for since the editor was
 drawn. A state, because Streamlit loses a trigger that comes while it runs the page for a state; a
 total, because a key may be faster than the answer to the one before.
