@@ -185,12 +185,19 @@ class Editor:
     def draw(self, cause: str, effect: str) -> None:
         self.drag(self.at(cause), self.at(effect))
 
-    def select(self, cause: str, effect: str) -> None:
+    def middle(self, cause: str, effect: str) -> list[int]:
+        """Where the middle of an edge is, in the drawing."""
+        middles = json.loads(self.canvas.get_attribute("data-middles") or "[]")
+        return next(place for names, place in middles if names == [cause, effect])
+
+    def middle_on_page(self, cause: str, effect: str) -> tuple[float, float]:
         box = self.canvas.bounding_box()
         assert box is not None
-        middles = json.loads(self.canvas.get_attribute("data-middles") or "[]")
-        x, y = next(place for names, place in middles if names == [cause, effect])
-        self.page.mouse.click(box["x"] + x, box["y"] + y)
+        x, y = self.middle(cause, effect)
+        return box["x"] + x, box["y"] + y
+
+    def select(self, cause: str, effect: str) -> None:
+        self.page.mouse.click(*self.middle_on_page(cause, effect))
         self.says(f"Selected: {cause} → {effect}")
 
     def says(self, words: str) -> None:

@@ -72,6 +72,8 @@ export class Stage {
   show(ids) {
     this.remember();
     const fresh = [...ids].filter((id) => !this.shown.has(id));
+    // First the edges: vis may draw at once, and an edge without an end has no place.
+    this.edges.set(this.edges.drawn.filter(({ from, to }) => ids.has(from) && ids.has(to)));
     this.nodeSet.remove([...this.shown].filter((id) => !ids.has(id)));
     fresh.filter((id) => !this.tooltips.has(id))
       .forEach((id) => this.tooltips.set(id, buildTooltip()));
