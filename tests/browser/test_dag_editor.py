@@ -156,6 +156,7 @@ def test_a_new_edge_goes_round_the_column_between_its_ends(open_case) -> None:
     wait_until(beside)
     editor.press("Draw edge")
     editor.select("A", "C")  # where it is drawn, there it is clicked
+    editor.page.wait_for_timeout(600)  # or vis takes the drag for the second half of a double click
     # While B is dragged its edges are straight; afterwards they run round again.
     editor.drag(editor.at("B"), editor.middle_on_page("A", "C"))
     wait_until(lambda: editor.nodes()["B"] != between)
