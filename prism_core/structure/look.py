@@ -24,7 +24,8 @@ class Look:
 
     Attributes:
         words: what the legend says.
-        corners: of its outline, in turn; none: a rectangle with round corners.
+        corners: of its outline, in turn; none: a rectangle with round corners, or an ellipse.
+        ellipse: whether it is an ellipse.
         radius: of the round corners, at most half of its height.
         hue: a colour as #rrggbb; "" where it has none.
         wash: how much of the hue is in the filling, on white.
@@ -35,6 +36,7 @@ class Look:
     words: str
     corners: tuple[Corner, ...] = ()
     radius: float = 0.0
+    ellipse: bool = False
     hue: str = ""
     wash: float = 0.16
     double: bool = False
@@ -52,6 +54,9 @@ class Look:
 
     def outline(self, w: float, h: float) -> str:
         """Its border as an SVG path around (0, 0), for a width and a height."""
+        if self.ellipse:
+            half = f"a{w / 2:g},{h / 2:g} 0 1 1"
+            return f"M{-w / 2:g},0 {half} {w:g},0 {half} {-w:g},0 Z"
         if not self.corners:
             return _rounded(w, h, min(self.radius, w / 2, h / 2))
         places = [(x * (w / 2 - inset), y * h / 2) for x, inset, y in self.corners]
@@ -87,9 +92,15 @@ LOOKS: Final[dict[str, Look]] = {
     "co_parent": Look(
         words="Co-parent: shares a child with the target", corners=_HEXAGON, hue="#CC79A7"
     ),
+    "tied": Look(
+        words="Tied to the target or its effects by an unmeasured cause",
+        corners=_HEXAGON,
+        hue="#CC79A7",
+    ),
     "ancestor": Look(
         words="Indirect cause: acts through others", corners=_TRAPEZIUM, hue="#56B4E9"
     ),
     "selected": Look(words="Selected: chosen from the data", corners=_SLANTED, hue="#E69F00"),
     "other": Look(words="Other column", radius=6.0, dashed=True),
+    "unmeasured": Look(words="Unmeasured: not in the table, never in S", ellipse=True, dashed=True),
 }

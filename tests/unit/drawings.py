@@ -62,8 +62,8 @@ def in_report(html: str, edges: Sequence[tuple[str, str]]) -> Seen:
     svg = re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)[0]
     paths = re.findall(r'<path[^>]* d="([^"]+)" marker-end', svg)
     boxes: dict[str, Rectangle] = {}
-    for group, name, inside in re.findall(
-        r"<g([^>]*)><title>([^:<]*):[^<]*</title>(.*?)</g>", svg, flags=re.DOTALL
+    for name, group, inside in re.findall(
+        r"<g[^>]*><title>([^:<]*):[^<]*</title>(?:<g([^>]*)>)?(.*?)</g>", svg, flags=re.DOTALL
     ):
         rectangle = re.findall(
             r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', inside
@@ -87,6 +87,10 @@ def points_of_outline(path: str) -> Points:
     step = {"h": np.array([1.0, 0.0]), "v": np.array([0.0, 1.0])}
     for command, text in re.findall(r"([MLhva])([^MLhvaZ]*)", path):
         numbers = [float(word) for word in re.findall(r"-?\d+(?:\.\d+)?", text)]
+        if command == "a" and numbers[3]:  # half an ellipse
+            middle = here + np.array(numbers[-2:]) / 2
+            reach = np.array([0.0, numbers[1]])
+            corners += [middle - reach, middle + reach]
         if command in step:
             here = here + numbers[0] * step[command]
         else:

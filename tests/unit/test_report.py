@@ -583,11 +583,28 @@ def test_on_paper_a_column_looks_as_on_the_page():
     html = report(*_stages(plan))
     for name, role in (("y", "target"), ("x3", "parent"), ("x0", "ancestor"), ("x11", "other")):
         look, box = LOOKS[role], nodes[name].box
-        group = re.findall(rf"<g[^>]*><title>{name}:.*?</g>", html, flags=re.DOTALL)[0]
+        group = re.findall(rf"<g[^>]*><title>{name}:.*?</g></g>", html, flags=re.DOTALL)[0]
         assert f'fill="{look.fill}" stroke="{look.stroke}"' in group
         assert look.outline(box.w, box.h) in group
         assert look.words in Page(html).words
     assert "Thick border: in S" in Page(html).words
+
+
+def test_what_is_unmeasured_is_a_dashed_ellipse_and_stands_in_nobodys_way():
+    edges = (("u", "a"), ("u", "y"), ("a", "b"), ("b", "y"))
+    columns = tuple(
+        Column(name=name, kind="categorical", levels=("a", "b")) for name in ("a", "b", "y")
+    )
+    schema = Schema(columns=columns, one_row_per_person=True)
+    dag = Dag(nodes=("a", "b", "y", "u"), edges=edges, unmeasured=("u",))
+    plan = design(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK)
+    html = report(*_stages(plan))
+    drawing = in_report(html, edges)
+    assert set(drawing.boxes) == {"a", "b", "y", "u"}
+    assert drawing.behind_boxes() == []
+    group = re.findall(r'<g class="unmeasured"><title>u:.*?</g></g>', html, flags=re.DOTALL)[0]
+    assert "stroke-dasharray" in group
+    assert LOOKS["unmeasured"].words in Page(html).words
 
 
 def test_of_a_large_graph_the_target_and_s_are_drawn_and_the_rest_is_counted():

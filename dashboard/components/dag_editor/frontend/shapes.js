@@ -4,9 +4,13 @@ import { labelFont, LINE_HEIGHT } from "./labels.js";
 
 const PADDING = 10;
 
-/** Trace an outline as Python describes it: corners, or a rectangle with round ones. */
-function outline(ctx, { corners, radius }, x, y, w, h) {
+/** Trace an outline as Python describes it: an ellipse, corners, or a rectangle with round ones. */
+function outline(ctx, { corners, radius, ellipse }, x, y, w, h) {
   ctx.beginPath();
+  if (ellipse) {
+    ctx.ellipse(x, y, w / 2, h / 2, 0, 0, 2 * Math.PI);
+    return;
+  }
   if (!corners.length) {
     ctx.roundRect(x - w / 2, y - h / 2, w, h, Math.min(radius, w / 2, h / 2));
     return;
