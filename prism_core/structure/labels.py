@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from prism_core.structure.strips import SLANT
+
 LINE = 20.0
 """Height of a line; letters are 16 high. A unit is a pixel on screen at full size."""
 PORT = 10.0
@@ -61,8 +63,8 @@ def box_size(lines: tuple[str, ...], arrows: int = 0) -> tuple[float, float]:
         arrows: most arrows at its upper or at its lower side; the box is wide enough for them.
     """
     text = max(sum(map(_width, line)) for line in lines)
-    width = max(text, 44.0) + 36.0  # room for the slanted sides of some roles
-    return float(round(max(width, (arrows + 1) * PORT))), len(lines) * LINE + 14.0
+    width = max(text, 44.0) + 2 * SLANT + 14.0
+    return float(round(max(width, arrows * PORT + 2 * SLANT))), len(lines) * LINE + 14.0
 
 
 def _cut(text: str) -> int:

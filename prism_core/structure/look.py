@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-_SLANT = 11.0
+from prism_core.structure.strips import SLANT
+
 Corner = tuple[int, float, int]
 """Left or right (-1, 1), how far in from there, and top, middle or bottom (-1, 0, 1)."""
 
@@ -77,10 +78,10 @@ def _rounded(w: float, h: float, r: float) -> str:
 
 
 _HEXAGON: tuple[Corner, ...] = (
-    (-1, 0.0, 0), (-1, _SLANT, -1), (1, _SLANT, -1), (1, 0.0, 0), (1, _SLANT, 1), (-1, _SLANT, 1)
+    (-1, 0.0, 0), (-1, SLANT, -1), (1, SLANT, -1), (1, 0.0, 0), (1, SLANT, 1), (-1, SLANT, 1)
 )  # fmt: skip
-_SLANTED: tuple[Corner, ...] = ((-1, _SLANT, -1), (1, 0.0, -1), (1, _SLANT, 1), (-1, 0.0, 1))
-_TRAPEZIUM: tuple[Corner, ...] = ((-1, _SLANT, -1), (1, _SLANT, -1), (1, 0.0, 1), (-1, 0.0, 1))
+SLANTED: tuple[Corner, ...] = ((-1, SLANT, -1), (1, 0.0, -1), (1, SLANT, 1), (-1, 0.0, 1))
+_TRAPEZIUM: tuple[Corner, ...] = ((-1, SLANT, -1), (1, SLANT, -1), (1, 0.0, 1), (-1, 0.0, 1))
 _BOX: tuple[Corner, ...] = ((-1, 0.0, -1), (1, 0.0, -1), (1, 0.0, 1), (-1, 0.0, 1))
 
 LOOKS: Final[dict[str, Look]] = {
@@ -100,7 +101,7 @@ LOOKS: Final[dict[str, Look]] = {
     "ancestor": Look(
         words="Indirect cause: acts through others", corners=_TRAPEZIUM, hue="#56B4E9"
     ),
-    "selected": Look(words="Selected: chosen from the data", corners=_SLANTED, hue="#E69F00"),
+    "selected": Look(words="Selected: chosen from the data", corners=SLANTED, hue="#E69F00"),
     "other": Look(words="Other column", radius=6.0, dashed=True),
     "unmeasured": Look(words="Unmeasured: not in the table, never in S", ellipse=True, dashed=True),
 }

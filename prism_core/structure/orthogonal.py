@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prism_core.structure.lanes import Taken, from_above
 from prism_core.structure.spacing import keep_apart
-from prism_core.structure.strips import ASIDE, BEYOND, HALF_HEAD, HEAD, LANE, SAME, Cell, Strips
+from prism_core.structure.strips import (
+    ASIDE,
+    BEYOND,
+    HALF_HEAD,
+    HEAD,
+    LANE,
+    SAME,
+    SLANT,
+    Cell,
+    Strips,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -201,7 +211,7 @@ class Sheet:
 
     def _side(self, name: str, wanted: Sequence[float]) -> list[_Run]:
         box, count = self.boxes[name], len(wanted)
-        room = box.w - 2 * HALF_HEAD
+        room = box.w - 2 * SLANT  # where every outline has its side
         apart = min(2 * HALF_HEAD + 2.0, room / count)
         low, high = box.x - room / 2, box.x + room / 2
         places = keep_apart(wanted, [apart] * (count - 1), low, high)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 CROWDED = 400_000
 """Edges times boxes; routing many more takes seconds."""
+INSIDE = 6.0
+"""How far a line begins inside of its box."""
 _ROUND = 8.0  # radius of a bend
 _CLEAR = 2 * HEAD + 2.0  # two boxes this far apart have room for an arrow between them
 
@@ -78,8 +80,12 @@ def missing_height(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> list[Poin
 
 
 def svg_path(way: Sequence[Point]) -> str:
-    """An SVG path along the way, with rounded bends."""
-    words = [f"M{way[0][0]:g},{way[0][1]:g}"]
+    """An SVG path along the way, with rounded bends.
+
+    It begins a little inside of its box, which is to be drawn over it: some outlines are round.
+    """
+    x, y = _towards(way[0], way[1], -INSIDE)
+    words = [f"M{x:g},{y:g}"]
     for before, corner, after in zip(way, way[1:], way[2:], strict=False):
         reach = min(_ROUND, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
         (x, y), (to_x, to_y) = _towards(corner, before, reach), _towards(corner, after, reach)

@@ -19,6 +19,8 @@ HEAD, HALF_HEAD = 9.0, 4.0
 """Length of an arrow's head, and half its breadth."""
 BEYOND, ASIDE = 13.0, 9.0
 """Margin of a box at the sides where edges end (longer than a head), and at the others."""
+SLANT = 11.0
+"""How far the slanted sides of some outlines reach into their box."""
 LANE = 8.0
 """From one edge to the next."""
 SAME = 0.5

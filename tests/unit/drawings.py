@@ -116,11 +116,11 @@ class Seen:
         ]
 
     def inside_ends(self) -> list[tuple[tuple[str, str], str]]:
-        """Edges that run through the inside of one of their own ends."""
+        """Edges that run through one of their own ends; a line may begin under its border."""
         return [
             (edge, name)
             for name, (left, top, right, bottom) in self.boxes.items()
-            for edge in self._within((left + 1.0, top + 1.0, right - 1.0, bottom - 1.0))
+            for edge in self._within((left + 7.0, top + 7.0, right - 7.0, bottom - 7.0))
             if name in edge
         ]
 

@@ -154,7 +154,8 @@ def _payload(
         "looks": {
             role: {
                 "hue": look.hue, "wash": look.wash, "corners": look.corners,
-                "radius": look.radius, "ellipse": look.ellipse, "double": look.double, "dashed": look.dashed,
+                "radius": look.radius, "ellipse": look.ellipse, "double": look.double,
+                "dashed": look.dashed,
             }
             for role, look in LOOKS.items()
         },
