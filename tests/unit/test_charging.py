@@ -37,8 +37,9 @@ from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger, store
 from prism_core.privacy.ledger.charging import owed
 from prism_core.privacy.ledger.rules import KINDS
-from prism_core.privacy.noise import SeededNoise
+from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.privacy.prior import Prior
+from prism_core.runs.release import run_release
 from prism_core.structure import formats
 from prism_core.structure.dag import Dag
 from prism_core.synthesizer import LearningOwedWarning, PrismSynthesizer
@@ -95,6 +96,13 @@ def rng():
 
 def by_release(schema, frame, rows, tmp_path, make_run):
     release(planned(schema), rows, ledger=Ledger(), asset="ward", rng=rng())
+
+
+def by_folder(schema, frame, rows, tmp_path, make_run):
+    run_release(
+        planned(schema), rows, tmp_path / "out", ledger=Ledger(), asset="ward",
+        noise=SecureNoise(), rng=rng(),
+    )  # fmt: skip
 
 
 def by_facade(schema, frame, rows, tmp_path, make_run):
@@ -183,7 +191,7 @@ def by_page_comparator(schema, frame, rows, tmp_path, make_run):
 
 
 DOORS = {
-    "release": (by_release, by_facade, by_command_release, by_page_release),
+    "release": (by_release, by_folder, by_facade, by_command_release, by_page_release),
     "comparator": (by_comparator, by_command_compare, by_page_comparator),
     "domain": (by_learning_a_domain,),
     "graph": (by_learning_a_graph, by_command_learn_dag),
@@ -226,6 +234,7 @@ def test_every_function_that_takes_a_ledger_is_a_door():
     }
     assert takes == {
         "prism_core.pipeline.release",
+        "prism_core.runs.release.run_release",
         "prism_core.experiments.comparators.run.run",
         "prism_core.learning.learn.learn_domain",
         "prism_core.learning.graph.learn_graph",
