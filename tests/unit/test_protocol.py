@@ -343,6 +343,39 @@ def test_a_workspace_may_ask_for_an_approval(make_run, tmp_path, capsys):
 
 
 @pytest.mark.privacy
+@pytest.mark.parametrize(
+    "text",
+    [
+        "approval_required = true\n",  # outside of its section
+        "[Release]\napproval_required = true\n",
+        "[release]\napproval_require = true\n",
+        '[release]\n"approval required" = true\n',
+        "[release]\napproval_required = false\n[releases]\napproval_required = true\n",
+        "\ufeff[release]\napproval_required = true\n",
+        "",
+    ],
+)
+def test_a_rule_that_nobody_reads_is_refused(text, tmp_path):
+    """Misspelled, it would be off, and the committee would believe it to be on."""
+    (tmp_path / "settings.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="not usable"):
+        approval_required(tmp_path)
+
+
+@pytest.mark.privacy
+def test_rules_that_are_meant_to_be_there_are_not_taken_for_none(tmp_path):
+    """A link to a drive that is not mounted; a name that another system would open."""
+    (tmp_path / "settings.toml").symlink_to(tmp_path / "share" / "settings.toml")
+    with pytest.raises(ConfigError, match="not usable"):
+        approval_required(tmp_path)
+    (tmp_path / "settings.toml").unlink()
+    assert not approval_required(tmp_path)
+    (tmp_path / "Settings.toml").write_text("[release]\napproval_required = true\n")
+    with pytest.raises(ConfigError, match="a file of this name"):
+        approval_required(tmp_path)
+
+
+@pytest.mark.privacy
 def test_an_approval_is_for_one_run(make_run, tmp_path, capsys):
     config, workspace = make_run(public=False, asset=3.0), tmp_path / "ws"
     record = approve(config, tmp_path)

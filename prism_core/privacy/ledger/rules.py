@@ -16,6 +16,8 @@ Step: TypeAlias = Literal["release", "domain", "graph", "evaluation", "holdout",
 SETTINGS = "settings.toml"
 """A workspace's own rules, written by hand."""
 
+_RULE = "approval_required"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
@@ -81,22 +83,33 @@ def approval_required(workspace: Path) -> bool:
     Raises:
         ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
     """
+    path = workspace / SETTINGS
     try:
-        text = foreign.text_of(workspace / SETTINGS, foreign.CONFIG)
-        document = foreign.from_toml(text, foreign.CONFIG)
+        document = foreign.from_toml(foreign.text_of(path, foreign.CONFIG), foreign.CONFIG)
     except FileNotFoundError:
-        return False
+        if not path.is_symlink() and not _misnamed(workspace):
+            return False
+        document = {}  # it is meant to be there
     except (OSError, ValueError):
         document = {}
-    section = document.get("release", {})
-    wanted = section.get("approval_required", False) if isinstance(section, dict) else None
-    if not document or not isinstance(wanted, bool):
+    section = document.get("release")
+    # An entry that nobody reads would be a rule that somebody believes to hold.
+    if set(document) != {"release"} or not isinstance(section, dict) or set(section) - {_RULE}:
+        wanted = None
+    else:
+        wanted = section.get(_RULE, False)
+    if not isinstance(wanted, bool):
         raise ConfigError(
-            f"The workspace's {SETTINGS} is not usable. It may hold [release] with "
-            "approval_required = true or false.",
+            f"The workspace's {SETTINGS} is not usable. It must be a file of this name and may "
+            "hold [release] with approval_required = true or false, and nothing else.",
             field="workspace",
         )
     return wanted
+
+
+def _misnamed(workspace: Path) -> bool:
+    """Whether the rules stand under a name in other letters, which only some systems open."""
+    return workspace.is_dir() and any(p.name.casefold() == SETTINGS for p in workspace.iterdir())
 
 
 def check(step: Step, workspace: Path, *, approved: bool = False) -> None:
