@@ -14,10 +14,12 @@ from dashboard import access, machine_key
 from dashboard import state as states
 from dashboard.state import Graph, Project
 from dashboard.steps import GALLERY, STEPS
+from prism_core.data.tables import read_table
 from prism_core.privacy.accountants import Spent
 from prism_core.privacy.conversions import epsilon_to_rho
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.ledger import Ledger
+from prism_core.public_rows import remember_private
 from prism_core.structure import formats
 
 if TYPE_CHECKING:
@@ -191,6 +193,34 @@ def test_without_the_key_another_sample_takes_the_place_of_a_changed_one(visit):
     test.button(key="sample_readmission_replace").click().run()
     assert not test.exception
     assert test.session_state[states._OPEN_TO_ALL].sample == "readmission"
+
+
+ROWS = b"age,ward\n31,a\n42,b\n53,a\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "upload", "button"),
+    [(PAGES[0], "upload_twin", "draft_twin"), ("pages/rehearse.py", "rehearse_upload", None)],
+    ids=["twin", "stand-in"],
+)
+def test_an_upload_tells_no_stranger_whether_these_rows_were_charged(page, upload, button, visit):
+    """Else whoever guesses the rows of a table learns that they are right, and whose they are."""
+    remember_private(Ledger(), ASSET, read_table(ROWS))
+    test = open_sample(visit())
+    if page == PAGES[0]:
+        test.radio(key="schema_way").set_value("twin").run()
+    else:
+        test.session_state[states._OPEN_TO_ALL].rehearsing.source = "file"
+        test.switch_page(page).run()
+    said = []
+    for content in (ROWS, ROWS.replace(b"31", b"30")):
+        test.file_uploader(key=upload).upload("guess.csv", content, "text/csv").run()
+        if button is not None:
+            test.button(key=button).click().run()
+        assert not test.exception
+        assert [words for words in TELLING if words in shown(test)] == []
+        said.append([error.value for error in test.error])
+    assert said == [[], []]
 
 
 # --- what a page that forgot to ask would meet ------------------------------------------------
