@@ -21,16 +21,15 @@ from typing import TYPE_CHECKING, Literal
 
 from prism_core import files, foreign
 from prism_core.errors import BundleError, ConfigError
+from prism_core.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from prism_core.privacy.ledger import Ledger
-
 FOLDER = "paid"
 
-_KIND = "kind"
+_KIND, _ENTRY = "kind", "entry"
 _NAME = re.compile(r"charge-(\d+)\.zip")
 SMALL = 4 * 2**20
 """Bytes of a learned schema or graph, or of a few numbers, with a margin."""
@@ -48,10 +47,12 @@ class Room:
 
     Attributes:
         draft: the file that holds the room, None where nothing is charged or kept.
+        ledger: that is charged, None where nothing is.
         charge: what was kept in it, None before.
     """
 
     draft: Path | None
+    ledger: Ledger | None = None
     charge: int | None = None
 
     def keep(self, kind: Kind, charge: int | None, contents: Mapping[str, str | bytes]) -> None:
@@ -60,11 +61,12 @@ class Room:
         A disk that is full in spite of the room is no error here: the result may still be
         written where it belongs.
         """
-        if self.draft is None or charge is None:
+        if self.draft is None or self.ledger is None or charge is None:
             return
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_KIND, kind)
+            archive.writestr(_ENTRY, self.ledger.entry(charge))
             for name, text in contents.items():
                 archive.writestr(name, text)
         with suppress(OSError):
@@ -96,7 +98,7 @@ def room(ledger: Ledger | None, size: int) -> Iterator[Room]:
     if ledger is None:
         yield Room(None)
         return
-    found = _reserved(ledger.path.parent, size)
+    found = Room(_reserved(ledger.path.parent, size), ledger)
     assert found.draft is not None
     try:
         yield found
@@ -116,7 +118,7 @@ def room(ledger: Ledger | None, size: int) -> Iterator[Room]:
         found.draft.unlink(missing_ok=True)
 
 
-def _reserved(workspace: Path, size: int) -> Room:
+def _reserved(workspace: Path, size: int) -> Path:
     try:
         folder = files.folder(files.folder(workspace) / FOLDER)
         draft = folder / f".{secrets.token_hex(8)}"
@@ -133,7 +135,7 @@ def _reserved(workspace: Path, size: int) -> Room:
             "charged.",
             field="workspace",
         ) from None
-    return Room(draft)
+    return draft
 
 
 def kept(workspace: Path) -> tuple[int, ...]:
@@ -147,7 +149,9 @@ def contents(workspace: Path, charge: int) -> tuple[str, dict[str, bytes]]:
     """What was kept under a charge: its kind, and its files by their names.
 
     Raises:
-        ConfigError: when nothing was, or the file is damaged.
+        ConfigError: when nothing was, or the file is damaged, or it was kept under another entry
+            of the ledger: after an older copy was put back, numbers are given again.
+        LedgerError: when the ledger has no charge of that number.
     """
     path = workspace / FOLDER / f"charge-{charge}.zip"
     if not path.is_file():
@@ -160,11 +164,19 @@ def contents(workspace: Path, charge: int) -> tuple[str, dict[str, bytes]]:
     try:
         with zipfile.ZipFile(io.BytesIO(foreign.content_of(path, foreign.BUNDLE))) as archive:
             found = {name: archive.read(name) for name in archive.namelist()}
-        return found.pop(_KIND).decode(), found
+        kind, entry = found.pop(_KIND).decode(), found.pop(_ENTRY).decode()
     except (OSError, zipfile.BadZipFile, UnicodeDecodeError, KeyError, BundleError):
         raise ConfigError(
             f"What was kept for charge {charge} is damaged.", field="charge"
         ) from None
+    if Ledger(workspace).entry(charge) != entry:
+        raise ConfigError(
+            f"What was kept for charge {charge} is not what this ledger charged under that number: "
+            "it may be an older copy of the ledger. No charge of it covers this result; nothing "
+            "was written.",
+            field="charge",
+        )
+    return kind, found
 
 
 def written(workspace: Path, charge: int) -> None:

@@ -203,6 +203,39 @@ def test_a_killed_run_is_recovered(make_run, tmp_path):
     assert verify.verify(tmp_path / "out", workspace=tmp_path / "ws").ok
 
 
+def _interrupted(run, out: Path) -> None:
+    def progress(at, share):
+        if at == "fit":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(out, progress=progress)
+
+
+def test_nothing_is_recovered_that_the_ledger_does_not_hold(run, ledger, tmp_path):
+    """An older copy of the ledger is put back on purpose: the charge is forgotten, not its result.
+
+    Neither a number that is free again nor one that is given again to another charge covers it.
+    """
+    ledger.verify()
+    older = ledger.path.read_bytes()
+    _interrupted(run, tmp_path / "out")
+    kept = ledger.path.parent / paid.FOLDER / "charge-1.zip"
+    content = kept.read_bytes()
+    for name in ("ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm", "ledger.head"):
+        (ledger.path.parent / name).unlink(missing_ok=True)
+    ledger.path.write_bytes(older)
+    with pytest.raises(PrismError, match="no charge 1"):
+        recover(ledger.path.parent, 1, tmp_path / "out")
+    run(tmp_path / "other", why="another purpose")
+    kept.write_bytes(content)
+    with pytest.raises(ConfigError, match="not what this ledger charged under that number"):
+        recover(ledger.path.parent, 1, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert ledger.charges()[0].corrections == ()
+    assert kept.is_file()
+
+
 def test_what_was_kept_is_private_and_goes_with_the_folder(run, ledger, tmp_path, monkeypatch):
     seen = []
     real = pipeline.fit_model
