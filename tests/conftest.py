@@ -7,10 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from support.tables import small_frame
 
 from prism_core.data import schema_io
 from prism_core.data.code_groups import CodeGroups
@@ -22,6 +22,8 @@ from prism_core.structure.dag import Dag
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    import pandas as pd
 
 _SLOW_MACHINES = [HealthCheck.too_slow]
 settings.register_profile(
@@ -262,27 +264,6 @@ def small_schema() -> Schema:
 def schema() -> Schema:
     """See `small_schema`."""
     return small_schema()
-
-
-def small_frame(rows: int = 300, seed: int = 7) -> pd.DataFrame:
-    """Rows for `schema`, generated."""
-    rng = np.random.default_rng(seed)
-    age = rng.integers(18, 90, rows)
-    smoker = rng.random(rows) < 0.3
-    risk = 0.1 + 0.3 * smoker + 0.4 * (age > 60)
-    texts = np.where(rng.random(rows) < 0.1, "", np.where(smoker, "true", "false"))
-    days = np.datetime64("2020-01-01") + rng.integers(0, 365, rows)
-    return pd.DataFrame(
-        {
-            "age": age.astype(str),
-            "smoker": texts,
-            "grade": rng.integers(1, 4, rows).astype(str),
-            "ward": rng.choice(["north", "south", "east"], rows),
-            "seen": days.astype(str),
-            "dose": np.round(2.0 * rng.random(rows), 3).astype(str),
-            "readmitted": np.where(rng.random(rows) < risk, "yes", "no"),
-        }
-    )
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -131,11 +132,12 @@ def save(stand_in: StandIn, folder: Path) -> None:
         "schema": schema_io.dumps(stand_in.schema),
         "dag": None if stand_in.dag is None else formats.write(stand_in.dag, "node-link"),
     }  # fmt: skip
-    files.put(folder / _DOCUMENT, json.dumps(document))
+    files.replace(folder / _DOCUMENT, json.dumps(document).encode(), sync=False)
     codes: dict[str, Any] = {_TRAIN: stand_in.train.codes}
     codes |= {shift: table.codes for shift, table in stand_in.holdouts.items()}
-    with files.new(folder / _CODES) as file:
-        np.savez(file, **codes)
+    content = io.BytesIO()
+    np.savez(content, **codes)
+    files.replace(folder / _CODES, content.getvalue(), sync=False)
 
 
 def load(folder: Path) -> StandIn:

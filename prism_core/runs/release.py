@@ -95,7 +95,9 @@ def run_release(
             plan, table, ledger=ledger, asset=asset, why=why, noise=noise, rng=rng,
             progress=progress, approval=approval, keep=keep,
         )  # fmt: skip
-        writer.write(made, out, local=local, scenarios=scenarios, workspace=workspace, again=again)
+        writer.write(
+            made, out, local=local, scenarios=scenarios, workspace=workspace, said=said, again=again
+        )
     return made
 
 
@@ -108,6 +110,7 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
         PrismError: when the folder cannot be written.
     """
     from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.ledger.charging import close_broken
 
     writer.check_target(out)
     with tempfile.TemporaryDirectory(dir=workspace) as name:
@@ -126,8 +129,7 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
     writer.write(made, out, scenarios=bundle.considered(), said=facts.said)
     ledger = Ledger(workspace)
     if ledger.get(charge).state != "done":
-        if ledger.get(charge).state == "reserved":  # its process was killed
-            ledger.close_stale(charge)
+        close_broken(ledger, charge)
         ledger.correct(charge, RECOVERED)
 
 

@@ -56,7 +56,7 @@ def make(tmp_path, schema, frame):
             name="stays", raw=raw, test=raw, public=public, schema=schema, target="readmitted",
             graph=Graph(edges=EDGES), train=replace(train, public=public), asset="ward 7",
             holdout=encode_holdout(schema, raw, rng=rng, public=public), lifetime=1.5,
-            folder=writer.write(made, tmp_path / "run"),
+            folder=writer.write(made, tmp_path / "run", again=True),
         )  # fmt: skip
         project.synthesis = synthesis
         folder = writer.read(project.folder)

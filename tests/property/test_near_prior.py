@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from unit.exact import asked
@@ -99,7 +99,10 @@ def test_the_optimum_is_that_of_a_solver_over_the_joint(graph, n, weight):
     check(sizes, n, measurements, weight)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(
+    max_examples=30, deadline=None,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)  # fmt: skip
 @given(workloads(), WEIGHTS)
 def test_the_optimum_with_linear_queries(made, weight):
     sizes, n, measurements = made

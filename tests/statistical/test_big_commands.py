@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import small_frame
+from support.tables import small_frame
 
 from prism_core import cli, workspace
 from prism_core.planning.task import REGIMES

@@ -140,7 +140,9 @@ WHERE_SHE_SAYS = {
     "prism_core/data/schema_io.py", "prism_core/experiments/comparators/folder.py",
     "prism_core/experiments/samples.py", "prism_core/learn_dag_cli.py",
     "prism_core/ledger_cli.py", "prism_core/private_cli.py", "prism_core/protocol_cli.py",
-    "prism_core/report_cli.py", "prism_core/reproduce_cli.py",
+    "prism_core/report_cli.py", "prism_core/reproduce_cli.py", "prism_core/runs/recover.py",
+    # A file of mode 0600 in the home folder, deleted once the browser has read it.
+    "dashboard/show_browser.py",
     # Temporary folders of mode 0700, outside of any workspace.
     "prism_core/bundle/report_pdf.py", "prism_core/experiments/bench/count.py",
     "prism_core/experiments/comparators/external/process.py",

@@ -169,7 +169,8 @@ def test_a_release_of_known_rows_under_another_name_is_told_and_runs(make_run, t
     assert "already charged under “another name”" in names[2]
     states = [charge.state for charge in Ledger(tmp_path / "work").charges()]
     assert states == ["done"] * 3
-    mark = json.loads((tmp_path / "work" / MEMORY).read_text().split("\n")[1])["fingerprint"]
+    known = map(json.loads, filter(None, (tmp_path / "work" / MEMORY).read_text().split("\n")))
+    mark = next(entry["fingerprint"] for entry in known if "fingerprint" in entry)
     for path in tmp_path.glob("out */*"):
         assert mark.encode() not in path.read_bytes()
         assert b"already charged" not in path.read_bytes()

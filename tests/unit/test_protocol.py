@@ -294,8 +294,8 @@ def test_a_release_takes_the_approved_plan_and_no_other(make_run, tmp_path, caps
     config = make_run()
     record = approve(config, tmp_path)
     command = ["release", str(config), "--seed", "1", "--protocol", record, "--out"]
-    assert cli.main([*command, str(tmp_path / "run")]) == 0
-    certificate = layout.read_json(tmp_path / "run" / layout.CERTIFICATE)
+    assert cli.main([*command, str(tmp_path / "out")]) == 0
+    certificate = layout.read_json(tmp_path / "out" / layout.CERTIFICATE)
     assert certificate["approval"]["by"] == GIVEN["by"]
     config.write_text(config.read_text() + "[budget]\nepsilon = 2.0\n")
     capsys.readouterr()

@@ -56,7 +56,8 @@ def run(schema, frame, tmp_path, monkeypatch, canary):
         release(
             plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng(),
             progress=teller, approval=Approval(
-                by="A. Meyer", role="committee", date="2025-11-20", plan_sha256=plan.hash
+                by="A. Meyer", role="committee", date="2025-11-20", plan_sha256=plan.hash,
+                asset="ward 7",
             ),
         )  # fmt: skip
         return teller

@@ -220,14 +220,6 @@ class Ledger:
                 raise LedgerError("This charge is closed; its state stands.", field="charge")
             append(db, "states", charge, state, _now())
 
-    def close_stale(self, charge: int) -> None:
-        """Close a charge whose run ended without a word: it measured something, so it is spent.
-
-        Raises:
-            LedgerError: when the charge is unknown or already closed.
-        """
-        self.mark(charge, "failed")
-
     def correct(self, charge: int, note: str) -> None:
         """Add words to a charge, for example a better purpose. Its figures stand.
 

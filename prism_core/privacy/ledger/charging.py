@@ -311,5 +311,11 @@ def charging(
     ledger.mark(number, "done")
 
 
+def close_broken(ledger: Ledger, charge: int) -> None:
+    """Close a charge whose process was killed after it had measured something: it is spent."""
+    if ledger.get(charge).state == "reserved":
+        ledger.mark(charge, "failed")
+
+
 def _receipt() -> str:
     return secrets.token_hex(16)
