@@ -36,16 +36,25 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19]")  # bytes that no text holds
 
 
 class _Text(io.TextIOWrapper):
-    """A text stream that remembers whether its bytes were text: pandas forgets the reason."""
+    """A text stream that remembers whether its bytes were text: pandas forgets the reason.
+
+    What is read from it ends its lines as the header does: by CR, or by LF with or without a CR
+    before it. Any other CR is a part of its cell: where a program did not quote it, the row of one
+    person would become two, or be passed over as an empty line.
+    """
 
     broken = False
+    end = "\n"
 
     def read(self, size: int | None = -1, /) -> str:
         try:
-            return super().read(size)
+            text = super().read(size)
+            if self.end == "\n" and text.endswith("\r"):
+                text += super().read(1)
         except UnicodeError:
             self.broken = True
             raise
+        return text.replace("\r\n", "\n") if self.end == "\n" else text
 
 
 def read_delimited(
@@ -77,7 +86,9 @@ def read_delimited(
     if first.count(separator) > 2 * foreign.COLUMNS:
         raise _many_columns(name)
     header: list[str] | None = None
-    for cells in _cut(_wound_back(stream, encoding, text), head, name, separator):
+    text = _wound_back(stream, encoding, text)
+    text.end = "\r" if first.endswith("\r") else "\n"
+    for cells in _cut(text, head, name, separator):
         if header is None:
             header = [str(cell).strip() for cell in cells.iloc[0]]
             check_header(header, name)
@@ -143,6 +154,7 @@ def _cut(text: _Text, head: bytes, name: str, separator: str) -> Iterator[pd.Dat
                 reader = pd.read_csv(
                     text,
                     sep=separator,
+                    lineterminator=text.end,
                     dtype=str,
                     keep_default_na=False,
                     na_filter=False,

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from prism_core.data import delimited
 from prism_core.data.tables import RawTable, arrow_texts, as_texts, from_frame, read_table
 from prism_core.errors import TableError
 
@@ -140,6 +141,28 @@ def test_quoted_headers_and_cells_may_hold_anything():
     assert table.header == ("a x", "b,c", 'd"e')
     assert table.frame.iloc[0].tolist() == ["1\n2", "3,4", '5"6']
     assert read_table(b"a" * 200_000 + b",b\n1,2\n").header[1] == "b"
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("row", ["x\ry,1", "x,1\ry", "\r,", "\r\r,", ",\ry", "\r1,\r2"])
+def test_no_cell_makes_two_rows_or_none_of_a_person(row, end):
+    """pandas and Python's csv leave a CR without quotes: it ends no line where LF does."""
+    content = end.join(["a,b", "p,q", row, "r,s", ""]).encode()
+    frame = read_table(content).frame
+    assert len(frame) == 3
+    assert frame.iloc[[0, 2]].to_numpy().tolist() == [["p", "q"], ["r", "s"]]
+    assert frame.iloc[1].tolist() == row.split(",")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_are_those_of_the_header_wherever_the_file_is_cut(end, monkeypatch):
+    rows = [[f"{i:03}", "y" * (i % 7)] for i in range(300)]
+    content = end.join(["a,b", *map(",".join, rows), ""]).encode()
+    real = delimited._Text.read
+    for size in (1, 2, 3, 5, 64):
+        monkeypatch.setattr(delimited._Text, "read", lambda self, _=-1, size=size: real(self, size))
+        assert read_table(content).frame.to_numpy().tolist() == rows
 
 
 def test_a_short_line_is_missing_cells_and_a_long_one_is_refused():
