@@ -141,6 +141,18 @@ def too_slow(name: str) -> TableError:
     )
 
 
+_SECRET = re.compile("KEY|PASS|SECRET|TOKEN|CREDENTIAL", re.IGNORECASE)
+
+
+def environment() -> dict[str, str]:
+    """Variables for another program that opens what somebody else made; no secret is among them.
+
+    Such a program may be made to do anything: the key of the dashboard and passwords of databases
+    stand in variables, too.
+    """
+    return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+
+
 def content_of(path: str | Path, limit: Limit) -> bytes:
     """The bytes of a file, no more than the limit.
 

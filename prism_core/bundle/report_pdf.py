@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from prism_core import foreign
 from prism_core.errors import BundleError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -57,7 +58,10 @@ def pdf(html: str) -> bytes:
             f"--print-to-pdf={target}", source.as_uri(),
         ]  # fmt: skip
         try:
-            subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)
+            subprocess.run(
+                command, capture_output=True, timeout=MOST_SECONDS, check=False,
+                env=foreign.environment(),
+            )  # fmt: skip
             content = target.read_bytes()
         except (OSError, subprocess.TimeoutExpired):
             content = b""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -38,7 +37,7 @@ def read(content: bytes, name: str) -> pa.Table:
     import pyarrow as pa
 
     limits = (MEMORY + 2 * len(content), foreign.SECONDS, foreign.TABLE.values, UNPACKED)
-    quiet = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
+    quiet = {**foreign.environment(), "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
     try:
         done = subprocess.run(
             [sys.executable, "-I", child.__file__, *map(str, limits)],

@@ -6,16 +6,18 @@ import ast
 import io
 import json
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from prism_core import config, scenario_io
-from prism_core.bundle import approved, layout, reader
+from prism_core.bundle import approved, layout, reader, report_pdf
 from prism_core.data import code_groups, copies, schema_io
 from prism_core.data.delimited import check_header
 from prism_core.data.tables import read_table
@@ -329,9 +331,35 @@ def test_names_of_columns_are_compared_in_one_pass():
         read_table(",".join(names * 2).encode() + b"\n", name="t.csv")
 
 
+@pytest.mark.privacy
+def test_no_program_that_opens_a_foreign_file_is_handed_a_secret(monkeypatch):
+    """Neither the dashboard's key nor a database's password; everything else is."""
+    for name in ("STUDIO_KEY", "PGPASSWORD", "PRISM_TOKEN"):
+        monkeypatch.setenv(name, "hunter2")
+    begin, environments = subprocess.run, []
+
+    def noted(*arguments, **options):
+        environments.append(options.get("env") or dict(os.environ))
+        return begin(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "run", noted)
+    file = io.BytesIO()
+    pd.DataFrame({"a": [1]}).to_parquet(file)
+    assert read_table(file.getvalue()).rows == 1
+    monkeypatch.setattr(report_pdf, "chromium", lambda: "true")
+    with pytest.raises(BundleError, match="did not print"):
+        report_pdf.pdf("<p>")
+    assert len(environments) == 2
+    for environment in environments:
+        assert "hunter2" not in environment.values()
+        assert environment["PATH"] == os.environ["PATH"]
+
+
 # --- one place -------------------------------------------------------------------------------
 
 OWN = {
+    # What comes with the program.
+    "dashboard/launch.py",
     # What this program wrote for itself, into a workspace or for a process that it started.
     "dashboard/job.py", "dashboard/worker.py", "prism_core/evaluation/holdout_state.py",
     "prism_core/experiments/bench/process.py", "prism_core/privacy/ledger/audit.py",
