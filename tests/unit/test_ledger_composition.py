@@ -172,12 +172,22 @@ def test_refreshed_extracts_share_the_lifetime(ledger):
     assert len(ledger.assets()) == 1
 
 
-@pytest.mark.parametrize("other", ["zürich  3", "ZÜRICH 3", "Zu\u0308rich 3", "Ｚürich 3"])
+@pytest.mark.parametrize(
+    "other",
+    ["zürich  3", "ZÜRICH 3", "Zu\u0308rich 3", "Ｚürich 3", "Zürich\u200b 3", "\ufeffZürich 3",
+     "Zü\u00adrich 3", "Zürich \u200e3", "Zürich\n3", "Zu\u200b\u0308rich 3\x00"],
+)  # fmt: skip
 def test_spellings_of_one_name_are_one_asset(tmp_path, other):
     ledger = Ledger(tmp_path)
     ledger.register("Zürich 3", epsilon=1.0, delta=1e-9)
     assert ledger.register(other, epsilon=1.0, delta=1e-9).name == "Zürich 3"
     assert len(ledger.assets()) == 1
+
+
+def test_a_name_that_nobody_sees_is_none(tmp_path):
+    for name in ("", " ", "\u200b", "\ufeff\u00ad"):
+        with pytest.raises(LedgerError, match="needs a name"):
+            Ledger(tmp_path).register(name, epsilon=1.0, delta=1e-9)
 
 
 def test_corrections_are_rows_and_change_no_figure(ledger):

@@ -41,6 +41,7 @@ from prism_core.privacy.ledger.records import (
     Charge,
     Consent,
     State,
+    canonical,
 )
 from prism_core.privacy.ledger.store import VERSION, Store, append
 
@@ -95,7 +96,7 @@ class Ledger:
         Raises:
             LedgerError: when it is registered with another lifetime epsilon.
         """
-        if not name.strip():
+        if not canonical(name):
             raise LedgerError("A data asset needs a name.", field="asset")
         asset = Asset(
             name=name.strip(),

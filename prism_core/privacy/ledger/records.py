@@ -28,8 +28,14 @@ COMPOSITION_SENTENCE = (
 
 
 def canonical(name: str) -> str:
-    """What all spellings of one asset's name share: case, width and spaces do not tell."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """What all spellings of one asset's name share: case, width and spaces do not tell.
+
+    Nor do marks that nobody sees (a zero-width space, a soft hyphen, the mark of a text's start),
+    which come along when a name is copied.
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    seen = "".join(mark for mark in folded if mark.isprintable() or mark.isspace())
+    return " ".join(unicodedata.normalize("NFKC", seen).split())
 
 
 class Consent(Protocol):
