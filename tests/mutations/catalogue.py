@@ -414,6 +414,36 @@ CATALOGUE = (
         f"{CHARGING}::test_what_this_ledger_does_not_hold_is_owed",
     ),
     _one(
+        "a misspelled rule of the workspace is passed over", "privacy/ledger/rules.py",
+        "or not isinstance(section, dict) or set(section) - {_RULE}:", "and document == {}:",
+        "unit/test_protocol.py::test_a_rule_that_nobody_reads_is_refused",
+    ),
+    _one(
+        "rules behind a link that leads nowhere are none", "privacy/ledger/rules.py",
+        "if not _stands(workspace):", "if True:",
+        "unit/test_protocol.py::test_rules_that_are_meant_to_be_there_are_not_taken_for_none",
+    ),
+    _one(
+        "an unseen mark makes another asset", "privacy/ledger/records.py",
+        "if mark.isprintable() or mark.isspace()", "if mark",
+        "unit/test_ledger_composition.py::test_spellings_of_one_name_are_one_asset",
+    ),
+    _one(
+        "what was kept is recovered under whatever charge has its number", "runs/paid.py",
+        "if Ledger(workspace).entry(charge) != entry:", "if not Ledger(workspace).entry(charge):",
+        "unit/test_paid.py::test_nothing_is_recovered_that_the_ledger_does_not_hold",
+    ),
+    _one(
+        "an unquoted CR ends a row", "data/delimited.py",
+        "                    lineterminator=text.end,\n", "",
+        "unit/test_tables.py::test_no_cell_makes_two_rows_or_none_of_a_person",
+    ),
+    _one(
+        "a hostile file is opened beside the passwords", "data/parquet.py",
+        "**foreign.environment()", "**__import__('os').environ",
+        "unit/test_foreign.py::test_no_program_that_opens_a_foreign_file_is_handed_a_secret",
+    ),
+    _one(
         "a void charge pays for learning", "privacy/ledger/queries.py",
         'f"WHERE c.asset = ? AND {_COUNTS} ORDER BY r.id",', '"WHERE c.asset = ? ORDER BY r.id",',
         f"{CHARGING}::test_what_this_ledger_does_not_hold_is_owed",
@@ -942,6 +972,11 @@ CATALOGUE = (
         "a session needs no key", "../dashboard/access.py",
         "return st.session_state.get(_GIVEN) is True", "return True",
         f"{STRANGERS}::test_no_page_tells_of_the_workspace",
+    ),
+    _one(
+        "an upload tells a stranger whose rows were charged", "../dashboard/parts/public_claim.py",
+        "    if not access.granted():\n        return marks(raw)\n", "",
+        "app/test_strangers.py::test_an_upload_tells_no_stranger_whether_these_rows_were_charged",
     ),
     _one(
         "a page asks for no key", "../dashboard/widgets.py",

@@ -83,11 +83,11 @@ def approval_required(workspace: Path) -> bool:
     Raises:
         ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
     """
-    path = workspace / SETTINGS
     try:
-        document = foreign.from_toml(foreign.text_of(path, foreign.CONFIG), foreign.CONFIG)
+        text = foreign.text_of(workspace / SETTINGS, foreign.CONFIG)
+        document = foreign.from_toml(text, foreign.CONFIG)
     except FileNotFoundError:
-        if not path.is_symlink() and not _misnamed(workspace):
+        if not _stands(workspace):
             return False
         document = {}  # it is meant to be there
     except (OSError, ValueError):
@@ -107,8 +107,12 @@ def approval_required(workspace: Path) -> bool:
     return wanted
 
 
-def _misnamed(workspace: Path) -> bool:
-    """Whether the rules stand under a name in other letters, which only some systems open."""
+def _stands(workspace: Path) -> bool:
+    """Whether rules that could not be opened stand there all the same.
+
+    A link that leads nowhere (to a drive that is not mounted), or a name in other letters, which
+    only some systems open.
+    """
     return workspace.is_dir() and any(p.name.casefold() == SETTINGS for p in workspace.iterdir())
 
 
