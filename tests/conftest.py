@@ -14,7 +14,7 @@ from support.tables import small_frame
 
 from prism_core.data import schema_io
 from prism_core.data.code_groups import CodeGroups
-from prism_core.data.column import Column, equal_edges, level_text
+from prism_core.data.column import Column, equal_edges, level_text, level_value
 from prism_core.data.schema import Schema
 from prism_core.experiments import samples
 from prism_core.structure.dag import Dag
@@ -129,8 +129,15 @@ def _levels() -> st.SearchStrategy[tuple[Any, ...]]:
     real = st.floats(allow_nan=False, allow_infinity=False)
     kinds = [labels(), whole, real, st.booleans(), labels() | whole | real | st.booleans()]
     return st.sampled_from(kinds).flatmap(
-        lambda kind: st.lists(kind, min_size=1, max_size=5, unique_by=level_text).map(tuple)
+        lambda kind: st.lists(
+            kind, min_size=1, max_size=5, unique_by=(level_text, _value_or_text)
+        ).map(tuple)
     )
+
+
+def _value_or_text(level: Any) -> object:
+    value = level_value(level)
+    return level_text(level) if value is None else value
 
 
 @st.composite

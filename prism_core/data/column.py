@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -20,6 +21,9 @@ DEFAULT_BINS = 8
 MISSING_LABEL = "(missing)"
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31
 _EXACT = 2**53  # whole numbers below it are exact as float
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
+_DIGITS = 15  # of two numbers of so many digits, no two are the same float
+_MOST_DIGITS = 300  # of a level; Python writes no number of 4,301 digits, and no float is so large
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +35,8 @@ class Column:
     Attributes:
         name: the header in the table.
         kind: categorical, ordinal and boolean have levels; numeric and date have bins.
-        levels: the declared values, in order. Booleans have (False, True).
+        levels: the declared values, in order. Booleans have (False, True). What a cell has to hold
+            to be one of them says `level_value`.
         lower: smallest value of a numeric column (dates: days since 1970-01-01). Values
             below are clipped to it.
         upper: largest value; values above are clipped to it.
@@ -105,11 +110,24 @@ class Column:
             )
         if any(isinstance(level, float) and not math.isfinite(level) for level in self.levels):
             raise self._error("levels", "a level must be a text or a finite number")
+        if any(isinstance(level, int) and abs(level) >= 10**_MOST_DIGITS for level in self.levels):
+            raise self._error(
+                "levels",
+                f"a whole number has at most {_MOST_DIGITS} digits; write a longer level as a text, "
+                "in quotation marks",
+            )
         texts = [level_text(level) for level in self.levels]
         if len(set(texts)) != count:
             raise self._error("levels", "a level is declared twice; each must appear once")
         if any(text == "" for text in texts):
             raise self._error("levels", "an empty level is declared; mark it nullable instead")
+        numbers = [number for level in self.levels if (number := level_value(level)) is not None]
+        if len(set(numbers)) != len(numbers):
+            raise self._error(
+                "levels",
+                "two levels are the same number in two writings; cells meet a number by its value, "
+                "so declare it once",
+            )
         if self.kind == "boolean" and self.levels != (False, True):
             raise self._error("levels", "a boolean column has the levels false and true only")
         for part, level in (("fill", self.fill), ("other", self.other)):
@@ -287,6 +305,38 @@ def level_text(level: Level) -> str:
     if isinstance(level, float) and level.is_integer() and abs(level) < 2**53:
         return str(int(level))
     return str(level).strip()
+
+
+def level_value(level: Level) -> int | float | None:
+    """The number that a level stands for, or None for a text and for true and false.
+
+    A cell is the level whose text it is (`level_text`). If it is the text of none, numbers are met
+    by value:
+
+    - a level declared as a number by every cell that reads as that number: 1, 1.0, 01 and 1e0 are
+      the level 1;
+    - a level declared as a text that is the canonical writing of a number (no sign but a minus, no
+      leading zeros, no zeros at the end of decimals, no exponent, at most 15 digits) by every cell
+      that is plainly written as that number, with or without decimals: 1, 1.0 and 1.00 are the
+      level "1". 01 and 1e0 are not: they may be codes.
+
+    Any other text is itself and nothing else: "01234", "1.0", "250.10", "1e3". Whole numbers from
+    2**53 on are met by their text alone. Two levels that are the same number are refused.
+
+    Example:
+        >>> [level_value(level) for level in (1, 1.0, "1", "-0.5", "01", "1.0", "1e3", True)]
+        [1, 1.0, 1, -0.5, None, None, None, None]
+    """
+    if isinstance(level, bool):
+        return None
+    if not isinstance(level, str):
+        return level
+    text = level.strip()
+    if len(text) > _DIGITS + 2 or not _NUMBER.fullmatch(text) or text == "-0":
+        return None
+    if sum(map(str.isdigit, text)) > _DIGITS:
+        return None
+    return float(text) if "." in text else int(text)
 
 
 def equal_edges(lower: float, upper: float, bins: int, decimals: int | None) -> tuple[float, ...]:

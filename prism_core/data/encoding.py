@@ -2,7 +2,8 @@
 
 Encoding is total: every cell of every row gets a code of the declared domain, whatever
 stands in it, so no row can make a run fail or take another path. It never counts, groups
-or looks at one row to decide about another. Nothing is spent here: the codes are as
+or looks at one row to decide about another. Which cell is which level is the rule of
+`column.level_value`. Nothing is spent here: the codes are as
 private as the rows.
 """
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from prism_core.data.column import Column, level_text
+from prism_core.data.column import Column, level_text, level_value
 from prism_core.data.counts import count_chunks
 from prism_core.data.tables import as_texts, check_columns
 from prism_core.errors import TableError
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 MISSING_TEXTS = frozenset({"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "?", "."})
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
-_DATE = r"^([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2}))?)?(?:[T ].*)?$"
+# A column of years or of days like 20200101 with a blank in it is often written as 2020.0.
+_DATE = r"^([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2}))?)?(?:[T ].*|\.0+)?$"
+_PLAIN = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"  # a number that is no code: no leading zeros
 _EXACT = 2**53  # whole numbers below it are exact as float
 _STEPS = 1000  # fewest steps of the last decimal in a bin, where no decimals are declared
 _TENS = np.array([float(10**power) for power in range(23)])  # all that are exact as float
@@ -183,22 +186,26 @@ def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     missing = fill if column.missing_code is None else column.missing_code
     other = missing if column.other is None else _code_of(column, column.other)
     found = texts.map(lookup).astype(float)
-    numbers = _numbers(column)
-    if numbers:
-        values = as_numbers(texts)
-        found = found.where(found.notna(), pd.Series(values, index=texts.index).map(numbers))
+    declared, written = _numbers(column)
+    if declared or written:
+        values = pd.Series(as_numbers(texts), index=texts.index)
+        found = found.where(found.notna(), values.map(declared))
+        plain = texts.str.fullmatch(_PLAIN)
+        found = found.where(found.notna() | ~plain, values.map(written))
     empty = texts.str.lower().isin(MISSING_TEXTS)
     codes = found.where(found.notna(), np.where(empty, missing, other))
     return codes.to_numpy(dtype=np.int32)
 
 
-def _numbers(column: Column) -> dict[float, int]:
-    """Codes of the levels declared as numbers: 1.0 and 01 in a file meet the level 1."""
-    return {
-        float(level): code
-        for level, code in column.values
-        if isinstance(level, (int, float)) and not isinstance(level, bool) and abs(level) < _EXACT
-    }
+def _numbers(column: Column) -> tuple[dict[float, int], dict[float, int]]:
+    """Codes of the levels that are met by value: declared as numbers, and as texts that are one."""
+    declared: dict[float, int] = {}
+    written: dict[float, int] = {}
+    for level, code in column.values:
+        value = level_value(level)
+        if value is not None and abs(value) < _EXACT:
+            (written if isinstance(level, str) else declared)[float(value)] = code
+    return declared, written
 
 
 def _code_of(column: Column, level: object) -> int:

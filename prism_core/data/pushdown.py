@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
-from prism_core.data.column import Column, level_text
+from prism_core.data.column import Column, level_text, level_value
 from prism_core.data.dates import day_text
 from prism_core.data.encoding import MISSING_TEXTS, encode_column
 
@@ -292,7 +292,7 @@ def _unknown(rule: _Rule, cell: Expression) -> list[Any]:
         return []
     texts = {level_text(level) for level, _ in column.values}
     token = next(f"zq{i}" for i in range(len(texts) + 1) if f"zq{i}" not in texts)
-    numeric = any(isinstance(level, (int, float)) for level, _ in column.values)
+    numeric = any(level_value(level) is not None for level, _ in column.values)
     plain = ~cell.re_search(_NOT_PLAIN) & ~cell.startswith(" ") & ~cell.endswith(" ")
     if numeric:
         plain = plain & cell.re_search("^[A-Za-z]")

@@ -26,6 +26,8 @@ DECLARED: dict[str, Column] = {
     "levels": Column(name="_", kind="categorical", levels=(0, 1, 2, 3), nullable=True, other=3),
     "words": Column(name="_", kind="categorical", levels=("a", "1", "2020-01-05", "inf"),
                     nullable=True, other="a"),
+    "texts": Column(name="_", kind="categorical", levels=("1", "2", "0.5", "01234", "1.50"),
+                    nullable=True),
     "flag": Column(name="_", kind="boolean", nullable=True),
     "day": Column(name="_", kind="date", lower=0, upper=20_000, edges=(9_000.0, 18_000.0),
                   nullable=True),
@@ -53,7 +55,7 @@ NUMBERS = ("number", "filled", "levels")
 CELLS = {
     # NaN without a null or an infinity beside it: what minimum and maximum do not tell of.
     "double": Cells(
-        kind=pa.float64(), plain=(nan, 1.0, nan, 0.0, 2.0, nan), declared=(*NUMBERS, "words"),
+        kind=pa.float64(), plain=(nan, 1.0, nan, 0.0, 2.0, nan), declared=(*NUMBERS, "words", "texts"),
         hard=(9.0, -9.0, nan, None, inf, -inf, -0.0, 0.5, 1e300, 1e16, 5e-324, 3.0),
     ),
     "gaps": Cells(
@@ -69,8 +71,8 @@ CELLS = {
         hard=(9.0, nan, None, inf, -inf, -0.0, 1e30, 3.5),
     ),
     "whole": Cells(
-        kind=pa.int64(), plain=(1, 2, 0, 3), declared=(*NUMBERS, "words"),
-        hard=(9, None, -9, 2**62, -(2**63), 2**53 + 1, 10**15, 1),
+        kind=pa.int64(), plain=(1, 2, 0, 3), declared=(*NUMBERS, "words", "texts"),
+        hard=(9, None, -9, 2**62, -(2**63), 2**53 + 1, 10**15, 1, 1234),
     ),
     "small": Cells(
         kind=pa.int32(), plain=(1, 2, 2, 0), declared=("number", "flag"),
@@ -81,6 +83,13 @@ CELLS = {
         declared=("number", "levels", "words", "flag", "day"),
         hard=("9e9", None, "", "nan", "inf", "9" * 40, "true", "x y", "1e999", "20200105", "zz",
               "\u0663"),
+    ),
+    # As pandas writes whole numbers once a column has blanks, and what only looks like a number.
+    "spelled": Cells(
+        kind=pa.string(), plain=("1.0", "2.0", "", "1.0", "0.5"),
+        declared=("levels", "texts", "flag", "day"),
+        hard=("01", "1.00", "1e0", "1234", "01234", "1234.0", "1.5", "1.50", "0.50", "+1", "2020.0",
+              "20200105.0"),
     ),
     "day": Cells(
         kind=pa.date32(), plain=(dt.date(2020, 1, 5), dt.date(1990, 1, 1)),
@@ -94,7 +103,7 @@ CELLS = {
     ),
     "exact": Cells(
         kind=pa.decimal128(20, 2), plain=(Decimal("1.00"), Decimal("2.50")),
-        declared=("number", "levels"),
+        declared=("number", "levels", "texts"),
         hard=(Decimal("9.00"), None, Decimal("-123456789012345678.25"), Decimal("3.00")),
     ),
     "bool": Cells(kind=pa.bool_(), plain=(True, False), declared=("flag", "words"), hard=(None,)),

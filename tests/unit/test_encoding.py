@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2
 
+from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column
 from prism_core.data.encoding import (
     EncodedTable,
@@ -64,9 +65,34 @@ def test_numbers_meet_levels_however_they_are_written():
 
 def test_texts_meet_levels_only_as_they_are_written():
     column = Column(name="x", kind="categorical", levels=("1", "01", "1e3"), nullable=True)
-    assert codes(column, "1", "01", "1e3", "1.0", "1000") == [0, 1, 2, 3, 3]
+    assert codes(column, "1", "01", "1e3", "1.0", "1000", "001", "+1") == [0, 1, 2, 0, 3, 3, 3]
     mixed = Column(name="x", kind="categorical", levels=(1, "01", "1e3", True), nullable=True)
     assert codes(mixed, "1", "01", "1e3", "1.0", "true", "True") == [0, 1, 2, 0, 3, 3]
+
+
+def test_texts_that_are_a_number_meet_it_by_value():
+    """As pandas writes a column of whole numbers with a blank in it."""
+    column = Column(name="x", kind="ordinal", levels=("1", "2", "3", "0.5", "-4"), nullable=True)
+    assert codes(column, "1.0", "2.0", "3.00", "", "0.50", "-4.0") == [0, 1, 2, 5, 3, 4]
+    assert codes(column, "02", "1e0", "2.", "+3", "1.5", "0x1") == [5] * 6
+
+
+def test_a_text_that_only_looks_like_a_number_is_itself_alone():
+    zips = Column(name="x", kind="categorical", levels=("01234", "250.10", "1.0"), nullable=True)
+    assert codes(zips, "01234", "250.10", "1.0") == [0, 1, 2]
+    assert codes(zips, "1234", "1234.0", "250.1", "1", "1.00") == [3] * 5
+    four = Column(name="x", kind="categorical", levels=("1234", "2000"), nullable=True)
+    assert codes(four, "01234", "1234.0", "2e3") == [2, 0, 2]
+    long = Column(name="x", kind="categorical", levels=("900000000000207008", "7"), nullable=True)
+    assert codes(long, "900000000000207008", "900000000000207009", "9.00000000000207e+17") == [
+        0, 2, 2,
+    ]  # fmt: skip
+
+
+def test_codes_in_groups_meet_numbers_like_levels():
+    groups = CodeGroups(groups=("a", "b"), codes=(("401", "401.1"), ("250.1", "007")))
+    column = Column(name="x", kind="categorical", groups=groups, nullable=True)
+    assert codes(column, "401.0", "401.1", "250.10", "007", "7") == [0, 0, 1, 1, 2]
 
 
 def test_booleans_in_many_words_and_missing():
@@ -92,6 +118,7 @@ def test_dates_take_the_day_as_it_is_written():
     assert codes(column, "2020-01-01", "20200101", "2020-01-01T23:59-11:00", "2020") == [0] * 4
     assert codes(column, "2020-01-02 00:00", "2020-01-02", "2020-02", "3000-01-01") == [1] * 4
     assert codes(column, "1815-06-18", "0001-01-01") == [0, 0]
+    assert codes(column, "2020.0", "20200102.0", "2020.5") == [0, 1, 2]
     assert codes(column, "2020-13-01", "2020-02-30", "today", "now", "1.1.2020", "") == [2] * 6
 
 
