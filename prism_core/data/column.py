@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -108,16 +109,31 @@ class Column:
                 f"{count:,} levels are declared and at most {MAX_LEVELS:,} are allowed; group rare "
                 "codes into one level (`groups`), declare the column numeric, or leave it out",
             )
-        if any(isinstance(level, float) and not math.isfinite(level) for level in self.levels):
+        self._check_numbers((*self.levels, self.fill, self.other))
+        texts = [level_text(level) for level in self.levels]
+        self._check_different(texts)
+        if self.kind == "boolean" and self.levels != (False, True):
+            raise self._error("levels", "a boolean column has the levels false and true only")
+        for part, level in (("fill", self.fill), ("other", self.other)):
+            if level is not None and level_text(level) not in texts:
+                raise self._error(part, f"{part} must be one of its declared levels")
+        if self.lower is not None or self.upper is not None or self.edges:
+            raise self._error(
+                "lower", f"bounds and edges do not apply to {kind_text(self.kind)} column"
+            )
+
+    def _check_numbers(self, levels: tuple[Level | None, ...]) -> None:
+        if any(isinstance(level, float) and not math.isfinite(level) for level in levels):
             raise self._error("levels", "a level must be a text or a finite number")
-        if any(isinstance(level, int) and abs(level) >= 10**_MOST_DIGITS for level in self.levels):
+        if any(isinstance(level, int) and abs(level) >= 10**_MOST_DIGITS for level in levels):
             raise self._error(
                 "levels",
-                f"a whole number has at most {_MOST_DIGITS} digits; write a longer level as a text, "
-                "in quotation marks",
+                f"a whole number has at most {_MOST_DIGITS} digits; write a longer level as a "
+                "text, in quotation marks",
             )
-        texts = [level_text(level) for level in self.levels]
-        if len(set(texts)) != count:
+
+    def _check_different(self, texts: list[str]) -> None:
+        if len(set(texts)) != len(texts):
             raise self._error("levels", "a level is declared twice; each must appear once")
         if any(text == "" for text in texts):
             raise self._error("levels", "an empty level is declared; mark it nullable instead")
@@ -127,15 +143,6 @@ class Column:
                 "levels",
                 "two levels are the same number in two writings; cells meet a number by its value, "
                 "so declare it once",
-            )
-        if self.kind == "boolean" and self.levels != (False, True):
-            raise self._error("levels", "a boolean column has the levels false and true only")
-        for part, level in (("fill", self.fill), ("other", self.other)):
-            if level is not None and level_text(level) not in texts:
-                raise self._error(part, f"{part} must be one of its declared levels")
-        if self.lower is not None or self.upper is not None or self.edges:
-            raise self._error(
-                "lower", f"bounds and edges do not apply to {kind_text(self.kind)} column"
             )
 
     def _check_bins(self) -> None:
@@ -152,7 +159,7 @@ class Column:
         if self.fill is not None and (
             isinstance(self.fill, bool)
             or not isinstance(self.fill, (int, float))
-            or not -math.inf < self.fill < math.inf
+            or not abs(self.fill) <= sys.float_info.max
         ):
             raise self._error("fill", "fill must be a number")
 

@@ -55,7 +55,8 @@ NUMBERS = ("number", "filled", "levels")
 CELLS = {
     # NaN without a null or an infinity beside it: what minimum and maximum do not tell of.
     "double": Cells(
-        kind=pa.float64(), plain=(nan, 1.0, nan, 0.0, 2.0, nan), declared=(*NUMBERS, "words", "texts"),
+        kind=pa.float64(), plain=(nan, 1.0, nan, 0.0, 2.0, nan),
+        declared=(*NUMBERS, "words", "texts"),
         hard=(9.0, -9.0, nan, None, inf, -inf, -0.0, 0.5, 1e300, 1e16, 5e-324, 3.0),
     ),
     "gaps": Cells(

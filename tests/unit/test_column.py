@@ -25,6 +25,8 @@ NUMBERS = {"kind": "numeric", "lower": 0.0, "upper": 10.0}
         ({"kind": "categorical", "levels": ("a", "a")}, "levels", "declared twice"),
         ({"kind": "categorical", "levels": (1, "1")}, "levels", "declared twice"),
         ({"kind": "categorical", "levels": (1, 1.0)}, "levels", "declared twice"),
+        ({"kind": "categorical", "levels": ("a",), "fill": 10**5_000}, "levels", "300 digits"),
+        (NUMBERS | {"fill": 10**400}, "fill", "fill must be a number"),
         ({"kind": "categorical", "levels": (1e-7, "0.0000001")}, "levels", "the same number"),
         ({"kind": "categorical", "levels": (10**16, 1e16)}, "levels", "the same number"),
         ({"kind": "categorical", "levels": (10**300, 1)}, "levels", "at most 300 digits"),
