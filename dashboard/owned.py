@@ -40,6 +40,6 @@ def _changed(state: Project) -> bool:
     if state.schema is None or state.form_edited is None:
         return False
     try:
-        return form.from_rows(state.form_edited) != state.schema.columns
+        return not form.same(state.form_edited, state.schema.columns)
     except SchemaError:  # a row is half typed
         return True

@@ -46,7 +46,10 @@ _GRID = {
         "the levels (categorical) with a part of the privacy budget",
     ),
     "levels": st.column_config.TextColumn(
-        "Levels", help="Allowed values, separated by |", width="medium"
+        "Levels",
+        help="Allowed values, separated by |. 1 and 0.5 are numbers, 01 and north are texts; in "
+        'quotation marks, as in "1" or "a|b", it is a text, whatever it looks like',
+        width="medium",
     ),
     "groups": st.column_config.TextColumn(
         "Codes in groups",
@@ -236,11 +239,12 @@ def _form() -> None:
         )
     edited = _grid()
     st.caption(
-        "Levels: the allowed values, separated by |. Bins: a number of equal bins, the inner edges "
-        "separated by |, or *log 12* (*log 12 zero*) for a heavy tail such as income. Values "
-        "outside the bounds are clipped. Ordinal: levels with an "
-        "order. Remove a row to leave its column out, such as the ID that names the person: it is "
-        "never synthesised, and is named below under *People and rows*. Not in the codebook? Tick "
+        "Levels: the allowed values, separated by |; a number is met by its value, so that 1.0 in "
+        "the file is the level 1, and a text such as 01234 only by itself. Bins: a number of equal "
+        "bins, the inner edges separated by |, or *log 12* (*log 12 zero*) for a heavy tail such "
+        "as income. Values outside the bounds are clipped. Ordinal: levels with an order. Remove "
+        "a row to leave its column out, such as the ID that names the person: it is never "
+        "synthesised, and is named below under *People and rows*. Not in the codebook? Tick "
         "**Learn**: bounds and bins, or the names of levels, are then learned with a part of the "
         "privacy budget."
     )
@@ -401,7 +405,7 @@ def _grid() -> list[dict[str, Any]]:
 def _applied(rows: list[dict[str, Any]]) -> bool:
     state = project()
     try:
-        return state.schema is not None and form.from_rows(rows) == state.schema.columns
+        return state.schema is not None and form.same(rows, state.schema.columns)
     except SchemaError:  # a half-typed row is no mistake yet
         return False
 
@@ -439,13 +443,15 @@ def _single_level(rows: list[dict[str, Any]]) -> None:
     found = [
         str(row["name"])
         for row in rows
-        if "," in (levels := str(row.get("levels") or "")) and form.LEVEL_SEPARATOR not in levels
+        if "," in (levels := str(row.get("levels") or ""))
+        and form.LEVEL_SEPARATOR not in levels
+        and not levels.startswith('"')
     ]
     if found:
         st.warning(
             f"One level only: {plain(', '.join(found))}. Levels are separated by "
             f"{form.LEVEL_SEPARATOR}, as in north{form.LEVEL_SEPARATOR}south; a comma belongs to "
-            "the level.",
+            "the level. If it is meant so, put the level in quotation marks.",
             icon=":material/splitscreen:",
         )
 

@@ -85,7 +85,9 @@ def _prefix() -> int | None:
 
 def _map(row: dict[str, Any], text: str, prefix: int | None) -> tuple[CodeGroups | None, str]:
     """The map that would be used, with its size on the page, or why there is none yet."""
-    pasted, levels = bool(text.strip()), form.codes(row)
+    pasted, levels = bool(text.strip()), ()
+    with mistakes():
+        levels = form.codes(row)
     if not pasted and (prefix is None or not levels):
         why = (
             "To use a map: upload or paste one. Or tick *The first characters …*: then the levels "

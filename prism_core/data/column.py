@@ -156,6 +156,11 @@ class Column:
         self._check_edges()
         if self.decimals is not None:
             self._check_grid()
+        if self.other is not None:
+            raise self._error(
+                "other",
+                f"other does not apply to {kind_text(self.kind)} column; values are clipped",
+            )
         if self.fill is not None and (
             isinstance(self.fill, bool)
             or not isinstance(self.fill, (int, float))

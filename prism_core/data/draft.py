@@ -23,6 +23,8 @@ _MAX_DRAFT_LEVELS = 50
 _NUMERIC_FROM = 13  # numbers with at least this many distinct values are taken as numeric
 _BINS = 8
 _MAYBE_LEVELS = frozenset({"none"})  # a level in many codebooks; encoding prefers levels, too
+_EXACT = 2**53  # whole numbers below it are exact as float
+_CODE = r"[-+]?(?:0[0-9]|[0-9]+[eE][0-9])"  # how a code begins that only looks like a number
 _BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"})
 
 
@@ -30,7 +32,8 @@ def draft_from_rows(raw: RawTable, provenance: Provenance) -> tuple[Schema, tupl
     """A schema guessed from rows, and the columns that were left out.
 
     Columns with too many different texts or a running number (names, IDs, free text) are left
-    out: they cannot be synthesised as levels.
+    out: they cannot be synthesised as levels. Digits with leading zeros (postcodes), 1E3, and
+    whole numbers that no float holds are texts, and stay as they are written.
 
     Args:
         raw: the rows of a public twin file, or of the private file itself.
@@ -71,7 +74,7 @@ def _guess(name: str, cells: pd.Series) -> Column | None:
     if {kind.lower() for kind in kinds} in _BOOLEANS:
         return Column(name=name, kind="boolean", nullable=nullable)
     values = as_numbers(present)
-    if np.isfinite(values).all():
+    if np.isfinite(values).all() and not _codes(present, values):
         return _number(name, values, nullable=nullable)
     days = pd.to_datetime(present, errors="coerce", format="ISO8601", utc=True)
     if days.notna().all() and present.str.match(r"\d{4}-\d{2}-\d{2}").all():
@@ -81,9 +84,15 @@ def _guess(name: str, cells: pd.Series) -> Column | None:
     return Column(name=name, kind="categorical", levels=tuple(kinds), nullable=nullable)
 
 
+def _codes(texts: pd.Series, values: np.ndarray) -> bool:
+    """Whether texts that read as numbers are codes: as numbers some would come out otherwise."""
+    large = np.abs(values) >= _EXACT
+    return bool(texts.str.match(_CODE).any() or texts[large].str.fullmatch(r"-?[0-9]+").any())
+
+
 def _number(name: str, numbers: np.ndarray, *, nullable: bool) -> Column | None:
     distinct = np.unique(numbers)
-    whole = bool((distinct == np.floor(distinct)).all())
+    whole = bool((distinct == np.floor(distinct)).all() and (np.abs(distinct) < _EXACT).all())
     if whole and len(distinct) < _NUMERIC_FROM:
         levels = tuple(int(value) for value in distinct)
         return Column(name=name, kind="ordinal", levels=levels, nullable=nullable)
@@ -101,6 +110,8 @@ def _number(name: str, numbers: np.ndarray, *, nullable: bool) -> Column | None:
 
 def _decimals(values: np.ndarray) -> int | None:
     for decimals in range(1, 5):
+        if np.abs(values).max() * 10**decimals >= _EXACT:
+            return None  # no float holds a number so large with decimals
         if np.allclose(values, np.round(values, decimals), rtol=0.0, atol=1e-9):
             return decimals
     return None

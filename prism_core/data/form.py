@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from prism_core.data import code_groups, schema_io
+from prism_core.data import code_groups, level_line, schema_io
 from prism_core.data.column import KINDS, equal_edges, level_text
 from prism_core.data.log_bins import log_edges
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from prism_core.data.column import Column
+    from prism_core.data.column import Column, Level
 
-LEVEL_SEPARATOR = "|"
+LEVEL_SEPARATOR = level_line.SEPARATOR
 LOG = "log"
 
 
@@ -23,7 +24,8 @@ class FormRow(TypedDict):
     """One column in the form; empty texts and None stand for "not given".
 
     `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
-    `groups` holds the lines of a map from codes to groups, which are then the levels.
+    `groups` holds the lines of a map from codes to groups, which are then the levels. `levels`,
+    `fill` and `other` are written as `level_line` says.
     """
 
     name: str
@@ -63,7 +65,7 @@ def _row(column: Column) -> FormRow:
         name=column.name,
         kind=column.kind,
         learn=False,
-        levels=f" {LEVEL_SEPARATOR} ".join(str(level) for level in entry.get("levels", ())),
+        levels=level_line.write(entry.get("levels", ())),
         groups="" if column.groups is None else code_groups.write_map(column.groups),
         lower=str(entry.get("lower", "")),
         upper=str(entry.get("upper", "")),
@@ -79,7 +81,7 @@ def _row(column: Column) -> FormRow:
 def _level_text(column: Column, value: Any) -> str:  # noqa: ANN401  (a level, number or day)
     if value is None:
         return ""
-    return str(value) if column.binned else level_text(value)
+    return str(value) if column.binned else level_line.write_one(value)
 
 
 def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
@@ -113,6 +115,20 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
         SchemaError: naming the column and the entry to correct.
     """
     return tuple(_column(row, number) for number, row in enumerate(rows, start=1))
+
+
+def same(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> bool:
+    """Whether the form says what is declared, to the byte: 1, 1.0 and true are equal to Python.
+
+    Raises:
+        SchemaError: as `from_rows`.
+    """
+    found = from_rows(rows)
+    return found == tuple(columns) and _exact(found) == _exact(columns)
+
+
+def _exact(columns: Sequence[Column]) -> str:
+    return json.dumps([schema_io.column_dict(column) for column in columns])
 
 
 def _column(row: Mapping[str, Any], number: int) -> Column:
@@ -151,7 +167,7 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
         if _text(row, part):
             found[part] = _meant(_text(row, part), found, part)
     if _text(row, "description"):
-        found["description"] = _text(row, "description")
+        found["description"] = str(row["description"])
     return found
 
 
@@ -161,13 +177,19 @@ def codes(row: Mapping[str, Any]) -> tuple[str, ...]:
     Example:
         >>> codes({"levels": "I50.1 | I50.9 | other", "other": "other"})
         ('I50.1', 'I50.9')
+
+    Raises:
+        SchemaError: naming the column and the entry to correct.
     """
-    return tuple(part for part in _parts(_text(row, "levels")) if part != _text(row, "other"))
+    name = _text(row, "name")
+    texts = map(level_text, level_line.read(_text(row, "levels"), name))
+    other = level_text(level_line.read_one(_text(row, "other"), name, "other"))
+    return tuple(text for text in texts if text != other)
 
 
 def _levels_or_groups(row: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not _text(row, "groups"):
-        return {"levels": _typed(_parts(_text(row, "levels")))}
+        return {"levels": level_line.read(_text(row, "levels"), name)}
     if _text(row, "levels"):
         raise SchemaError(
             f"Column {name!r} has codes in groups, which are its levels; clear what stands under "
@@ -212,8 +234,13 @@ def _meant(text: str, found: Mapping[str, Any], part: str) -> Any:  # noqa: ANN4
         return schema_io.number(text, f"{found['name']}.{part}")
     if found["kind"] == "date":
         return text
-    levels = (False, True) if found["kind"] == "boolean" else found.get("levels", ())
-    return next((level for level in levels if level_text(level) == text), text)
+    level = level_line.read_one(text, found["name"], part)
+    if "groups" in found:  # names of groups are texts
+        return level if isinstance(level, str) else text
+    levels: Sequence[Level] = found.get("levels", (False, True))
+    if level_text(level) == text:
+        return level
+    return next((known for known in levels if level_text(known) == text), level)
 
 
 def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
@@ -227,6 +254,8 @@ def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
     strangers = ("levels", "groups", "other") if binned else ("lower", "upper", "bins")
     if kind == "boolean":
         strangers = ("groups", *strangers)
+    if kind != "numeric":
+        strangers = (*strangers, "decimals")
     typed = next((key for key in strangers if _text(row, key)), None)
     if typed is not None:
         has = "lower, upper and bins" if binned else "levels"
@@ -246,10 +275,3 @@ def _text(row: Mapping[str, Any], key: str) -> str:
 
 def _parts(text: str) -> list[str]:
     return [part for piece in text.split(LEVEL_SEPARATOR) if (part := piece.strip())]
-
-
-def _typed(parts: list[str]) -> list[Any]:
-    """Whole numbers when all levels are whole numbers, else texts."""
-    if parts and all(part.lstrip("-").isdecimal() for part in parts):
-        return [int(part) for part in parts]
-    return list(parts)

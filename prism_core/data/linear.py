@@ -240,7 +240,7 @@ def basis(schema: Schema, name: str, text: str) -> Basis:
         )
     if kind != "thresholds":
         return Basis(kind=kind, size=column.size, missing=column.nullable)
-    if not number.isdecimal() or not int(number) >= 1:
+    if not number.isdecimal() or len(number) > 9 or not int(number) >= 1:
         raise PlanError("thresholds must be a whole number above 0.", field="thresholds")
     # A bin of the lower bound alone, such as that of zero, stays a group of its own.
     alone = int(column.bin_bounds(0)[0] == column.bin_bounds(0)[1])

@@ -24,6 +24,7 @@ _COLUMN_KEYS = {
     "integer", "decimals", "nullable", "fill", "other", "groups", "codes", "prefix", "description",
 }  # fmt: skip
 _LOG_KEYS = ("scale", "unit", "zero")
+_GRID_KEYS = ("integer", "decimals")
 _BIN_KEYS = ("lower", "upper", "edges", "bins", *_LOG_KEYS)
 _SCHEMA_KEYS = {
     "version",
@@ -220,7 +221,7 @@ def column_from_dict(entry: object, number: int) -> Column:
         )
     binned = _bins(entry, name) if kind in ("numeric", "date") else {}
     if not binned:
-        stray = next((key for key in _BIN_KEYS if key in entry), None)
+        stray = next((key for key in (*_BIN_KEYS, *_GRID_KEYS) if key in entry), None)
         if stray:
             raise SchemaError(
                 f"Column {name!r}: {stray} does not apply to the kind {kind!r}.",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data import code_groups, looks, schema_io
-from prism_core.data.column import Column
+from prism_core.data.column import Column, level_text
 from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
 
@@ -129,7 +129,7 @@ def request_from_dict(entry: dict[str, Any], number: int) -> Request:
             {**_without_learn(entry), "levels": [entry.get("other", "other")]}, number
         )
         return CategoryRequest(
-            name=name, other=str(column.levels[0]), nullable=column.nullable,
+            name=name, other=level_text(column.levels[0]), nullable=column.nullable,
             description=column.description, **learn,
         )  # fmt: skip
     raise SchemaError(

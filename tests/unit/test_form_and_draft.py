@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_core.data import form
+from prism_core.data import form, level_line, schema_io
 from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column, equal_edges
 from prism_core.data.draft import draft_from_rows
 from prism_core.data.encoding import encode, rows_outside
 from prism_core.data.proposal import propose_decimals
+from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
 from prism_core.errors import SchemaError
 from prism_core.experiments import samples
@@ -55,6 +58,92 @@ def columns(draw):
 @given(columns())
 def test_the_form_gives_back_the_columns(column):
     assert form.from_rows(form.to_rows([column])) == (column,)
+
+
+def exact(columns):
+    """Types included: 1, 1.0 and true are equal to Python, but not the same level."""
+    return json.dumps([schema_io.column_dict(column) for column in columns])
+
+
+@given(st.from_type(Schema))
+def test_the_form_gives_back_every_schema(schema):
+    again = form.from_rows(form.to_rows(schema.columns))
+    assert again == schema.columns
+    assert exact(again) == exact(schema.columns)
+    assert form.same(form.to_rows(schema.columns), schema.columns)
+
+
+@pytest.mark.parametrize(
+    ("levels", "line"),
+    [
+        ((0.5, 1.0, 2.0), "0.5 | 1.0 | 2.0"),
+        (("01234", "04711"), "01234 | 04711"),
+        (("1", "2"), '"1" | "2"'),
+        ((1, 2), "1 | 2"),
+        ((True, "maybe"), "true | maybe"),
+        (("true", "True"), '"true" | True'),
+        (("a|b", "c"), '"a|b" | c'),
+        (("--5", "-5", -5.5), '--5 | "-5" | -5.5'),
+        (("250.10", "1e3", "+1", "-0"), "250.10 | 1e3 | +1 | -0"),
+        ((1e-7, 1e16, -0.0), "1e-07 | 1e+16 | -0.0"),
+        (("9" * 5_000, int("9" * 300)), "9" * 5_000 + " | " + "9" * 300),
+        ((' "x', "a\nb", "\ufeff", " "), None),
+        ((" a ", "\\", '"'), None),
+    ],
+)
+def test_levels_keep_their_types_in_the_form(levels, line):
+    text = level_line.write(levels)
+    assert line is None or text == line
+    found = level_line.read(text, "x")
+    assert [(type(level), level) for level in found] == [(type(level), level) for level in levels]
+    assert [level_line.read_one(level_line.write_one(one), "x", "fill") for one in levels] == found
+
+
+@pytest.mark.parametrize("text", ['"a', '"a" b | c', '"a\\"', '"\\q"'])
+def test_a_quotation_mark_that_is_not_closed_names_the_column(text):
+    for part in ("levels", "other"):
+        row = {"name": "ward", "kind": "categorical", "levels": "a | b", part: text}
+        with pytest.raises(SchemaError, match=f"'ward'.*under {part} must end with one"):
+            form.from_rows([row])
+
+
+TYPED = st.text(max_size=8) | st.sampled_from(
+    ["--5", "9" * 5_000, "-" * 9, '"', "|", '"a"|', "1|1.0", "true", "nan", "1e999", "\u0663"]
+)
+
+
+@given(st.sampled_from(["levels", "lower", "upper", "bins", "fill", "other", "groups"]), TYPED,
+       st.sampled_from(["categorical", "ordinal", "boolean", "numeric", "date"]))  # fmt: skip
+def test_whatever_is_typed_gives_a_column_or_a_sentence(part, text, kind):
+    row = {"name": "x", "kind": kind}
+    bounds = {"numeric": ("0", "9"), "date": ("2020-01-01", "2021-01-01")}.get(kind)
+    row |= {"lower": bounds[0], "upper": bounds[1]} if bounds else {}
+    row |= {"levels": "a | 1"} if kind in ("categorical", "ordinal") else {}
+    for call in (lambda row: form.from_rows([row]), form.codes):
+        field = "x."
+        try:
+            call(row | {part: text})
+        except SchemaError as error:
+            field = error.field
+        assert field.startswith("x.")
+
+
+def test_what_is_typed_for_unknown_cells_finds_its_level():
+    row = {"name": "x", "kind": "categorical"}
+    (column,) = form.from_rows(
+        [row | {"levels": '"1" | "1.0" | rest', "other": "1.0", "fill": "1"}]
+    )
+    assert (column.other, column.fill) == ("1.0", 1)
+    groups = {"groups": "code,group\n250,1\n401,2\n"}
+    (column,) = form.from_rows([row | groups | {"other": "2"}])
+    assert column.other == "2"
+
+
+def test_a_description_stays_as_it_was_written_and_its_change_is_one():
+    column = Column(name="x", kind="boolean", description=" yes or no ")
+    (again,) = form.from_rows(form.to_rows([column]))
+    assert again.description == column.description
+    assert not form.same([form.to_rows([column])[0] | {"description": "no"}], [column])
 
 
 @pytest.mark.parametrize("name", samples.SAMPLES)
@@ -126,11 +215,38 @@ def test_the_form_starts_blank_from_the_header_and_is_refused_until_filled_in():
         ({"kind": "date", "lower": "2020-01-01", "upper": "2021-01-01", "other": "x"}, "other"),
         ({"kind": "categorical", "levels": "a | b", "lower": "0"}, "lower"),
         ({"kind": "boolean", "bins": "3"}, "bins"),
+        ({"kind": "ordinal", "levels": "1 | 2", "decimals": 0}, "decimals"),
     ],
 )
 def test_nothing_typed_is_passed_over_in_silence(row, field):
     with pytest.raises(SchemaError, match=f"under {field}"):
         form.from_rows([{"name": "x", **row}])
+
+
+def test_codes_that_look_like_numbers_are_drafted_as_texts():
+    zips = [f"{number:05}" for number in (1234, 4711, 10115, 80331)]
+    days = [f"{number:02}" for number in range(1, 21)]
+    lines = [
+        f"{zips[i % 4]},{days[i % 20]},90000000000020{i % 3}008,{i % 4}E{i % 2},{i % 7}.0,{i / 8}"
+        for i in range(80)
+    ]
+    raw = read_table(("zip,day,snomed,ward,grade,dose\n" + "\n".join(lines)).encode())
+    schema, left = draft_from_rows(raw, "public twin")
+    assert left == ()
+    assert schema["zip"].levels == tuple(sorted(zips))
+    assert schema["day"].levels == tuple(days)
+    assert schema["snomed"].levels == tuple(f"90000000000020{i}008" for i in range(3))
+    assert schema["ward"].levels == ("0E0", "1E1", "2E0", "3E1")
+    assert schema["grade"].levels == tuple(range(7))
+    assert schema["dose"].kind == "numeric"
+    assert all(rows_outside(column, raw.column(column.name)) == 0 for column in schema.columns)
+    assert exact(form.from_rows(form.to_rows(schema.columns))) == exact(schema.columns)
+
+
+def test_a_draft_of_numbers_of_any_size_is_one():
+    raw = read_table(b"a,b\n" + b"".join(b"%d,1.5e%d\n" % (i, i * 20) for i in range(15)))
+    schema, _ = draft_from_rows(raw, "public twin")
+    assert (schema["b"].kind, schema["b"].decimals) == ("numeric", None)
 
 
 def test_none_is_kept_as_a_level_in_a_draft():
