@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import (
     bench_cli,
+    check_cli,
     comparator_cli,
     dag_cli,
     holdout_cli,
@@ -117,8 +118,8 @@ def _parser() -> argparse.ArgumentParser:
     for command in (plan, learn, release, recover, *_unspent(commands)):
         command.add_argument("--json", action="store_true", help="print JSON")
     for part in (
-        dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli, report_cli,
-        comparator_cli, reproduce_cli, bench_cli, holdout_cli,
+        check_cli, dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli,
+        report_cli, comparator_cli, reproduce_cli, bench_cli, holdout_cli,
     ):  # fmt: skip
         part.add(commands)
     return parser
@@ -169,6 +170,7 @@ def _plan(arguments: argparse.Namespace) -> None:
 
     config = configs.load(arguments.config)
     inputs = gather(config)  # n has to be counted; the rows go no further
+    check_cli.say_unchecked(config, inputs.schema)
     facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
     if arguments.what_if is not None:
         _emit(arguments, *what_if_cli.side_by_side(arguments.what_if, config, facts))
@@ -329,6 +331,7 @@ def _release(arguments: argparse.Namespace) -> None:
     check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
+    check_cli.say_unchecked(config, inputs.schema)
     plan = plan_for(config, inputs)
     scenarios: list[tuple[Scenario, Plan]] = []
     if arguments.what_if is not None:  # before anything is spent
@@ -406,7 +409,9 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
 
     def real(place: str) -> Any:  # noqa: ANN401
-        return encode_holdout(folder.schema, open_rows(address(place), **style), rng=fresh_rng())
+        raw = open_rows(address(place), **style)
+        check_cli.say_misfits(folder.schema, raw)
+        return encode_holdout(folder.schema, raw, rng=fresh_rng())
 
     train = arguments.train
     if train is None and "train" in folder.local and Path(folder.local["train"]).is_file():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.charge_cli import check_seed, ledger_for, say_owed
+from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError, PrivacyError
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
     _check_out(arguments.out)
     writer.check_folder(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)
+    say_unchecked(config, inputs.schema)
     plan = design_comparator(
         arguments.method, inputs.schema, inputs.n,
         config.budget.epsilon if arguments.epsilon is None else arguments.epsilon,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def _run(arguments: argparse.Namespace) -> None:
     _check_out(out)
     writer.check_folder(out.parent)
     inputs = gather(config, arguments.workspace, graph=False)
+    say_unchecked(config, inputs.schema)
     plan = design_graph(
         inputs.schema, config.task.target, config.budget.epsilon, config.budget.delta, inputs.n,
         share=config.graph.share, members=config.graph.members,

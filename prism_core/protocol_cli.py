@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import foreign
+from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def _protocol(arguments: argparse.Namespace) -> None:
 
     config = configs.load(arguments.config)
     inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
+    say_unchecked(config, inputs.schema)
     plan = plan_for(config, inputs)
     asset = config.asset
     balance, earlier = _standing(config, plan, arguments.workspace)

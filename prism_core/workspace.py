@@ -12,6 +12,7 @@ import numpy as np
 from prism_core.bundle import writer
 from prism_core.data import schema_io
 from prism_core.data.address import Address, parse
+from prism_core.data.coverage import check_covered
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.split import set_aside
 from prism_core.data.stored import StoredTable
@@ -196,7 +197,14 @@ def in_memory(table: Rows, rng: np.random.Generator) -> EncodedTable:
 def ready(
     schema: Schema, raw: RawTable | BigTable, *, public: bool, rng: np.random.Generator
 ) -> Rows:
-    """The rows as codes, in memory or in private files, ready to be measured. Spends nothing."""
+    """The rows as codes, in memory or in private files, ready to be measured. Spends nothing.
+
+    Raises:
+        TableError: for public rows that the declaration cannot be meant for (`data.coverage`); of a
+            large table the first ones are looked at. Of private rows nothing is looked at.
+    """
+    if public:
+        check_covered(schema, some_rows(raw))
     if isinstance(raw, RawTable):
         return encode_rows(schema, raw, public=public, rng=rng)
     return raw.store(schema, public=public)
@@ -247,7 +255,12 @@ def encode_holdout(
 
     Of a large table at most `EVALUATED` rows, drawn uniformly. Spends nothing: the codes are as
     private as the rows.
+
+    Raises:
+        TableError: for public rows that the declaration cannot be meant for; see `ready`.
     """
+    if public:
+        check_covered(schema, some_rows(raw))
     if not isinstance(raw, RawTable):
         persons = None if schema.person_id is None else raw.people(schema.person_id)
         stored = raw.store(replace(schema, persons=persons), public=public)

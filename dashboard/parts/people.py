@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
-from prism_core.data.encoding import rows_outside
+from prism_core.data.coverage import coverage
 from prism_core.workspace import people, some_rows
 
 
@@ -150,20 +150,22 @@ def _check() -> None:
         if not st.button("Count the cells outside", key="check_columns", on_click=_seen):
             return
         assert state.schema is not None and state.raw is not None
-        raw = some_rows(state.raw)
-        cells = {name: raw.column(name) for name in state.schema.names}
+        found = coverage(state.schema, some_rows(state.raw))
         rows = [
             {
-                "column": column.name,
-                "cells outside the declaration": rows_outside(column, cells[column.name]),
-                "distinct values in the file": cells[column.name].nunique(),
+                "column": each.column.name,
+                "cells outside the declaration": each.outside,
+                "distinct values in the file": each.different,
             }
-            for column in state.schema.columns
+            for each in found
         ]
         table = pd.DataFrame(rows)
-        outside = sum(row["cells outside the declaration"] for row in rows)
-        single = [row["column"] for row in rows if row["distinct values in the file"] < 2]
+        outside = sum(each.outside for each in found)
+        single = [each.column.name for each in found if each.different < 2]
         st.markdown(f"**{outside:,} cells** lie outside the declaration.")
+        for each in found:
+            if each.misfit:
+                st.warning(plain(each.advice), icon=":material/rule:")
         if single:
             st.markdown(
                 f"With a single value in the whole file: {plain(', '.join(single))}. Such a "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prism_core import foreign
 from prism_core.bundle.layout import PARQUET, SYNTHETIC
 from prism_core.bundle.spreadsheet import csv_text, raw_csv_text, read_csv
-from prism_core.data.encoding import rows_outside
+from prism_core.data.coverage import rows_outside
 from prism_core.data.tables import from_frame, read_table
 from prism_core.pipeline import draw, fit_model
 

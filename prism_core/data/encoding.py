@@ -192,8 +192,7 @@ def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
         found = found.where(found.notna(), values.map(declared))
         plain = texts.str.fullmatch(_PLAIN)
         found = found.where(found.notna() | ~plain, values.map(written))
-    empty = texts.str.lower().isin(MISSING_TEXTS)
-    codes = found.where(found.notna(), np.where(empty, missing, other))
+    codes = found.where(found.notna(), np.where(is_empty(texts), missing, other))
     return codes.to_numpy(dtype=np.int32)
 
 
@@ -338,20 +337,16 @@ def _shares(weights: Sequence[float]) -> NDArray[np.float64]:
     return np.where(sums >= sums[-1], 1.0, sums / sums[-1])
 
 
-def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:
-    """How many cells the declaration does not cover.
+def is_empty(texts: pd.Series) -> NDArray[np.bool_]:
+    """Which texts say that nothing is there, unless they are declared as a level."""
+    return texts.str.lower().isin(MISSING_TEXTS).to_numpy(dtype=bool)
 
-    Reads private rows and spends nothing: for the curator's screen on request only, never
-    stored, logged, exported or used by a run.
-    """
-    texts = as_texts(pd.Series(cells)).str.strip()
-    empty = texts.str.lower().isin(MISSING_TEXTS)
+
+def inside(column: Column, texts: pd.Series) -> NDArray[np.bool_]:
+    """Which texts, without white space around them, are a level or lie within the bounds."""
     if column.binned:
         values = _days(texts) if column.kind == "date" else as_numbers(texts)
         with np.errstate(invalid="ignore"):
-            inside = (values >= column.bounds[0]) & (values <= column.bounds[1])
-    else:
-        marker = replace(column, nullable=True, other=None, fill=None)
-        inside = _encode_levels(marker, texts) != marker.missing_code
-    covered = inside | (empty.to_numpy() & column.nullable)
-    return int((~covered).sum())
+            return (values >= column.bounds[0]) & (values <= column.bounds[1])
+    marker = replace(column, nullable=True, other=None, fill=None)
+    return _encode_levels(marker, texts) != marker.missing_code

@@ -36,6 +36,8 @@ ACT_TEXT: dict[Act, str] = {
 }
 """What was done, as the end of a sentence."""
 
+_CHECKS = ("counted cells outside", "checked rows", "drafted from rows")
+
 LONGEST = 300
 """Characters of a file's name, and of a source."""
 
@@ -213,6 +215,16 @@ def redeclared(
     if not changed:
         return known
     return (*known, Changed(columns=tuple(changed), declared_from=source, when=when))
+
+
+def checked(looks: Looks) -> bool:
+    """Whether somebody looked if the cells fit the declaration, as it is since its last change."""
+    for event in reversed(looks):
+        if isinstance(event, Changed):
+            return False
+        if event.did in _CHECKS:
+            return True
+    return False
 
 
 def sentences(looks: Looks) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from prism_core import files
 from prism_core.data import schema_io
+from prism_core.data.coverage import check_covered
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.split import set_aside
 from prism_core.errors import EvaluationError, PrivacyError
@@ -259,9 +260,11 @@ def from_rows(
         seed: of the cut.
 
     Raises:
-        TableError: when a declared column is missing or there are too few rows.
+        TableError: when a declared column is missing or there are too few rows, or when the
+            declaration cannot be meant for these (`data.coverage`).
     """
     schema = schema.without_looks()
+    check_covered(schema, raw)
     table = encode(schema.without_person(), raw, public=True)
     table = EncodedTable(schema=schema, codes=table.codes, public=True)
     kept = min(HOLDOUT_ROWS, max(1, table.n // 5))

@@ -17,7 +17,7 @@ from driver import Editor, idle, opened, wait_until
 
 from prism_core import cli
 from prism_core.data import schema_io
-from prism_core.data.encoding import rows_outside
+from prism_core.data.coverage import rows_outside
 from prism_core.data.tables import read_table
 from prism_core.experiments import adult, samples
 from prism_core.verify_cli import UNAUTHENTICATED

@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prism_core.data.column import Column
-from prism_core.data.encoding import decode, encode, encode_column, rows_outside
+from prism_core.data.coverage import rows_outside
+from prism_core.data.encoding import decode, encode, encode_column
 from prism_core.data.schema import Schema
 from prism_core.data.tables import from_frame, read_table
 

@@ -11,7 +11,8 @@ import pytest
 from prism_core.data import code_groups, form, schema_io
 from prism_core.data.code_groups import CodeGroups, by_prefix, read_map
 from prism_core.data.column import Column
-from prism_core.data.encoding import decode_column, encode_column, rows_outside
+from prism_core.data.coverage import rows_outside
+from prism_core.data.encoding import decode_column, encode_column
 from prism_core.errors import SchemaError
 
 ICD = CodeGroups(groups=("I50", "E11"), codes=(("I50.1", "I50.9"), ("E11.9",)))

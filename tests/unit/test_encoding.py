@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column
+from prism_core.data.coverage import rows_outside
 from prism_core.data.encoding import (
     EncodedTable,
     decode,
@@ -18,7 +19,6 @@ from prism_core.data.encoding import (
     encode,
     encode_column,
     one_row_per_person,
-    rows_outside,
 )
 from prism_core.data.schema import Schema
 from prism_core.data.tables import RawTable, from_frame

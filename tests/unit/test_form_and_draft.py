@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from prism_core.data import form, level_line, schema_io
 from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column, equal_edges
+from prism_core.data.coverage import rows_outside
 from prism_core.data.draft import draft_from_rows
-from prism_core.data.encoding import encode, rows_outside
+from prism_core.data.encoding import encode
 from prism_core.data.proposal import propose_decimals
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table

@@ -22,7 +22,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import OneHotEncoder
 
 from prism_core.data import schema_io
-from prism_core.data.encoding import MISSING_TEXTS, encode, rows_outside
+from prism_core.data.coverage import rows_outside
+from prism_core.data.encoding import MISSING_TEXTS, encode
 from prism_core.data.tables import RawTable, from_frame, read_table
 from prism_core.errors import ConfigError, TableError
 from prism_core.experiments import adult, readmission, samples, scm

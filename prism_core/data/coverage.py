@@ -1,0 +1,149 @@
+"""Which cells a declaration does not cover, and where it cannot be meant for these rows.
+
+Encoding is total: a cell that fits nothing becomes what the declaration says, or a default. One
+such cell is nothing to speak of. Where most cells of a column fall there, the declaration is about
+other rows, and what is made of them says nothing. Of public rows that is an error. Of private rows
+nothing may depend on it but the curator's own screen: she asks, on the page Data or by
+`prism check`, and that she asked is on record (`data.looks`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from prism_core.data.encoding import inside, is_empty
+from prism_core.data.tables import as_texts, check_columns
+from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.column import Column
+    from prism_core.data.schema import Schema
+    from prism_core.data.tables import RawTable
+
+Misfit: TypeAlias = Literal["", "values", "unknown", "empty"]
+
+MOST = 0.5
+"""Share of a column's cells that may fall on a default nobody declared; above, it is an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """What a declaration covers of a column's cells; as private as the rows.
+
+    Attributes:
+        column: its declaration.
+        cells: how many there are.
+        outside: cells that are no level, no number or day within the bounds, or empty where none
+            may be missing.
+        different: different texts.
+        misfit: why the declaration cannot be meant for these cells, or "": most of them fall on a
+            default that nobody declared, because they are outside (`values`) or empty (`empty`);
+            or most are caught by `other` and none is a level (`unknown`).
+    """
+
+    column: Column
+    cells: int
+    outside: int
+    different: int
+    misfit: Misfit
+
+    @property
+    def advice(self) -> str:
+        """What is wrong and what to do, for a misfit; it names the column and no cell."""
+        column, name = self.column, repr(self.column.name)
+        if self.misfit == "empty":
+            return (
+                f"Column {name}: more than half of the cells are empty or fit nothing, and would "
+                f"become {_default(column)}. Declare nullable: true, or fill, what an empty cell becomes; "
+                "or leave the column out."
+            )
+        if self.misfit == "unknown":
+            return (
+                f"Column {name}: not one cell is a declared level, so all would become the level "
+                "of `other`. Compare the levels with the file's own spelling and correct them, or "
+                "leave the column out."
+            )
+        if column.binned:
+            what = "days" if column.kind == "date" else "numbers"
+            return (
+                f"Column {name}: more than half of the cells are no {what} within the declared "
+                "bounds, and would be clipped or become missing. Correct its kind, its unit or its "
+                "bounds (lower, upper), or leave the column out."
+            )
+        hint = "" if column.kind == "boolean" else ", or declare `other`, the level they become"
+        return (
+            f"Column {name}: more than half of the cells are none of the declared levels, and "
+            f"would all become {_default(column)}. Compare the levels with the file's own spelling "
+            f"and correct them{hint}; or leave the column out."
+        )
+
+
+def _default(column: Column) -> str:
+    if column.nullable:
+        return "missing"
+    return "the lower bound" if column.binned else "one and the same level"
+
+
+def coverage(schema: Schema, raw: RawTable) -> list[Coverage]:
+    """What the declaration covers, column by column.
+
+    Reads the rows and spends nothing. Of private rows it is for the curator's screen on request
+    only: never stored, logged, exported or used by a run.
+
+    Raises:
+        TableError: when a declared column is not in the header.
+    """
+    check_columns(schema.names, raw.header, raw.name)
+    return [_of(column, raw.column(column.name)) for column in schema.columns]
+
+
+def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:
+    """How many cells the declaration does not cover; as private as they are, see `coverage`."""
+    return _of(column, pd.Series(cells)).outside
+
+
+def check_covered(schema: Schema, raw: RawTable) -> None:
+    """Refuse public rows that the declaration cannot be meant for.
+
+    Raises:
+        TableError: naming the first such column and what to do; see `Coverage.misfit`.
+    """
+    for found in coverage(schema, raw):
+        if found.misfit:
+            raise TableError(found.advice, field=found.column.name)
+
+
+def _of(column: Column, cells: pd.Series) -> Coverage:
+    """Each different text is looked at once."""
+    places, different = pd.factorize(as_texts(cells))
+    texts = pd.Series(different).str.strip()
+    counts = np.bincount(places, minlength=len(texts))
+    fits = inside(column, texts)
+    empty = is_empty(texts) & ~fits
+    outside = ~fits & ~(empty & column.nullable)
+    return Coverage(
+        column=column, cells=len(cells), outside=int(counts[outside].sum()),
+        different=len(texts), misfit=_misfit(column, counts, fits, empty),
+    )  # fmt: skip
+
+
+def _misfit(
+    column: Column, counts: NDArray[np.int64], fits: NDArray[np.bool_], empty: NDArray[np.bool_]
+) -> Misfit:
+    cells, strange = counts.sum(), counts[~fits & ~empty].sum()
+    blank = 0 if column.nullable or column.fill is not None else counts[empty].sum()
+    if column.other is not None:
+        if strange > MOST * cells and not counts[fits].any():
+            return "unknown"
+        strange = 0
+    if strange + blank > MOST * cells:
+        return "values" if strange >= blank else "empty"
+    return ""
