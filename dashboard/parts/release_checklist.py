@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.steps import STEPS, Step
 from dashboard.widgets import plain, provenance_words
-from prism_core.data.looks import summary
+from prism_core.data.looks import checked, summary
 from prism_core.errors import PrismError
 from prism_core.planning.advice import large_error
 from prism_core.planning.regimes import given_by
@@ -97,8 +97,10 @@ def _columns(state: Project) -> Check:
         return Check(done=True, text=text, step=step, doubt=True)
     if schema.looks:
         text += f". {plain(summary(schema.looks))} The report lists it"
-        return Check(done=True, text=text, step=step, doubt=True)
-    return Check(done=True, text=text)
+    unchecked = not state.public and not checked(schema.looks)
+    if unchecked:
+        text += ". Nobody has checked that the cells fit it: *Check the declaration* on Data does"
+    return Check(done=True, text=text, step=step, doubt=bool(schema.looks) or unchecked)
 
 
 def _people(state: Project) -> Check:

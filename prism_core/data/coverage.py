@@ -62,8 +62,8 @@ class Coverage:
         if self.misfit == "empty":
             return (
                 f"Column {name}: more than half of the cells are empty or fit nothing, and would "
-                f"become {_default(column)}. Declare nullable: true, or fill, what an empty cell becomes; "
-                "or leave the column out."
+                f"become {_default(column)}. Declare nullable: true, or fill, what an empty cell "
+                "becomes; or leave the column out."
             )
         if self.misfit == "unknown":
             return (

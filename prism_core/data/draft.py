@@ -86,8 +86,8 @@ def _guess(name: str, cells: pd.Series) -> Column | None:
 
 def _codes(texts: pd.Series, values: np.ndarray) -> bool:
     """Whether texts that read as numbers are codes: as numbers some would come out otherwise."""
-    large = np.abs(values) >= _EXACT
-    return bool(texts.str.match(_CODE).any() or texts[large].str.fullmatch(r"-?[0-9]+").any())
+    large = (np.abs(values) >= _EXACT) & texts.str.fullmatch(r"-?[0-9]+").to_numpy(dtype=bool)
+    return bool(large.any() or texts.str.match(_CODE).any())
 
 
 def _number(name: str, numbers: np.ndarray, *, nullable: bool) -> Column | None:

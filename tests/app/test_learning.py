@@ -117,7 +117,7 @@ def test_a_share_of_delta_is_asked_for_only_where_names_are_learned(project):
 )  # fmt: skip
 def test_an_unusable_wish_is_a_sentence(project, row, words):
     if row.get("kind") == "ordinal":
-        row |= {"lower": "", "upper": "", "levels": "1 | 2"}
+        row |= {"lower": "", "upper": "", "levels": "1 | 2", "decimals": None}
     project.form[0] |= row
     test = page("data", project)
     assert words in texts(test)
