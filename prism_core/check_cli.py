@@ -48,7 +48,8 @@ def say_unchecked(config: RunConfig, schema: Schema) -> None:
 def say_misfits(schema: Schema, raw: RawTable | BigTable) -> None:
     """Tell the curator which columns the declaration cannot be meant for.
 
-    Reads the rows: only for what reads them outside epsilon anyway, such as an evaluation.
+    Spends nothing and reads the rows: only for what reads them outside epsilon anyway, such as an
+    evaluation.
     """
     from prism_core.data.coverage import coverage
     from prism_core.workspace import some_rows

@@ -170,7 +170,6 @@ def _plan(arguments: argparse.Namespace) -> None:
 
     config = configs.load(arguments.config)
     inputs = gather(config)  # n has to be counted; the rows go no further
-    check_cli.say_unchecked(config, inputs.schema)
     facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
     if arguments.what_if is not None:
         _emit(arguments, *what_if_cli.side_by_side(arguments.what_if, config, facts))
@@ -180,6 +179,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         facts.schema, config.task, config.budget, facts.n,
         dag=facts.dag, synthesis=config.synthesis,
     )  # fmt: skip
+    check_cli.say_unchecked(config, inputs.schema)
     if arguments.meaning:
         from prism_core.planning.meaning import meaning
 
@@ -331,7 +331,6 @@ def _release(arguments: argparse.Namespace) -> None:
     check_seed(seed, public=config.table.public)
     writer.check_target(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
-    check_cli.say_unchecked(config, inputs.schema)
     plan = plan_for(config, inputs)
     scenarios: list[tuple[Scenario, Plan]] = []
     if arguments.what_if is not None:  # before anything is spent
@@ -343,6 +342,7 @@ def _release(arguments: argparse.Namespace) -> None:
     )
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     say_owed(ledger, asset, plan.prior)
+    check_cli.say_unchecked(config, inputs.schema)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
     if twin:  # for the curator's eyes; the run goes on as it is

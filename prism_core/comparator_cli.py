@@ -90,7 +90,6 @@ def _run_own(arguments: argparse.Namespace) -> None:
     _check_out(arguments.out)
     writer.check_folder(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)
-    say_unchecked(config, inputs.schema)
     plan = design_comparator(
         arguments.method, inputs.schema, inputs.n,
         config.budget.epsilon if arguments.epsilon is None else arguments.epsilon,
@@ -98,6 +97,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
         degree=arguments.degree,
         rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
     )  # fmt: skip
+    say_unchecked(config, inputs.schema)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)
     say_owed(ledger, asset, plan.schema.prior)

@@ -60,11 +60,11 @@ def _run(arguments: argparse.Namespace) -> None:
     _check_out(out)
     writer.check_folder(out.parent)
     inputs = gather(config, arguments.workspace, graph=False)
-    say_unchecked(config, inputs.schema)
     plan = design_graph(
         inputs.schema, config.task.target, config.budget.epsilon, config.budget.delta, inputs.n,
         share=config.graph.share, members=config.graph.members,
     )  # fmt: skip
+    say_unchecked(config, inputs.schema)
     for warning in plan.warnings:
         sys.stderr.write(f"warning: {warning}\n")
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)

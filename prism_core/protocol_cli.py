@@ -110,8 +110,8 @@ def _protocol(arguments: argparse.Namespace) -> None:
 
     config = configs.load(arguments.config)
     inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
-    say_unchecked(config, inputs.schema)
     plan = plan_for(config, inputs)
+    say_unchecked(config, inputs.schema)
     asset = config.asset
     balance, earlier = _standing(config, plan, arguments.workspace)
     made = protocol.Protocol(

@@ -111,7 +111,7 @@ def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:
 
 
 def check_covered(schema: Schema, raw: RawTable) -> None:
-    """Refuse public rows that the declaration cannot be meant for.
+    """Refuse public rows that the declaration cannot be meant for. Spends nothing.
 
     Raises:
         TableError: naming the first such column and what to do; see `Coverage.misfit`.

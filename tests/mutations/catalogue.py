@@ -74,6 +74,8 @@ AUDIT = "statistical/test_audit_regression.py"
 LINEAR = "unit/test_linear.py"
 LOOKS = "unit/test_looks.py"
 STRANGERS = "app/test_strangers.py"
+COVERAGE = "unit/test_coverage.py"
+FORM = "unit/test_form_and_draft.py"
 
 CATALOGUE = (
     _one(
@@ -1041,5 +1043,55 @@ CATALOGUE = (
         "the curves learn from other columns than the headline", "evaluation/subject.py",
         "        if self.s_alone:\n", "        if self.s_alone and not self.measured:\n",
         "unit/test_inspection.py::test_the_causal_headline_is_about_s_and_gives_the_other_ceiling_with_its_reason",
+    ),
+    # --- what fits a declaration, and what comes back from a form ---
+    _one(
+        "a text that is a number is met by its text alone", "data/encoding.py",
+        "found = found.where(found.notna() | ~plain, values.map(written))", "pass",
+        "unit/test_encoding.py::test_texts_that_are_a_number_meet_it_by_value",
+    ),
+    _one(
+        "a postcode is met by the number that is left of it", "data/column.py",
+        'not _NUMBER.fullmatch(text) or text == "-0"', "not text.isdecimal()",
+        "unit/test_encoding.py::test_a_text_that_only_looks_like_a_number_is_itself_alone",
+    ),
+    _one(
+        "a database takes 1.0 for a word that is no level", "data/pushdown.py",
+        "level_value(level) is not None for level", "isinstance(level, (int, float)) for level",
+        f"{ROWS}[by_duckdb]",
+    ),
+    _one(
+        "whether a private run goes on depends on its rows", "workspace.py",
+        "large table the first ones are looked at. Of private rows nothing is looked at.\n    "
+        '"""\n    if public:',
+        "large table the first ones are looked at. Of private rows nothing is looked at.\n    "
+        '"""\n    if True:',
+        f"{COVERAGE}::test_nothing_of_a_private_run_depends_on_what_fits",
+    ),
+    _one(
+        "public rows that do not fit are taken", "data/coverage.py",
+        "        if found.misfit:\n            raise", "        if False:\n            raise",
+        f"{COVERAGE}::test_public_rows_that_do_not_fit_are_refused",
+    ),
+    _one(
+        "a check that is on no record", "check_cli.py",
+        "        look_file.record(config.table.schema, look)\n", "        del look\n",
+        f"{COVERAGE}::test_the_check_is_recorded_before_it_counts_and_then_nobody_is_reminded",
+    ),
+    _one(
+        "the form takes digits for numbers", "data/level_line.py",
+        "        return whole if str(whole) == text else text\n", "        return whole\n",
+        f"{FORM}::test_levels_keep_their_types_in_the_form",
+    ),
+    _one(
+        "the form writes a text of digits as it stands", "data/level_line.py",
+        " and _plain(level) == level:", ":",
+        f"{FORM}::test_the_form_gives_back_every_schema",
+        f"{FORM}::test_levels_keep_their_types_in_the_form",
+    ),
+    _one(
+        "a draft makes numbers of postcodes", "data/draft.py",
+        " and not _codes(present, values):", ":",
+        f"{FORM}::test_codes_that_look_like_numbers_are_drafted_as_texts",
     ),
 )  # fmt: skip
