@@ -366,7 +366,7 @@ OWN = {
     "prism_core/experiments/comparators/external/runner.py", "prism_core/rehearsal/points.py",
     "prism_core/privacy/ledger/fingerprint.py", "prism_core/privacy/ledger/queries.py",
     "prism_core/rehearsal/stand_in.py", "prism_core/data/known.py",
-    "dashboard/launch.py",  # the settings that the package brings along
+    # the settings that the package brings along
     # Texts that were made in memory just before.
     "prism_core/bundle/approved.py", "prism_core/bundle/compare.py",
 }  # fmt: skip
