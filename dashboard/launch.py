@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from dashboard import machine_key, show_browser
 from dashboard.steps import DEMO
+from prism_core.children import python
 from prism_core.synthesis.engine.cache import warm
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 _UPLOAD_MEGABYTES = 2_000
+_SETTINGS = ("config.toml", "secrets.toml")
 
 
 def options(port: int) -> list[str]:
@@ -45,6 +47,22 @@ def options(port: int) -> list[str]:
     return flags
 
 
+def refuse_settings_of(folder: Path) -> None:
+    """End where Streamlit would take settings, or variables of the environment, from a folder.
+
+    It reads `.streamlit` of the folder one stands in. One's own, in the home folder, it reads
+    wherever one stands.
+    """
+    if folder.resolve() in (Path.home().resolve(), _HERE.resolve()):
+        return
+    found = [name for name in _SETTINGS if (folder / ".streamlit" / name).exists()]
+    if found:
+        sys.exit(
+            f"prism-dashboard: this folder holds .streamlit/{found[0]}, which would change how the "
+            "app is served. Start from another folder."
+        )
+
+
 def _flag(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -58,8 +76,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     parser.add_argument(DEMO, action="store_true", help="open the gallery: four stories, no data")
     arguments = parser.parse_args(argv)
+    refuse_settings_of(Path.cwd())
     warm()  # in the background: the first fit must not wait for a compiler
-    command = [sys.executable, "-m", "streamlit", "run", str(_HERE / "app.py")]
+    command = python("-m", "streamlit", "run", _HERE / "app.py")
     command += options(arguments.port)
     command += ["--", DEMO] if arguments.demo else []
     os.environ[machine_key.VARIABLE] = machine_key.fresh()

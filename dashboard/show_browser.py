@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dashboard import machine_key
+from prism_core.children import python
 
 _STARTS = 60.0  # seconds that the app may take to answer
 _READS = 20.0  # seconds after which a browser has read the file
@@ -41,7 +42,7 @@ def begin(port: int) -> subprocess.Popen[bytes]:
     It outlives the launcher, which becomes the app, and ends by itself.
     """
     return subprocess.Popen(
-        [sys.executable, "-m", "dashboard.show_browser", str(port)],
+        python("-m", "dashboard.show_browser", port),
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

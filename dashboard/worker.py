@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from dashboard import job as child
 from dashboard.telling import CHARGE, WRITING
 from prism_core import config as configs
 from prism_core import files, scenario_io
+from prism_core.children import python
 from prism_core.config import AssetConfig, DomainConfig, GraphConfig, RunConfig, TableConfig
 from prism_core.data import schema_io
 from prism_core.data.encoding import EncodedTable
@@ -420,7 +420,7 @@ def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
     quiet.pop(machine_key.VARIABLE, None)  # other packages may run there
     process = subprocess.Popen(
-        [sys.executable, "-m", "dashboard.job", str(folder)],
+        python("-m", "dashboard.job", folder),
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env=quiet, start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip

@@ -1,8 +1,8 @@
 """Fit the model of this folder again, from its noisy counts, and draw its rows again.
 
-    python refit.py                      # fits, draws, and compares with synthetic.csv
-    python refit.py --out again.csv      # writes the rows
-    python refit.py --rows 50000 --seed 7 --out more.csv
+    python -P refit.py                      # fits, draws, and compares with synthetic.csv
+    python -P refit.py --out again.csv      # writes the rows
+    python -P refit.py --rows 50000 --seed 7 --out more.csv
 
 Needs the package prism-dashboard, in the version that certificate.json names, and no network.
 Nothing is spent: the private rows are not there, and the noisy counts were paid for already.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 from prism_core import foreign
+from prism_core.children import python
 from prism_core.data import parquet_child as child
 from prism_core.errors import TableError
 
@@ -40,7 +40,7 @@ def read(content: bytes, name: str) -> pa.Table:
     quiet = {**foreign.environment(), "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
     try:
         done = subprocess.run(
-            [sys.executable, "-I", child.__file__, *map(str, limits)],
+            python(child.__file__, *limits),
             input=content, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=quiet,
             timeout=foreign.SECONDS, check=False,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
+from prism_core.children import spawning
 from prism_core.rehearsal.design import Rehearsal, Run
 from prism_core.rehearsal.stage import Made, Stage
 from prism_core.rehearsal.stand_in import load, save
@@ -50,12 +51,13 @@ def _shared(
     stage: Stage, runs: Sequence[Run], others: int, folder: str
 ) -> Iterator[tuple[Run, Made]]:
     """The other processes take runs from the front, this one from the back."""
-    pool = ProcessPoolExecutor(
-        others, mp_context=multiprocessing.get_context("spawn"), initializer=_begin,
-        initargs=(folder, stage.rehearsal.to_dict()),
-    )  # fmt: skip
-    try:
+    with spawning():
+        pool = ProcessPoolExecutor(
+            others, mp_context=multiprocessing.get_context("spawn"), initializer=_begin,
+            initargs=(folder, stage.rehearsal.to_dict()),
+        )  # fmt: skip
         given: dict[Future[Made], Run] = {pool.submit(_work, run): run for run in runs}
+    try:
         while given:
             mine = next((future for future in reversed(given) if future.cancel()), None)
             if mine is not None:

@@ -1094,4 +1094,16 @@ CATALOGUE = (
         " and not _codes(present, values):", ":",
         f"{FORM}::test_codes_that_look_like_numbers_are_drafted_as_texts",
     ),
+    # --- the folder one stands in ---
+    _one(
+        "children load code from the current folder", "children.py",
+        'return [sys.executable, "-P", *map(str, arguments)]',
+        "return [sys.executable, *map(str, arguments)]",
+        "unit/test_children.py::test_a_run_of_the_dashboard_runs_no_module_of_the_folder",
+    ),
+    _one(
+        "processes of a pool load code from the current folder", "children.py",
+        '    os.environ[SAFE_PATH] = "1"\n', "",
+        "unit/test_children.py::test_prism_and_the_processes_of_a_rehearsal_run_no_module_of_the_folder",
+    ),
 )  # fmt: skip

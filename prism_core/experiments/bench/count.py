@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from prism_core.children import spawning
 from prism_core.data import address, big
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
@@ -163,7 +164,7 @@ def measure(rows: int, folder: Path | None = None) -> dict[str, Any]:
         spawn = multiprocessing.get_context("spawn")  # a fork would start with our memory
         results = []
         for work in (count_in_duckdb, count_here):
-            with spawn.Pool(1) as pool:
+            with spawning(), spawn.Pool(1) as pool:
                 results.append(pool.apply(work, (str(path), name)))
     theirs, ours = results
     return {

@@ -6,9 +6,10 @@ import json
 import os
 import resource
 import subprocess
-import sys
 import time
 from typing import Any
+
+from prism_core.children import python
 
 _STARTED = "PRISM_BENCH_STARTED"
 _IMPORTED = time.time()
@@ -18,7 +19,7 @@ def child(module: str, *arguments: object) -> dict[str, Any]:
     """What `python -m module arguments` printed, with its whole wall time as `process_s`."""
     start = time.time()
     done = subprocess.run(
-        [sys.executable, "-m", module, *map(str, arguments)],
+        python("-m", module, *arguments),
         check=True, stdout=subprocess.PIPE, env={**os.environ, _STARTED: repr(start)},
     )  # fmt: skip
     found = json.loads(done.stdout.decode().strip().splitlines()[-1])

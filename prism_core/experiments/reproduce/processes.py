@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
+from prism_core.children import spawning
 from prism_core.experiments.reproduce.runs import Bench
 
 if TYPE_CHECKING:
@@ -33,11 +34,14 @@ def spread(asked: Sequence[Asked], jobs: int) -> Iterator[Outcome]:
         return
     # Here, because a run that cannot be sent would keep the pool waiting for ever.
     sent = [pickle.dumps(one) for one in asked]
-    pool = ProcessPoolExecutor(
-        min(jobs, len(asked)), mp_context=multiprocessing.get_context("spawn"), initializer=_begin
-    )
+    with spawning():
+        pool = ProcessPoolExecutor(
+            min(jobs, len(asked)), mp_context=multiprocessing.get_context("spawn"),
+            initializer=_begin,
+        )  # fmt: skip
+        given = [pool.submit(_work, one) for one in sent]
     try:
-        for future in as_completed([pool.submit(_work, one) for one in sent]):
+        for future in as_completed(given):
             yield from future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

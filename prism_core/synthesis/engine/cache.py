@@ -11,6 +11,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prism_core.children import python
+
 if TYPE_CHECKING:
     from prism_core.planning.task import Synthesis
 
@@ -72,7 +74,7 @@ def warm() -> subprocess.Popen[bytes]:
     Where it is full already this loads it and ends, after about a second.
     """
     return subprocess.Popen(
-        [sys.executable, "-m", "prism_core.synthesis.engine.cache"],
+        python("-m", "prism_core.synthesis.engine.cache"),
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True,
     )  # fmt: skip

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prism_core.children import SAFE_PATH
 from prism_core.errors import ConfigError, EvaluationError
 from prism_core.experiments.comparators.external import runner
 
@@ -113,6 +114,7 @@ def _ended(
     own = {
         "HOME": str(folder), "TMPDIR": str(folder), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1",
+        SAFE_PATH: "1",  # as a variable: the other Python may be too old for -P
     }  # fmt: skip
     try:
         process = subprocess.Popen(
