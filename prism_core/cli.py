@@ -274,7 +274,9 @@ def _learn(arguments: argparse.Namespace) -> None:
         raise ConfigError("--out must name a new file for the learned schema.", field="out")
     writer.check_folder(out.parent)
     outline = load_outline(config.table.schema)
-    raw = read_rows(config, config.table.train, arguments.workspace)
+    raw = read_rows(
+        config, config.table.train, arguments.workspace, columns=outline.header
+    )
     plan = design_domain(
         outline, config.budget.epsilon, config.budget.delta, outline.persons or raw.rows,
         share=config.domain.share, delta_share=config.domain.delta_share,
@@ -409,7 +411,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
 
     def real(place: str) -> Any:  # noqa: ANN401
-        raw = open_rows(address(place), **style)
+        raw = open_rows(address(place), columns=folder.schema.header, **style)
         check_cli.say_misfits(folder.schema, raw)
         return encode_holdout(folder.schema, raw, rng=fresh_rng())
 

@@ -150,12 +150,8 @@ def load(path: str | Path) -> RunConfig:
     """
     source = Path(path)
     try:
-        document = foreign.from_toml(foreign.text_of(source, foreign.CONFIG), foreign.CONFIG)
-    except OSError:
-        raise ConfigError(
-            f"The configuration {source.name!r} cannot be read.", field="config"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        document = foreign.from_toml(foreign.read_text(source, foreign.CONFIG), foreign.CONFIG)
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(
             f"The configuration {source.name!r} is not valid TOML: {error}.", field="config"
         ) from None

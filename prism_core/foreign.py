@@ -16,6 +16,7 @@ import re
 import stat
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -33,7 +34,6 @@ from prism_core.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +169,88 @@ def content_of(path: str | Path, limit: Limit) -> bytes:
     return content
 
 
+def read_bytes(path: str | Path, limit: Limit) -> bytes:
+    """As `content_of`, and says in a sentence why a file cannot be read.
+
+    Raises:
+        PrismError: of the limit's kind.
+    """
+    name = Path(path).name
+    try:
+        return content_of(path, limit)
+    except (FileNotFoundError, NotADirectoryError):
+        why = f"{name!r} does not exist: there is no such file. Check the path."
+    except IsADirectoryError:
+        why = f"{name!r} is a folder, not a file. Check the path."
+    except PermissionError:
+        why = f"{name!r} cannot be read. Check the path and your permissions."
+    except (OSError, ValueError):  # a path with a NUL is a ValueError
+        why = f"{name!r} cannot be read. Check the path and your permissions."
+    raise limit.refuse(why)
+
+
+def read_text(path: str | Path, limit: Limit) -> str:
+    """The UTF-8 text of a file; says in a sentence why it cannot be read.
+
+    Raises:
+        PrismError: of the limit's kind.
+    """
+    content, name = read_bytes(path, limit), Path(path).name
+    try:
+        return _lines(decoded(content, limit))
+    except UnicodeDecodeError:
+        pass
+    raise limit.refuse(f"{name!r} is not UTF-8 text. Save it as UTF-8.")
+
+
+MARKS = (
+    (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"),  # before those they begin with
+    (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"),
+)  # fmt: skip
+"""Byte-order marks, and the encoding that each stands for."""
+
+_SIGNATURES = (
+    (b"%PDF-", "a PDF file"), (b"\x89PNG", "a picture (PNG)"),
+    (b"\xff\xd8\xff", "a picture (JPEG)"),
+    (b"PK\x03\x04", "a ZIP archive, as Excel and Word write"),
+    (b"\xd0\xcf\x11\xe0", "a file of an old Excel or Word"), (b"{\\rtf", "a file of a text editor"),
+    (b"PAR1", "a Parquet file"), (b"ARROW1\0\0", "an Arrow file"), (b"\x1f\x8b", "a gzip file"),
+    (b"SQLite format 3\0", "a SQLite database"), (b"RDX3\n", "a workspace of R"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"), (b"BZh91AY&SY", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"), (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"\x80\x04\x95", "a pickle of Python"),
+)  # fmt: skip
+
+
+def mark_of(head: bytes) -> str:
+    """The encoding that a byte-order mark at the start names, "" without one."""
+    return next((name for mark, name in MARKS if head.startswith(mark)), "")
+
+
+def kind_of(head: bytes) -> str:
+    """What a file is that begins so, as "a PDF file"; "" for what may be a text."""
+    return next((kind for sign, kind in _SIGNATURES if head.startswith(sign)), "")
+
+
+def decoded(content: bytes, limit: Limit) -> str:
+    """The text of UTF-8 bytes, without its mark; another kind of file is named.
+
+    Raises:
+        UnicodeDecodeError: when it is no such text.
+        PrismError: of the limit's kind, for a file that says by its first bytes what it is.
+    """
+    kind, mark = kind_of(content), mark_of(content)
+    if kind:
+        raise limit.refuse(f"is {kind}, which is no text. Name the right file.")
+    if mark in ("utf-16", "utf-32"):
+        raise limit.refuse(f"is {mark.upper()} text, not UTF-8 text. Save it as UTF-8.")
+    return content.decode("utf-8-sig")
+
+
+def _lines(text: str) -> str:
+    return re.sub("\r\n?", "\n", text)
+
+
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)  # a pipe that nobody writes to would keep us
 
@@ -180,7 +262,7 @@ def text_of(path: str | Path, limit: Limit) -> str:
         OSError, UnicodeDecodeError: when it cannot be read, or is no such text.
         PrismError: as `content_of`.
     """
-    return re.sub("\r\n?", "\n", content_of(path, limit).decode("utf-8"))
+    return _lines(decoded(content_of(path, limit), limit))
 
 
 def from_json(text: str, limit: Limit, **hooks: Any) -> Any:  # noqa: ANN401  (any JSON value)

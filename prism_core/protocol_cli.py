@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,10 +145,11 @@ def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
 
     if path is None:
         return ()
+    text = foreign.read_text(path, replace(foreign.DOCUMENT, field="rehearsal", error=ConfigError))
     try:
-        last = foreign.text_of(path, foreign.DOCUMENT).strip().splitlines()[-1]
+        last = text.strip().splitlines()[-1]
         return estimates_from(foreign.from_json(last, foreign.DOCUMENT)["estimates"])
-    except (OSError, ValueError, IndexError, KeyError, TypeError):
+    except (ValueError, IndexError, KeyError, TypeError):
         raise ConfigError(
             f"{path.name!r} does not hold what `prism rehearse --json` printed.", field="rehearsal"
         ) from None
@@ -156,12 +158,7 @@ def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
 def _approve(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import approved
 
-    try:
-        text = foreign.text_of(arguments.protocol, foreign.APPROVAL)
-    except (OSError, UnicodeDecodeError):
-        raise ConfigError(
-            f"The protocol {arguments.protocol.name!r} cannot be read.", field="protocol"
-        ) from None
+    text = foreign.read_text(arguments.protocol, foreign.APPROVAL)
     found = approved.approve(text, by=arguments.by, role=arguments.role, date=arguments.date)
     try:
         arguments.out.write_text(found.dumps(), encoding="utf-8")

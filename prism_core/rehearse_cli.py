@@ -101,6 +101,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:
     from prism_core.data import schema_io
+    from prism_core.data.header import check_columns
     from prism_core.data.tables import read_table
     from prism_core.public_rows import check_public
     from prism_core.rehearsal import from_graph, from_rows, from_sample
@@ -115,6 +116,7 @@ def _stand_in(arguments: argparse.Namespace, config: RunConfig) -> StandIn:
         table = config.table
         _check_public(Path(place), table)
         raw = read_table(Path(place), separator=table.separator, encoding=table.encoding)
+        check_columns(schema.names, raw.header, raw.name)
         if not arguments.although_charged:
             check_public(raw, private=_private_marks(table), workspace=arguments.workspace)
         return from_rows(schema, config.task.target, raw, dag, seed=arguments.world)

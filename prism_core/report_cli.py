@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +116,8 @@ def _extras(arguments: argparse.Namespace) -> Extras:
 
 
 def _document(path: Path, field: str) -> dict[str, Any]:
+    text = foreign.read_text(path, replace(foreign.DOCUMENT, field=field, error=BundleError))
     try:
-        return foreign.from_json(foreign.text_of(path, foreign.DOCUMENT), foreign.DOCUMENT)
-    except (OSError, ValueError):
+        return foreign.from_json(text, foreign.DOCUMENT)
+    except ValueError:
         raise BundleError(f"{path.name!r} is not readable as JSON.", field=field) from None

@@ -104,11 +104,7 @@ def load(path: Path, *, base: Scenario | None = None) -> tuple[Scenario, ...]:
     Raises:
         ConfigError: when it cannot be read; others as for `loads`.
     """
-    try:
-        text = foreign.text_of(path, foreign.SCENARIO)
-    except (OSError, UnicodeDecodeError):
-        raise ConfigError(f"The file {path.name!r} cannot be read.", field="scenario") from None
-    return loads(text, base=base)
+    return loads(foreign.read_text(path, foreign.SCENARIO), base=base)
 
 
 def exported(pairs: Sequence[tuple[Scenario, Plan]]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import decode
+from prism_core.data.header import check_columns
 from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import PlanError
 from prism_core.pipeline import Release, design, release
@@ -114,6 +115,7 @@ class PrismSynthesizer:
                 asked; a workspace may require one.
 
         Raises:
+            TableError: when a declared column is not in the table's header.
             PrivacyError: when the ledger's workspace requires an approval and there is none.
             PlanError: when another plan or asset was approved.
 
@@ -124,6 +126,7 @@ class PrismSynthesizer:
                 with this run.
         """
         raw = table if isinstance(table, RawTable) else from_frame(table)
+        check_columns(self.schema.header, raw.header, raw.name)
         plan = design(
             self.schema, self.task, self.budget, self.schema.persons or raw.rows,
             dag=self.dag, synthesis=self.synthesis,

@@ -14,6 +14,7 @@ from prism_core.data import schema_io
 from prism_core.data.address import Address, parse
 from prism_core.data.coverage import check_covered
 from prism_core.data.encoding import EncodedTable, encode
+from prism_core.data.header import check_columns
 from prism_core.data.split import set_aside
 from prism_core.data.stored import StoredTable
 from prism_core.data.tables import RawTable, read_table
@@ -74,7 +75,7 @@ def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = Tr
     schema = schema_io.load(config.table.schema)
     dag = formats.read(config.table.dag) if graph and config.table.dag is not None else None
     raw = open_rows(
-        config.table.train, workspace, separator=config.table.separator,
+        config.table.train, workspace, columns=schema.header, separator=config.table.separator,
         encoding=config.table.encoding,
     )  # fmt: skip
     check_claim(config, raw, workspace)
@@ -93,11 +94,20 @@ def check_claim(config: RunConfig, raw: RawTable | BigTable, workspace: Path | N
         check_public(raw, workspace=workspace)
 
 
-def read_rows(config: RunConfig, path: Path | Address, workspace: Path | None = None) -> RawTable:
+def read_rows(
+    config: RunConfig, path: Path | Address, workspace: Path | None = None, *,
+    columns: Sequence[str],
+) -> RawTable:  # fmt: skip
     """Rows of one of the configuration's files, in memory.
 
+    Args:
+        config: says how the file is written, and whether it is public.
+        path: the file.
+        workspace: whose memory of charged rows is asked; by default the ledger's folder.
+        columns: declared names that its header must hold.
+
     Raises:
-        TableError: for a table that is not a file.
+        TableError: for a table that is not a file, or lacks a declared column.
         KnownPrivateError: for rows that are called public; see `check_claim`.
     """
     if isinstance(path, Address):
@@ -106,34 +116,45 @@ def read_rows(config: RunConfig, path: Path | Address, workspace: Path | None = 
             field="train",
         )
     raw = read_table(path, separator=config.table.separator, encoding=config.table.encoding)
+    check_columns(columns, raw.header, raw.name)
     check_claim(config, raw, workspace)
     return raw
 
 
 def open_rows(
-    place: Path | Address, workspace: Path | None = None, *, separator: str = ",",
-    encoding: str = "utf-8",
+    place: Path | Address, workspace: Path | None = None, *, columns: Sequence[str] = (),
+    separator: str = ",", encoding: str = "utf-8",
 ) -> RawTable | BigTable:  # fmt: skip
     """Open a table: a file of moderate size in memory, all else behind a database.
 
     Args:
         place: a file, or the address of a table.
         workspace: where temporary files may stand; by default the ledger's folder.
+        columns: declared names that its header must hold, where there is a declaration: looked at
+            before anything else, so that a file without a header is not taken for one row less.
         separator: the separator of a CSV.
         encoding: its text encoding.
 
     Raises:
-        TableError: when it cannot be read.
+        TableError: when it cannot be read, or lacks a declared column.
     """
     if isinstance(place, Path):
         if not place.is_file() or place.stat().st_size <= IN_MEMORY:
-            return read_table(place, separator=separator, encoding=encoding)
+            raw = read_table(place, separator=separator, encoding=encoding)
+            check_columns(columns, raw.header, raw.name)
+            return raw
         place = Address("file", str(place))
     from prism_core.data.big import open_table
     from prism_core.privacy.ledger.book import default_workspace
 
     folder = default_workspace() if workspace is None else workspace
-    return open_table(place, folder, separator=separator, encoding=encoding)
+    big = open_table(place, folder, separator=separator, encoding=encoding)
+    try:
+        check_columns(columns, big.header, big.name)
+    except TableError:
+        big.close()
+        raise
+    return big
 
 
 def address(text: str) -> Path | Address:

@@ -177,7 +177,7 @@ def _brought(source: bytes) -> Brought:
         return held
     st.session_state.pop(_KEY, None)
     _forget_rows()
-    drawing = formats.read_drawing(source)
+    drawing = formats.parse(source)
     found = Brought(
         source=source, drawing=drawing, columns=schema.names,
         hints=matching.suggest(drawing.dag, schema.names),

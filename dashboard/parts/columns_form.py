@@ -14,6 +14,7 @@ from dashboard.widgets import mistakes, plain
 from prism_core.data import form, schema_io
 from prism_core.data.column import KINDS
 from prism_core.data.draft import draft_from_rows
+from prism_core.data.header import check_columns, check_names
 from prism_core.data.looks import LONGEST, merged, sentences
 from prism_core.data.proposal import propose_decimals
 from prism_core.data.schema import Provenance, Schema
@@ -112,7 +113,9 @@ def _sources() -> None:
         if st.button("Start with the column names", key="draft_header"):
             raw = project().raw
             assert raw is not None
-            _start(form.blank_rows(raw.header), "declared")
+            with mistakes():
+                check_names(raw.header, raw.name)
+                _start(form.blank_rows(raw.header), "declared")
     elif way == "twin":
         _from_twin()
     else:
@@ -175,7 +178,7 @@ def _start(
 def _take(schema: Schema) -> None:
     """Use an uploaded schema as it is."""
     state = project()
-    _check_header(schema.names, schema.person_id)
+    _check_header(schema.header)
     known, source = state.on_record(schema.columns, schema.provenance, schema.looks, whole=True)
     schema = replace(schema, looks=known, provenance=source)
     state.use_schema(schema)
@@ -194,7 +197,7 @@ def _take_outline(outline: Outline) -> None:
             "`prism learn-domain` for it.",
             field="learned",
         )
-    _check_header([column.name for column in outline.columns], outline.person_id)
+    _check_header(outline.header)
     known, provenance = state.on_record(
         outline.columns, outline.provenance, outline.looks, whole=True
     )
@@ -211,17 +214,10 @@ def _take_outline(outline: Outline) -> None:
     _start(rows, provenance, outline=outline)
 
 
-def _check_header(names: Sequence[str], person_id: str | None) -> None:
+def _check_header(header: Sequence[str]) -> None:
     raw = project().raw
     assert raw is not None
-    wanted = [*names, *([person_id] if person_id else [])]
-    absent = [name for name in wanted if name not in raw.header]
-    if absent:
-        raise SchemaError(
-            f"The table has no column {', '.join(map(repr, absent[:5]))}. Correct the name or "
-            "remove it from the declaration.",
-            field="columns",
-        )
+    check_columns(header, raw.header, raw.name)
 
 
 def _form() -> None:
@@ -492,7 +488,7 @@ def _apply(rows: list[dict[str, Any]]) -> None:
             prior=old.prior if old else None,
             **vars(state.people),
         )
-        _check_header(schema.names, schema.person_id)
+        _check_header(schema.header)
         state.use_schema(schema)
         if new:
             state.decimals_proposed |= new

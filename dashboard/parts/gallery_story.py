@@ -152,7 +152,7 @@ def _opened(story: Story) -> Project:
     task, synthesis = story.project(sample)
     new = Project(
         name=sample.title, sample=sample.name, raw=sample.train, test=sample.test, public=True,
-        schema=sample.schema, graph=Graph(edges=formats.read(sample.dag_json).edges),
+        schema=sample.schema, graph=Graph(edges=formats.parse(sample.dag_json).dag.edges),
         target=sample.target,
     )  # fmt: skip
     new.take(from_values(task, new.budget.budget(), synthesis))

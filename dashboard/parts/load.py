@@ -110,7 +110,7 @@ def samples_section() -> None:
 
 
 def _opened(sample: Sample) -> Project:
-    dag = formats.read(sample.dag_json)
+    dag = formats.parse(sample.dag_json).dag
     return Project(
         name=sample.title,
         sample=sample.name,

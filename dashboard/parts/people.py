@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.coverage import coverage
+from prism_core.data.header import check_names
 from prism_core.workspace import people, some_rows
 
 
@@ -46,7 +47,16 @@ def _people() -> None:
     if way != "id":
         return
     columns = _columns()
-    strangers = [name for name in state.raw.header if name not in columns]
+    with mistakes():
+        if state.schema is None:  # no declaration has confirmed that these are names
+            check_names(state.raw.header, state.raw.name)
+        _choose(declared, named, [name for name in state.raw.header if name not in columns])
+
+
+def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
+    """The column that names the person, and how many there are."""
+    state = project()
+    assert state.raw is not None
     if not strangers:
         st.info("Remove the ID column from the columns above first: an ID is never synthesised.")
         return

@@ -12,6 +12,7 @@ from dashboard.keep import keep
 from dashboard.parts import public_claim, rehearse_start
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
+from prism_core.data.header import check_columns
 from prism_core.data.tables import read_table
 from prism_core.errors import PrismError
 from prism_core.experiments import samples
@@ -158,6 +159,8 @@ def _take(entries: Rehearsing, name: str, content: bytes) -> None:
         return
     entries.public, entries.public_sha256 = None, ""
     raw = read_table(content, name=name)
+    schema = project().schema
+    check_columns(() if schema is None else schema.names, raw.header, raw.name)
     public_claim.check(raw)
     entries.public, entries.public_sha256 = raw, digest
 

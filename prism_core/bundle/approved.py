@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import foreign
@@ -20,6 +19,8 @@ from prism_core.planning.approval import Approval, approval_from
 from prism_core.planning.scenario import entries
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prism_core.planning.plan import Plan
 
 KIND = "prism approval"
@@ -124,13 +125,7 @@ def load(path: str | Path) -> Approved:
     Raises:
         ConfigError: when it is not one, or only a protocol that nobody has approved yet.
     """
-    source = Path(path)
-    try:
-        return loads(foreign.text_of(source, foreign.APPROVAL))
-    except (OSError, UnicodeDecodeError):
-        raise ConfigError(
-            f"The approval {source.name!r} cannot be read.", field="protocol"
-        ) from None
+    return loads(foreign.read_text(path, foreign.APPROVAL))
 
 
 def loads(text: str) -> Approved:

@@ -202,7 +202,8 @@ def _rows(plan: Plan) -> str:
 def _check() -> str:
     return (
         "## Checking this folder\n\n"
-        "```\npip install prism-dashboard\nprism verify .            # or: python -P refit.py\n```\n\n"
+        "```\npip install prism-dashboard\n"
+        "prism verify .            # or: python -P refit.py\n```\n\n"
         "`prism verify` needs no private row. It plans anew, composes the privacy loss with two "
         "accountants, fits and draws the rows again, and compares. Whose signature it is, only "
         "the key's fingerprint tells: ask whoever gave you the folder, and pass it with `--key`. "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from prism_core.data.delimited import check_header
+from prism_core.data.header import check_header
 from prism_core.data.tables import RawTable, different_texts, read_table
 
 if TYPE_CHECKING:

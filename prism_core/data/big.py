@@ -18,10 +18,11 @@ from prism_core.data.counts import Counter
 from prism_core.data.encoding import encode_column
 from prism_core.data.engines import Engine, open_engine
 from prism_core.data.guard import guarded
+from prism_core.data.header import check_columns
 from prism_core.data.pushdown import HOME, Pushed, nearest_whole, push, without_nan
 from prism_core.data.scratch import Scratch, make
 from prism_core.data.stored import StoredTable, check_size, code_type, file_name
-from prism_core.data.tables import RawTable, arrow_texts, check_columns, from_arrow
+from prism_core.data.tables import RawTable, arrow_texts, from_arrow
 from prism_core.errors import PrivacyError, TableError
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class BigTable:
         """
         import ibis
 
-        self._check([*schema.names, *([schema.person_id] if schema.person_id else [])])
+        self._check(schema.header)
         tables = self.engine.tables
         parts = [
             [push(column, table[self._titles(table)[column.name]]) for column in schema.columns]

@@ -354,8 +354,4 @@ def _with_file(entry: object, folder: Path) -> object:
 def _read(name: str, folder: Path) -> str:
     if Path(name).name != name:
         raise _error("the file of a map must stand beside the schema, and be named without folders")
-    try:
-        return foreign.text_of(folder / name, foreign.CODES)
-    except (OSError, UnicodeDecodeError, ValueError):
-        pass
-    raise _error(f"the file {name!r} cannot be read as UTF-8 text")
+    return foreign.read_text(folder / name, foreign.CODES)

@@ -10,16 +10,16 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, BinaryIO
 
 import pandas as pd
 
 from prism_core import foreign
+from prism_core.data.header import check_header, many_columns
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 LATIN1 = "latin-1"
@@ -28,10 +28,6 @@ CHUNK = 50_000
 """Rows cut at a time."""
 
 _HEAD = 65_536
-_BINARY = (
-    "The file {name!r} is not a CSV: it is a binary file. Export the table as CSV or Parquet and "
-    "load that."
-)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19]")  # bytes that no text holds
 
 
@@ -68,7 +64,7 @@ def read_delimited(
         stream: the file, at its start; it can be wound back.
         name: the file's name, for messages.
         separator: one of `SEPARATORS`.
-        encoding: a text encoding; a UTF-16 mark in the file goes before it.
+        encoding: a text encoding; a byte-order mark in the file goes before it.
 
     Raises:
         TableError: with a suggested separator or encoding where one would help. No cell is in
@@ -84,7 +80,7 @@ def read_delimited(
     first = _first_line(text, head, name)
     _check_separator(first, name, separator)
     if first.count(separator) > 2 * foreign.COLUMNS:
-        raise _many_columns(name)
+        raise many_columns(name)
     header: list[str] | None = None
     text = _wound_back(stream, encoding, text)
     text.end = "\r" if first.endswith("\r") else "\n"
@@ -107,10 +103,9 @@ def _wound_back(stream: BinaryIO, encoding: str, before: _Text | None = None) ->
 def _encoding(head: bytes, name: str, encoding: str) -> str:
     if not head.strip():
         raise TableError(f"The file {name!r} is empty.")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    if b"\x00" in head:
-        raise TableError(_BINARY.format(name=name))
+    kind = foreign.kind_of(head)
+    if kind or (b"\x00" in head and not foreign.mark_of(head)):
+        raise _binary(name, kind)
     try:
         "".encode(encoding)  # a LookupError, too, for a codec that is not one of texts
         known = True
@@ -120,12 +115,21 @@ def _encoding(head: bytes, name: str, encoding: str) -> str:
         raise TableError(
             f"encoding {encoding!r} is not known. Use utf-8 or latin-1.", field="encoding"
         )
+    if mark := foreign.mark_of(head):
+        return mark
     return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def _binary(name: str, kind: str = "") -> TableError:
+    return TableError(
+        f"The file {name!r} is not a CSV: it is a binary file{f', {kind}' if kind else ''}. Export "
+        "the table as CSV or Parquet and load that."
+    )
 
 
 def _not_text(text: _Text, head: bytes, name: str) -> TableError:
     if _CONTROL.search(head):
-        return TableError(_BINARY.format(name=name))
+        return _binary(name)
     encoding = text.encoding.removesuffix("-sig").upper()
     return TableError(
         f"The file {name!r} is not {encoding} text. It may be written in latin-1 "
@@ -194,44 +198,3 @@ def _check_separator(first: str, name: str, separator: str) -> None:
                 field="separator",
                 separator=other,
             )
-
-
-def _many_columns(name: str) -> TableError:
-    return TableError(
-        f"The header of {name!r} names more than {foreign.COLUMNS:,} columns, which are not read.",
-        field="header",
-    )
-
-
-def check_header(header: Sequence[str], name: str) -> None:
-    """Refuse empty and repeated names, and names of more than one line.
-
-    A quotation mark that is not closed in the header makes rows a part of a name: such a name is
-    neither accepted nor repeated in the message.
-
-    Raises:
-        TableError: naming the positions (empty, several lines) or the name (repeated).
-    """
-    for wrong, what, mend in (
-        (lambda cell: not cell, "no name", "Name every column, or remove an unnamed index column"),
-        (
-            lambda cell: len(cell.splitlines()) > 1 or "\n" in cell or "\r" in cell,
-            "a name of several lines",
-            "Close its quotation mark, or rename it",
-        ),
-    ):
-        found = [str(i) for i, cell in enumerate(header, start=1) if wrong(cell)]
-        if found:
-            raise TableError(
-                f"The header of {name!r} has {what} in position {', '.join(found)}. {mend}.",
-                field="header",
-            )
-    if len(header) > foreign.COLUMNS:
-        raise _many_columns(name)
-    repeated = sorted(cell for cell, times in Counter(header).items() if times > 1)
-    if repeated:
-        raise TableError(
-            f"The header of {name!r} names {', '.join(map(repr, repeated))} more than once. "
-            "Names must be unique.",
-            field="header",
-        )

@@ -17,7 +17,8 @@ import pandas as pd
 
 from prism_core.data.column import Column, level_text, level_value
 from prism_core.data.counts import count_chunks
-from prism_core.data.tables import as_texts, check_columns
+from prism_core.data.header import check_columns
+from prism_core.data.tables import as_texts
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -111,8 +112,7 @@ def encode(
         TableError: when a declared column is not in the header (a fact of the file's header,
             not of its rows).
     """
-    wanted = [*schema.names, *([schema.person_id] if schema.person_id else [])]
-    check_columns(wanted, raw.header, raw.name)
+    check_columns(schema.header, raw.header, raw.name)
     if schema.person_id is not None:
         raw = one_row_per_person(raw, schema.person_id, rng)
     codes = np.empty((raw.rows, len(schema.columns)), dtype=np.int32, order="F")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from prism_core.data.copies import csv_as_parquet, readable_parquet
-from prism_core.data.delimited import check_header
 from prism_core.data.guard import drained, guarded
+from prism_core.data.header import check_header
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:

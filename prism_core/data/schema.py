@@ -119,6 +119,11 @@ class Schema:
         return tuple(column.name for column in self.columns)
 
     @property
+    def header(self) -> tuple[str, ...]:
+        """The columns that a table of this schema has at least; the person-ID column is one."""
+        return self.names if self.person_id is None else (*self.names, self.person_id)
+
+    @property
     def provenance_text(self) -> str:
         """Where the declaration comes from, in words; follows "the columns were"."""
         return (_AFTER_LOOKS if self.looks else PROVENANCE_TEXT)[self.provenance]

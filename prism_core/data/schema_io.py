@@ -10,7 +10,7 @@ from typing import Any, SupportsFloat
 
 import yaml
 
-from prism_core import foreign
+from prism_core import foreign, sources
 from prism_core.data import code_groups, looks
 from prism_core.data.column import DEFAULT_BINS, Column, equal_edges, kind_text
 from prism_core.data.dates import day_number, day_text
@@ -101,22 +101,36 @@ def _plain_values(text: str) -> object:
     return foreign.from_yaml(text, foreign.SCHEMA, _Loader)
 
 
-def load(path: str | Path) -> Schema:
-    """The schema in a `.yaml`, `.yml` or `.json` file; maps of codes may be in files beside it."""
-    return from_dict(code_groups.with_files(parse(read_text(path)), Path(path).parent))
+def load(source: sources.Source) -> Schema:
+    """The schema in a `.yaml`, `.yml` or `.json` file; maps of codes may be in files beside it.
+
+    Args:
+        source: the file, or its text; see `sources`.
+
+    Raises:
+        SchemaError: when it cannot be read or does not describe a schema.
+    """
+    text, folder = read_text(source)
+    document = parse(text)
+    return from_dict(document if folder is None else code_groups.with_files(document, folder))
 
 
-def read_text(path: str | Path) -> str:
-    """The text of a schema file.
+def read_text(source: sources.Source) -> tuple[str, Path | None]:
+    """The text of a schema, and the folder of its file where it is one.
 
     Raises:
         SchemaError: when it cannot be read, or is beyond `foreign.SCHEMA`.
     """
+    found = sources.located(source, sources.SCHEMA)
+    if isinstance(found, Path):
+        return foreign.read_text(found, foreign.SCHEMA), found.parent
+    if isinstance(found, str):
+        return found, None
     try:
-        return foreign.text_of(path, foreign.SCHEMA)
-    except (OSError, UnicodeDecodeError):
+        return foreign.decoded(found, foreign.SCHEMA), None
+    except UnicodeDecodeError:
         raise SchemaError(
-            f"The schema file {Path(path).name!r} cannot be read as UTF-8 text.", field="schema"
+            "The schema is not UTF-8 text. Save it as UTF-8.", field="schema"
         ) from None
 
 

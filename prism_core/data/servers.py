@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.address import URL_FORMS
-from prism_core.data.delimited import check_header
 from prism_core.data.engines import BATCH
 from prism_core.data.guard import drained, guarded
+from prism_core.data.header import check_header
 from prism_core.data.pushdown import calendar_day
 from prism_core.errors import TableError
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,14 +19,18 @@ import pandas as pd
 
 from prism_core import foreign
 from prism_core.data.column import level_text
-from prism_core.data.delimited import check_header, read_delimited
+from prism_core.data.delimited import read_delimited
+from prism_core.data.header import check_header
 from prism_core.errors import TableError
+from prism_core.sources import TABLE, located
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from prism_core.sources import Source
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class RawTable:
 
 
 def read_table(
-    source: str | Path | bytes | BinaryIO,
+    source: Source | BinaryIO,
     *,
     name: str | None = None,
     separator: str = ",",
@@ -72,7 +77,7 @@ def read_table(
     """Read a CSV or Parquet file; nothing is spent, no type is guessed.
 
     Args:
-        source: a path, the file's bytes, or an open binary file.
+        source: a path, the file's bytes or text, or an open binary file; see `sources`.
         name: the file's name when `source` is not a path.
         separator: the CSV separator.
         encoding: the text encoding of a CSV.
@@ -95,19 +100,13 @@ def read_table(
     return replace(found, sha256=hashlib.sha256(content).hexdigest())
 
 
-def _content(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[bytes, str]:
-    if isinstance(source, bytes):
-        return source, name or "table"
-    if isinstance(source, (str, Path)):
-        path = Path(source)
-        try:
-            return foreign.content_of(path, foreign.TABLE), name or path.name
-        except OSError:
-            pass
-        raise TableError(
-            f"The file {path.name!r} cannot be read. Check the path and your permissions."
-        )
-    return source.read(foreign.TABLE.size + 1), name or "table"
+def _content(source: Source | BinaryIO, name: str | None) -> tuple[bytes, str]:
+    if not isinstance(source, str | bytes | os.PathLike):
+        return source.read(foreign.TABLE.size + 1), name or "table"
+    found = located(source, TABLE)
+    if isinstance(found, Path):
+        return foreign.read_bytes(found, foreign.TABLE), name or found.name
+    return found if isinstance(found, bytes) else found.encode("utf-8", "replace"), name or "table"
 
 
 def _csv(content: bytes, name: str, separator: str, encoding: str) -> RawTable:
@@ -317,19 +316,3 @@ def _different_texts(kept: pd.Series) -> pd.Series:
     else:
         texts = pd.Series([_text(value) for value in kept], index=kept.index, dtype=object)
     return as_texts(texts.astype(object).where(~missing, ""))
-
-
-def check_columns(wanted: Sequence[str], header: Sequence[str], name: str) -> None:
-    """Refuse a table without a declared column; only its header is looked at.
-
-    Raises:
-        TableError: naming the first five that are absent.
-    """
-    absent = [column for column in wanted if column not in header]
-    if absent:
-        raise TableError(
-            f"The schema names {', '.join(map(repr, absent[:5]))}"
-            f"{' and others' if len(absent) > 5 else ''}, but {name!r} has no such column. "
-            "Correct the schema or load the matching table.",
-            field="header",
-        )

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import MISSING_TEXTS, encode_column, one_row_per_person
-from prism_core.data.tables import as_texts, check_columns
+from prism_core.data.header import check_columns
+from prism_core.data.tables import as_texts
 from prism_core.errors import PlanError
 from prism_core.learning.quantiles import learned_column
 from prism_core.learning.requests import NumericRequest
@@ -107,8 +108,7 @@ def learn_domain(
 def _rows(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> RawTable:
     """One row per person, n of them; only the header and the number of rows are looked at."""
     person_id = plan.outline.person_id
-    wanted = [*(c.name for c in plan.outline.columns), *([person_id] if person_id else [])]
-    check_columns(wanted, raw.header, raw.name)
+    check_columns(plan.outline.header, raw.header, raw.name)
     rows = raw if person_id is None else one_row_per_person(raw, person_id, rng)
     if rows.rows != plan.n:
         raise PlanError(

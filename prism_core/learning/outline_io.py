@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data import code_groups, looks, schema_io
@@ -11,7 +10,10 @@ from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prism_core.learning.requests import Request
+    from prism_core.sources import Source
 
 _NUMERIC = {"bins", "cells", "scale", "unit", "tail"}
 _CATEGORICAL = {"max_levels"}
@@ -21,13 +23,13 @@ _WITH_NUMERIC = {
 _WITH_CATEGORICAL = {"name", "kind", "nullable", "other", "description"}
 
 
-def load_outline(path: str | Path) -> Outline:
-    """The outline in a YAML or JSON file.
+def load_outline(source: Source) -> Outline:
+    """The outline in a YAML or JSON file, or its text; see `sources`.
 
     Raises:
         SchemaError: when it cannot be read or names something unknown.
     """
-    return loads_outline(schema_io.read_text(path), Path(path).parent)
+    return loads_outline(*schema_io.read_text(source))
 
 
 def has_requests(text: str) -> bool:

@@ -206,6 +206,12 @@ class Outline:
         """What is to be learned, in column order."""
         return tuple(column for column in self.columns if not isinstance(column, Column))
 
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The columns that a table of this outline has at least; see `Schema.header`."""
+        names = tuple(column.name for column in self.columns)
+        return names if self.person_id is None else (*names, self.person_id)
+
 
 def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)

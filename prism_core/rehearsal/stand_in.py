@@ -145,7 +145,7 @@ def load(folder: Path) -> StandIn:
     """The stand-in that `save` wrote."""
     document = json.loads((folder / _DOCUMENT).read_text(encoding="utf-8"))
     schema = schema_io.loads(document["schema"])
-    dag = None if document["dag"] is None else formats.read(document["dag"])
+    dag = None if document["dag"] is None else formats.parse(document["dag"]).dag
     with np.load(folder / _CODES, allow_pickle=False) as codes:
         tables = {
             name: EncodedTable(schema=schema, codes=codes[name], public=True) for name in codes
@@ -239,7 +239,7 @@ def from_sample(name: str) -> StandIn:
     undefined = [shift for shift in ("children", "parents") if shift not in holdouts]
     return StandIn(
         title=f"the packaged sample “{sample.title}” ({sample.train.rows:,} generated rows)",
-        target=sample.target, dag=formats.read(sample.dag_json),
+        target=sample.target, dag=formats.parse(sample.dag_json).dag,
         train=encode(sample.schema, sample.train, public=True), holdouts=holdouts,
         notes=(f"The sample does not come with this shift: {', '.join(undefined)}.",),
     )  # fmt: skip

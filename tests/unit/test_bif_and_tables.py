@@ -49,7 +49,7 @@ def test_a_bif_file():
         ("network x { } edge a", "'edge' is unexpected"),
         ("network x { } variable a { } network y { }", "second network"),
         ("network x { }", "holds no variable"),
-        ("", "holds no variable"),
+        ("", "The graph is empty"),
         ("variable { }", "a name is missing here"),
         ('variable "" { }', "empty name"),
     ],
@@ -85,7 +85,7 @@ def test_model_strings(text, nodes, edges):
         ("[A][B|A:A]", "the edge 'A' → 'B' was already given"),
         ("[A|A]", "points to itself"),
         ("[]", "empty name"),
-        ("", "model string is empty"),
+        ("", "The graph is empty"),
         ("[A", "a model string is written"),
     ],
 )

@@ -328,9 +328,9 @@ REFUSALS = [
     ({"task": {"target": "age"}}, "dag: The target 'age' has no parents in the graph. Draw"),
     ({"task": {"regime": "predictive", "k": 40}}, "k: k = 40 is more than the 6 features"),
     ({"table": {"public": "yes"}}, "table.public: [table] public must be true or false"),
-    ({"table": {"train": "absent.csv"}}, "table: The file 'absent.csv' cannot be read"),
-    ({"table": {"schema": "absent.yaml"}}, "schema: The schema file 'absent.yaml' cannot be"),
-    ({"table": {"dag": "absent.json"}}, "dag: The graph file 'absent.json' cannot be read"),
+    ({"table": {"train": "absent.csv"}}, "table: The table 'absent.csv' does not exist"),
+    ({"table": {"schema": "absent.yaml"}}, "schema: The schema 'absent.yaml' does not exist"),
+    ({"table": {"dag": "absent.json"}}, "dag: The graph 'absent.json' does not exist"),
     ({"table": {"separator": ";"}}, "separator: The header of 'train.csv' is separated by comma"),
     ({"table": {"encoding": "klingon"}}, "encoding: encoding 'klingon' is not known"),
     ({"synthesis": {"rows": 0}}, "rows: rows must be between 1 and"),
@@ -528,7 +528,10 @@ def test_main_is_what_python_m_runs():
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 2
-    assert run.stderr == "prism: config: The configuration 'absent.toml' cannot be read.\n"
+    assert run.stderr == (
+        "prism: config: The configuration 'absent.toml' does not exist: there is no such file. "
+        "Check the path.\n"
+    )
 
 
 def test_numbers_in_json_are_numbers(prism, make_run):

@@ -66,7 +66,7 @@ def test_convert_to_the_screen(graph, capsys):
         (["show", "GRAPH", "--target", "q"], "'q' is not a node of the graph"),
         (["show", "GRAPH", "--limit", "-1"], "--limit must be 0 or more"),
         (["show", "GRAPH", "--from", "gml"], "prism: dag: Line 1"),
-        (["show", "absent"], "'absent' cannot be read"),
+        (["show", "absent"], "'absent' does not exist"),
         (["ask", "GRAPH", "z", "z"], "prism: right: 'z' stands in left and in right"),
         (["convert", "GRAPH", "out.xyz"], "does not say which format to write"),
         (["convert", "GRAPH", "GRAPH"], "exists. Name a new file"),

@@ -57,7 +57,7 @@ def test_statements(text, nodes, edges):
         ("digraph [ a ]", "'\\[' is not expected"),
         ("digraph { node a }", "'a' is not expected"),
         ("a -> b", "a DOT graph starts with 'digraph {'"),
-        ("", "a DOT graph starts with"),
+        ("", "The graph is empty"),
         ("digraph { subgraph x a }", "'a' is not expected"),
         ("digraph { a: -> b }", "arrow '->' has a name on one side only"),
     ],

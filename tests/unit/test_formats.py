@@ -105,8 +105,8 @@ def test_an_edge_list_by_hand():
 @pytest.mark.parametrize(
     ("text", "field", "expected"),
     [
-        ("a,b\n1,2\n", "dag", "first line is 'from,to'"),
-        ("", "dag", "first line is 'from,to'"),
+        ("a,b\n1,2\n", "dag", "not recognised. An edge list begins with the line from,to"),
+        ("", "dag", "The graph is empty"),
         ("from,to\na\n", "edges", "Line 2 of the edge list needs two cells"),
         ("from,to\na,b\na,b,c\n", "edges", "Line 3"),
         ("from,to\n,b\n", "edges", "Line 2"),
@@ -145,7 +145,7 @@ def test_files(tmp_path):
     (tmp_path / "latin.csv").write_bytes("from,to\nä,b\n".encode("latin-1"))
     with pytest.raises(StructureError, match="not UTF-8 text"):
         formats.read(tmp_path / "latin.csv")
-    with pytest.raises(StructureError, match=r"'absent\.csv' cannot be read"):
+    with pytest.raises(StructureError, match=r"'absent\.csv' does not exist: there is no such"):
         formats.read(tmp_path / "absent.csv")
 
 
@@ -158,9 +158,11 @@ def test_an_unknown_format_is_refused():
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"", "first line is 'from,to'"),
-        (b"\x89PNG\r\n\x1a\n\0\0", r"not UTF-8 text \(line 1, byte 1 of the file; binary data\)"),
-        (b"PK\x03\x04\0\0abc", r"zero byte \(line 1\): it is binary data"),
+        (b"", "The graph is empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0", r"is a picture \(PNG\), which is no text"),
+        (b"PK\x03\x04\0\0abc", "is a ZIP archive"),
+        (b"%PDF-1.7\n1 0 obj\n", "is a PDF file, which is no text"),
+        (b"\x01\x02\0\0abc", r"zero byte \(line 1\): it is binary data"),
         ("dag { a -> größe }".encode("latin-1"), r"line 1, byte 14 of the file; perhaps Latin-1"),
         ("dag {\na -> größe }".encode("cp1252"), "line 2, byte 14"),
         ("dag { a -> b }".encode("utf-16"), "UTF-16 text, not UTF-8 text. Save it as UTF-8"),
@@ -170,7 +172,7 @@ def test_an_unknown_format_is_refused():
         (b"dag { a -> b } " * 4_000_000, "larger than 20 MB"),
         (gzip.compress(b" " * 50_000_000), "larger than 20 MB"),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_what_is_no_text_is_named(data, expected, tmp_path):
     with pytest.raises(StructureError, match=expected):

@@ -131,8 +131,12 @@ def test_a_schema_that_is_none_gets_a_sentence(text, field, expected):
 
 def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "latin.yaml").write_bytes("columns: é".encode("latin-1"))
-    for name in ("latin.yaml", "absent.yaml", "."):
-        with pytest.raises(SchemaError, match="cannot be read as UTF-8 text"):
+    for name, why in (
+        ("latin.yaml", "'latin.yaml' is not UTF-8 text"),
+        ("absent.yaml", "'absent.yaml' does not exist: there is no such file"),
+        (".", "is a folder, not a file"),
+    ):
+        with pytest.raises(SchemaError, match=why):
             schema_io.load(tmp_path / name)
 
 

@@ -89,8 +89,8 @@ def test_a_binary_file_is_named_as_one(content):
 @pytest.mark.parametrize(
     ("header", "text"),
     [
-        ("a,b,a", "names 'a' more than once"),
-        ("a,b, a ", "names 'a' more than once"),
+        ("a,b,a", "the same name more than once, in positions 1 and 3"),
+        ("a,b, a ", "the same name more than once, in positions 1 and 3"),
         ("a,,b", "no name in position 2"),
         (",a,", "no name in position 1, 3"),
         ('"",a', "no name in position 1"),
@@ -119,9 +119,10 @@ def test_files_without_rows(content, text):
 
 
 def test_a_path_that_cannot_be_read(tmp_path):
-    for path in (tmp_path / "absent.csv", tmp_path):
-        with pytest.raises(TableError, match=r"cannot be read\. Check the path"):
-            read_table(path)
+    for path, why in ((tmp_path / "absent.csv", "no such file"), (tmp_path, "is a folder")):
+        for source in (path, str(path)):
+            with pytest.raises(TableError, match=rf"{why}.*\. Check the path"):
+                read_table(source)
 
 
 def test_one_row_and_one_column_are_tables():
@@ -244,7 +245,7 @@ def test_typed_frames_become_the_texts_of_their_values():
 
 
 def test_a_frame_with_names_that_meet_is_refused():
-    with pytest.raises(TableError, match="names '1' more than once"):
+    with pytest.raises(TableError, match="same name more than once, in positions 1 and 2"):
         from_frame(pd.DataFrame([[1, 2]], columns=[1, "1"]))
 
 

@@ -10,15 +10,20 @@
     bif           bnlearn and the Bayesian Network Repository, structure only
     model-string  bnlearn, [A][B|A]
 
-Objects of networkx and pgmpy are read, too; `to_networkx` and `to_pgmpy` make them.
+Objects of networkx and pgmpy, and lists of pairs, are read, too; `to_networkx` and `to_pgmpy` make
+graphs of those.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from prism_core import foreign
 from prism_core.errors import StructureError
+from prism_core.sources import GRAPH, Source, located
 from prism_core.structure.drawing import Drawing
 from prism_core.structure.formats import (
     adjacency,
@@ -34,7 +39,12 @@ from prism_core.structure.formats import (
 from prism_core.structure.formats._detect import detect
 from prism_core.structure.formats._sketch import shown
 from prism_core.structure.formats._source import MAX_BYTES, text_of
-from prism_core.structure.formats.objects import from_networkx, to_networkx, to_pgmpy
+from prism_core.structure.formats.objects import (
+    from_networkx,
+    from_pairs,
+    to_networkx,
+    to_pgmpy,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -47,7 +57,9 @@ __all__ = [
     "SUFFIXES",
     "detect",
     "from_networkx",
+    "from_pairs",
     "holding",
+    "parse",
     "read",
     "read_drawing",
     "to_networkx",
@@ -84,32 +96,54 @@ SUFFIXES = {
 """The format that a file with such a name is written in. Reading goes by content."""
 
 
-def read(source: str | bytes | Path | nx.Graph, format: str | None = None) -> Dag:
-    """The graph in `source`: text, bytes, a path, or a graph of networkx or pgmpy.
+def read(
+    source: Source | nx.Graph | Iterable[tuple[str, str]], format: str | None = None
+) -> Dag:
+    """The graph in `source`: a file, text, pairs, or a graph of networkx or pgmpy.
 
     Args:
-        source: the graph, or where it stands. Text is UTF-8, at most MAX_BYTES, perhaps gzipped.
+        source: the graph, or where it stands. A `str` is a file, unless it can only be text, see
+            `sources`; a list of pairs holds causes and effects. Text is UTF-8, at most MAX_BYTES,
+            perhaps gzipped.
         format: one of FORMATS; recognised from the text when None.
 
     Raises:
-        StructureError: when the format is unknown or the graph is not usable; says where and what
-            to do.
+        StructureError: when there is no such file, the format is unknown or the graph is not
+            usable; says where and what to do.
     """
     return read_drawing(source, format).dag
 
 
-def read_drawing(source: str | bytes | Path | nx.Graph, format: str | None = None) -> Drawing:
+def read_drawing(
+    source: Source | nx.Graph | Iterable[tuple[str, str]], format: str | None = None
+) -> Drawing:
     """As `read`, with the positions and roles that the file gives."""
+    if format is not None:
+        _format(format)
+    if isinstance(source, str | bytes | os.PathLike):
+        found = located(source, GRAPH)
+        if isinstance(found, Path):
+            return parse(foreign.read_bytes(found, foreign.GRAPH), format)
+        return parse(found, format)
+    if hasattr(source, "is_directed"):
+        return from_networkx(cast("nx.Graph", source))
+    if isinstance(source, Iterable):
+        return from_pairs(source)
+    raise StructureError(
+        f"A graph cannot be read from {type(source).__name__}. Give a path, text, bytes, a list of "
+        "pairs or a networkx.DiGraph.",
+        field="dag",
+    )
+
+
+def parse(content: str | bytes, format: str | None = None) -> Drawing:
+    """The drawing in a text or in the bytes of a file; never a path, whoever wrote it.
+
+    Raises:
+        StructureError: when the format is unknown or the graph is not usable.
+    """
     reader = None if format is None else _format(format)
-    if not isinstance(source, str | bytes | Path):
-        if not hasattr(source, "is_directed"):
-            raise StructureError(
-                f"A graph cannot be read from {type(source).__name__}. Give text, bytes, a path or "
-                "a networkx.DiGraph.",
-                field="dag",
-            )
-        return from_networkx(source)
-    text = text_of(source)
+    text = text_of(content)
     return (reader or FORMATS[detect(text)]).read(text)
 
 

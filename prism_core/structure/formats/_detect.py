@@ -1,11 +1,13 @@
-"""Which format a text is in, from its first signs."""
+"""Which format a text is in, from its first signs; what is in none is refused with a reason."""
 
 from __future__ import annotations
 
 import csv
 import re
 
+from prism_core.errors import StructureError
 from prism_core.structure.formats import dagitty
+from prism_core.structure.formats._printed import PRINTED
 
 _LEAD = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|#[^\n]*)*", re.DOTALL)
 _STARTS = (
@@ -20,13 +22,53 @@ _STARTS = (
     ("graphml", re.compile(r"<(?!-)")),
 )  # fmt: skip
 _ARROW = re.compile(r"->|<-|--|@-")
+_NUMBER = re.compile(
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|true|false|na|nan|", re.IGNORECASE
+)
+_NO_GRAPHS = (
+    (
+        re.compile(r"\[\s*[(\[]\s*['\"]"),
+        "is a list of pairs as Python or JSON writes it. From Python, give the list itself; as "
+        "text, write one edge a line under the header from,to",
+    ),
+    (re.compile(r"<(?:!doctype\s+)?html", re.IGNORECASE), "is a web page (HTML). Save the graph"),
+    (
+        re.compile(r"\W*from\W*[;\t|]\W*to\b", re.IGNORECASE),
+        "is an edge list that is not separated by commas. Write its first line as from,to, and a "
+        "comma in every line",
+    ),
+)
 
 
 def detect(text: str) -> str:
-    """The name of a format; never fails (a wrong guess is refused by its reader)."""
-    lines = text.lstrip().split("\n", 8)[:8]
-    head = _cells(lines[0])
-    if [cell.lower() for cell in head] == ["from", "to"]:
+    """The name of the format whose signs a text bears; its reader may still refuse it.
+
+    Raises:
+        StructureError: when it bears the signs of none, or of something that is no graph.
+    """
+    for pattern, what in _NO_GRAPHS:
+        if pattern.match(text.lstrip()):
+            raise StructureError(f"The graph {what}.", field="dag")
+    found = _by_first_signs(text) or _by_lines(text)
+    if found is None:
+        one = len(text.split("\n", 1)) == 1
+        neither = "There is no file of this name, and as text it is no graph" if one else (
+            "The format of the graph is not recognised"
+        )
+        raise StructureError(
+            f"{neither}. An edge list begins with the line from,to; an adjacency matrix with the "
+            "names of its columns; DAGitty's text, and DOT's, hold arrows (->). docs/graphs.md "
+            "shows all formats.",
+            field="dag",
+        )
+    return found
+
+
+def _by_first_signs(text: str) -> str | None:
+    printed = PRINTED.match(text)
+    if printed is not None:
+        return "model-string" if re.match(r'"\s*\[', text[printed.end() :]) else "dagitty"
+    if [cell.lower() for cell in _cells(text.lstrip().split("\n", 1)[0])] == ["from", "to"]:
         return "edge-list"
     if text[:1] == "," or text.startswith('"",'):
         return "adjacency"
@@ -38,13 +80,21 @@ def detect(text: str) -> str:
             if brackets and _ARROW.search(text) and '":' not in re.sub(r"\s", "", text[:4096]):
                 return "dagitty"  # a group in braces comes first
             return name
+    return None
+
+
+def _by_lines(text: str) -> str | None:
     if dagitty.is_r(text):
         return "dagitty"
-    if len(head) > 1 and len(lines) > 1 and _is_matrix_row(_cells(lines[1])):
+    lines = text.lstrip().split("\n", 8)[:8]
+    head = _cells(lines[0])
+    if len(head) > 1 and len(lines) > 1 and (
+        _is_matrix_row(_cells(lines[1])) or _is_weighted(text, len(head))
+    ):
         return "adjacency"
     if _ARROW.search(text):
         return "dagitty"
-    return "node-link" if text.startswith("{", start) else "edge-list"
+    return "node-link" if text.lstrip().startswith("{") else None
 
 
 def _cells(line: str) -> list[str]:
@@ -56,3 +106,12 @@ def _cells(line: str) -> list[str]:
 
 def _is_matrix_row(cells: list[str]) -> bool:
     return len(cells) > 1 and all(cell.lower() in {"0", "1", "true", "false"} for cell in cells[1:])
+
+
+def _is_weighted(text: str, columns: int) -> bool:
+    """Whether a matrix has as many rows as columns, and numbers in them."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    first, *cells = _cells(lines[1]) or [""]
+    named = not _NUMBER.fullmatch(first)
+    square = len(lines) - 1 == columns - named
+    return square and any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)

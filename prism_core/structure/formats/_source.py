@@ -1,11 +1,9 @@
-"""From a path, bytes or text to text; what is no UTF-8 text is refused with a reason."""
+"""From bytes or text to text; what is no UTF-8 text is refused with a reason."""
 
 from __future__ import annotations
 
-import codecs
 import re
 import zlib
-from pathlib import Path
 
 from prism_core import foreign
 from prism_core.errors import StructureError
@@ -13,38 +11,28 @@ from prism_core.errors import StructureError
 MAX_BYTES = foreign.GRAPH.size
 """The largest file read: 10,000 nodes with 100,000 edges fit into it in every format."""
 
-_WIDE = {
-    codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16",
-}  # fmt: skip
 
-
-def text_of(source: str | bytes | Path) -> str:
-    """The text of `source`, without a byte-order mark; line ends stay as they are.
+def text_of(content: str | bytes) -> str:
+    """The text of a graph, without a byte-order mark; line ends stay as they are.
 
     A gzip file is unpacked (bnlearn's networks come as ``.bif.gz``).
 
     Raises:
-        StructureError: for a file that cannot be read, is too large, or is not UTF-8 text.
+        StructureError: when it is too large, empty, or not UTF-8 text.
     """
-    if isinstance(source, Path):
-        source = _bytes_of(source)
-    if isinstance(source, bytes):
-        return _decoded(_unpacked(source))
-    foreign.check_size(source, foreign.GRAPH)
-    if re.search("[\ud800-\udfff]", source):
-        raise StructureError(
-            "The graph holds half of a surrogate pair, which is not text. Save it as UTF-8.",
-            field="dag",
-        )
-    return _text(source.removeprefix("\ufeff"))
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return foreign.content_of(path, foreign.GRAPH)
-    except (OSError, ValueError):  # a path with a NUL is a ValueError
-        raise StructureError(f"The graph file {path.name!r} cannot be read.", field="dag") from None
+    if isinstance(content, bytes):
+        text = _decoded(_unpacked(content))
+    else:
+        foreign.check_size(content, foreign.GRAPH)
+        if re.search("[\ud800-\udfff]", content):
+            raise StructureError(
+                "The graph holds half of a surrogate pair, which is not text. Save it as UTF-8.",
+                field="dag",
+            )
+        text = _text(content.removeprefix("\ufeff"))
+    if not text.strip():
+        raise StructureError("The graph is empty. Give a file or text with edges.", field="dag")
+    return text
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -60,13 +48,8 @@ def _unpacked(data: bytes) -> bytes:
 def _decoded(data: bytes) -> str:
     if len(data) > MAX_BYTES:
         raise _too_large()
-    for mark, name in _WIDE.items():
-        if data.startswith(mark):
-            raise StructureError(
-                f"The graph is {name} text, not UTF-8 text. Save it as UTF-8.", field="dag"
-            )
     try:
-        return _text(data.decode("utf-8-sig"))
+        return _text(foreign.decoded(data, foreign.GRAPH))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         guess = "binary data" if b"\0" in data else "perhaps Latin-1 or Windows-1252"

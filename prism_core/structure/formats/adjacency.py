@@ -58,7 +58,12 @@ def read(text: str) -> Drawing:
 def _cell(sketch: Sketch, mark: tuple[int, int], cause: str, effect: str, value: str) -> None:
     truth = _TRUTH.get(value.lower())
     if truth is None:
-        raise sketch.refuse(mark, f"a cell must be 0 or 1, not {shown(value)}.", field="edges")
+        raise sketch.refuse(
+            mark,
+            f"a cell must be 0 or 1, not {shown(value)}. Weights are not read: write 1 where there "
+            "is an edge.",
+            field="edges",
+        )
     if not truth:
         return
     if (effect, cause) in sketch.edges:

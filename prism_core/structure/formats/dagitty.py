@@ -1,6 +1,7 @@
 """DAGitty's text, bare or as a string in R.
 
-Read are `dag { ... }`, the same inside `dagitty("...")` pasted from R, and bare statements such as
+Read are `dag { ... }`, the same inside `dagitty("...")` pasted from R or as R prints it (`[1]
+"dag {..."`), and bare statements such as
 `W->Y Z->{X Y}`. Chains, `<-`, groups in braces, quoted names, `bb=`, `pos=`, `[exposure]`,
 `[outcome]`, `[latent]` and nodes without an edge are understood. A name with a hyphen has to be
 quoted: `a -> b-c` is refused, never cut. `a <-> b` is an unmeasured common cause, and read as such
@@ -17,6 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
+from prism_core.structure.formats._printed import PRINTED, check_alone
 from prism_core.structure.formats._sketch import (
     Sketch,
     place,
@@ -104,6 +106,11 @@ def _on_node(sketch: Sketch, name: str, attribute: Attribute) -> None:
 
 def _unwrapped(text: str) -> tuple[str, list[int], list[int]]:
     """The graph's text, and what to add to an offset in it: `shifts[i]` from `starts[i]` on."""
+    printed = PRINTED.match(text)
+    if printed is not None:
+        found = _r_string(text, printed.end())
+        check_alone(text, printed.end() + len(_literal(text, printed.end())))
+        return found
     call = _CALL.search(text) if not re.match(r"\s*[a-z]+\s*\{", text) else None
     if call is None:
         return text, [0], [0]
@@ -124,14 +131,10 @@ def _unwrapped(text: str) -> tuple[str, list[int], list[int]]:
 
 
 def _r_string(text: str, start: int) -> tuple[str, list[int], list[int]]:
-    quote = text[start]
-    literal = re.compile(rf"{quote}[^{quote}\\]*(?:\\.[^{quote}\\]*)*{quote}", re.DOTALL)
-    found = literal.match(text, start)
-    if found is None:
-        raise refusal(place(text, start), "this string is not closed.")
+    end = start + len(_literal(text, start))
     parts: list[str] = []
     starts, shifts, length, at = [0], [start + 1], 0, start + 1
-    for escape in _R_ESCAPE.finditer(text, at, found.end() - 1):
+    for escape in _R_ESCAPE.finditer(text, at, end - 1):
         if len(starts) > MAX_ESCAPES:
             raise refusal(place(text, at), f"there are more than {MAX_ESCAPES:,} escapes.")
         sign = _r_sign(text, escape)
@@ -140,8 +143,18 @@ def _r_string(text: str, start: int) -> tuple[str, list[int], list[int]]:
         at = escape.end()
         starts.append(length)
         shifts.append(at - length)
-    parts.append(text[at : found.end() - 1])
+    parts.append(text[at : end - 1])
     return "".join(parts), starts, shifts
+
+
+def _literal(text: str, start: int) -> str:
+    """The string of R that begins at `start`, with its quotes."""
+    quote = text[start]
+    literal = re.compile(rf"{quote}[^{quote}\\]*(?:\\.[^{quote}\\]*)*{quote}", re.DOTALL)
+    found = literal.match(text, start)
+    if found is None:
+        raise refusal(place(text, start), "this string is not closed.")
+    return found.group()
 
 
 def _r_sign(text: str, escape: re.Match[str]) -> str:

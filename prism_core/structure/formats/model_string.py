@@ -1,4 +1,4 @@
-"""bnlearn's model strings: `[A][B|A][C|A:B]`."""
+"""bnlearn's model strings: `[A][B|A][C|A:B]`, also as R prints them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.formats._sketch import Sketch, cannot_hold, place
+from prism_core.structure.formats._printed import PRINTED, check_alone
+from prism_core.structure.formats._sketch import Sketch, cannot_hold, place, refusal
 
 if TYPE_CHECKING:
     from prism_core.structure.drawing import Drawing
 
 _BLOCK = re.compile(r"\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]")
+_PAIR = re.compile(r"\(\s*'")  # read as a list of pairs, as Python writes it
 _PLAIN = re.compile(r'[^\[\]|:{}"\x00-\x1f\x7f-\x9f]+')
 
 
@@ -19,6 +21,13 @@ def read(text: str) -> Drawing:
     """The drawing in a model string; spaces and line ends around it are ignored."""
     start = len(text) - len(text.lstrip())
     end = len(text.rstrip())
+    printed = PRINTED.match(text)
+    if printed is not None:
+        start = printed.end() + 1
+        end = text.find('"', start)
+        if end < 0:
+            raise refusal(place(text, start), "this string is not closed.")
+        check_alone(text, end + 1)
     sketch = Sketch(lambda offset: place(text, offset), declared=True)
     if start >= end:
         raise StructureError("The model string is empty.", field="dag")
@@ -43,7 +52,8 @@ def write(drawing: Drawing) -> str:
     """
     cannot_hold(
         drawing.dag.nodes, "a model string",
-        lambda name: _PLAIN.fullmatch(name) is not None and name == name.strip(),
+        lambda name: _PLAIN.fullmatch(name) is not None and name == name.strip()
+        and not _PAIR.match(name),
         "names there have no brackets, braces, bars, colons, quotes, control characters or white "
         "space around them.",
     )  # fmt: skip

@@ -1,7 +1,8 @@
-"""Graphs of networkx and pgmpy, as Python objects."""
+"""Lists of pairs, and graphs of networkx and pgmpy, as Python objects."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -13,7 +14,7 @@ from prism_core.structure.formats._learned import told, with_told
 from prism_core.structure.formats._sketch import Sketch, position
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
 
 def from_networkx(graph: nx.Graph) -> Drawing:
@@ -57,6 +58,31 @@ def from_networkx(graph: nx.Graph) -> Drawing:
             if _name(node) in sketch.nodes:
                 sketch.role(_name(node), role)
     return with_told(sketch.drawing(), graph.graph)
+
+
+def from_pairs(pairs: Iterable[object]) -> Drawing:
+    """The drawing whose edges are pairs of a cause and its effect; its nodes are their names.
+
+    Raises:
+        StructureError: for what is no pair of names, for self-loops, repeated edges and cycles.
+    """
+    if isinstance(pairs, Mapping):
+        raise StructureError(
+            "A graph cannot be read from a mapping. Give a list of pairs (cause, effect).",
+            field="edges",
+        )
+    sketch = Sketch(lambda number: f"pair {number}")
+    for number, pair in enumerate(pairs, 1):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise sketch.refuse(
+                number, "an edge is a pair of names (cause, effect).", field="edges"
+            )
+        sketch.edge(_name(pair[0]), _name(pair[1]), number)
+    if not sketch.nodes:
+        raise StructureError(
+            "The list holds no pair. Give pairs of names (cause, effect).", field="edges"
+        )
+    return sketch.drawing()
 
 
 def _name(node: Hashable) -> str:

@@ -1,0 +1,1 @@
+"""What several rooms say in the same words."""
