@@ -1106,4 +1106,35 @@ CATALOGUE = (
         '    os.environ[SAFE_PATH] = "1"\n', "",
         "unit/test_children.py::test_prism_and_the_processes_of_a_rehearsal_run_no_module_of_the_folder",
     ),
+    # --- sources and headers ---
+    _one(
+        "plan and protocol look at no header", "workspace.py",
+        "config.table.train, workspace, columns=schema.header, separator",
+        "config.table.train, workspace, separator",
+        "unit/test_header.py::test_a_table_without_its_header_is_refused_and_its_first_line_is_not_shown[plan-False]",
+    ),
+    _one(
+        "one value of the first line makes a header", "data/header.py",
+        "    if 2 * sum(folded(column) in alike for column in wanted) < len(wanted):\n",
+        "    if not any(folded(column) in alike for column in wanted):\n",
+        "unit/test_header.py::test_a_value_that_is_the_name_of_a_column_is_not_shown",
+    ),
+    _one(
+        "repeated names are shown", "data/header.py",
+        """places.setdefault(cell, []).append(str(place))""",
+        """places.setdefault(cell, []).append(cell)""",
+        "unit/test_header.py::test_names_that_meet_are_told_by_their_places",
+    ),
+    _one(
+        "the first line becomes a form whatever it holds", "../dashboard/parts/columns_form.py",
+        "                check_names(raw.header, raw.name)\n", "",
+        "app/test_header_page.py::test_its_first_line_does_not_become_a_form",
+    ),
+    _one(
+        "content may name a file", "structure/formats/__init__.py",
+        "    text = text_of(content)\n",
+        "    text = text_of(content)\n"
+        "    text = text_of(Path(text).read_bytes()) if Path(text).is_file() else text\n",
+        "unit/test_sources.py::test_content_is_never_a_path",
+    ),
 )  # fmt: skip

@@ -363,7 +363,7 @@ def test_evaluate_refuses_what_is_not_there(prism, make_run, tmp_path):
     absent = tmp_path / "absent.csv"
     out = tmp_path / "out"
     refused(prism("evaluate", tmp_path, "--holdout", holdout), "dir: ")
-    refused(prism("evaluate", out, "--holdout", absent), "table: The file 'absent.csv'")
+    refused(prism("evaluate", out, "--holdout", absent), "table: The table 'absent.csv'")
     refused(prism("evaluate", out, "--holdout", holdout, "--train", absent), "table: The file")
     for text in ("{", "[]", '{"task": 5}', '{"task": {}}'):
         (out / "certificate.json").write_text(text)

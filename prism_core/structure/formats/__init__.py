@@ -17,6 +17,7 @@ graphs of those.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -79,6 +80,7 @@ FORMATS = {
     "model-string": model_string,
 }
 
+_SIGN = re.compile(r"[\r\n]|->|<-|--|[\[\]{}<>,]")  # without one, a text is no graph
 _UNMARKED = ("edge-list", "adjacency", "model-string")
 """Formats without a way to say that a node is unmeasured."""
 
@@ -124,6 +126,12 @@ def read_drawing(
         found = located(source, GRAPH)
         if isinstance(found, Path):
             return parse(foreign.read_bytes(found, foreign.GRAPH), format)
+        if isinstance(found, str) and format is None and not _SIGN.search(found):
+            raise StructureError(
+                f"There is no file {shown(found)}, and as text it is no graph. Check the path, or "
+                "write for example 'A -> Y'.",
+                field="dag",
+            )
         return parse(found, format)
     if hasattr(source, "is_directed"):
         return from_networkx(cast("nx.Graph", source))

@@ -51,14 +51,10 @@ def detect(text: str) -> str:
             raise StructureError(f"The graph {what}.", field="dag")
     found = _by_first_signs(text) or _by_lines(text)
     if found is None:
-        one = len(text.split("\n", 1)) == 1
-        neither = "There is no file of this name, and as text it is no graph" if one else (
-            "The format of the graph is not recognised"
-        )
         raise StructureError(
-            f"{neither}. An edge list begins with the line from,to; an adjacency matrix with the "
-            "names of its columns; DAGitty's text, and DOT's, hold arrows (->). docs/graphs.md "
-            "shows all formats.",
+            "The format of the graph is not recognised. An edge list begins with the line from,to; "
+            "an adjacency matrix with the names of its columns; DAGitty's text, and DOT's, hold "
+            "arrows (->). docs/graphs.md shows all formats.",
             field="dag",
         )
     return found
