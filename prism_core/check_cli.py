@@ -64,12 +64,10 @@ def _check(arguments: argparse.Namespace) -> int:
     from prism_core.data import look_file
     from prism_core.data.coverage import coverage
     from prism_core.data.looks import Look, file_name, this_minute
-    from prism_core.data.tables import check_columns
     from prism_core.workspace import gather, some_rows
 
     config = configs.load(arguments.config)
     inputs = gather(config, arguments.workspace, graph=False)
-    check_columns(inputs.schema.names, inputs.raw.header, inputs.raw.name)
     if not config.table.public:  # on record before the counts are there
         look = Look(
             did="counted cells outside", file=file_name(inputs.raw.name), when=this_minute()

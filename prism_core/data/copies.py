@@ -105,11 +105,11 @@ def _check_case(header: Sequence[str], name: str) -> None:
     folded = [re.sub("[A-Z]+", lambda letters: letters[0].lower(), title) for title in header]
     alike = [title for title, times in Counter(folded).items() if times > 1]
     if alike:
-        found = [title for title, low in zip(header, folded, strict=True) if low == alike[0]]
+        found = [str(i) for i, low in enumerate(folded, start=1) if low == alike[0]]
         raise TableError(
-            f"The header of {name!r} has {' and '.join(map(repr, found))}, which differ in upper "
-            "and lower case alone. In a table that is not read into memory they are one name: "
-            "rename one of them.",
+            f"The header of {name!r} has names in positions {' and '.join(found)} that differ in "
+            "upper and lower case alone. In a table that is not read into memory they are one "
+            "name: rename one of them.",
             field="header",
         )
 

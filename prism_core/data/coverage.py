@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.encoding import inside, is_empty
-from prism_core.data.tables import as_texts, check_columns
+from prism_core.data.header import check_columns
+from prism_core.data.tables import as_texts
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import secrets
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from prism_core import foreign
 from prism_core.data import looks, schema_io
 from prism_core.errors import SchemaError
 
@@ -27,7 +28,7 @@ def record(path: Path, look: Look) -> None:
         SchemaError: when the file is no schema, or cannot be written.
     """
     path = path.resolve()
-    text = schema_io.read_text(path)
+    text = foreign.read_text(path, foreign.SCHEMA)
     document = schema_io.parse(text)
     if not isinstance(document, dict):
         raise SchemaError("A schema needs a list named 'columns'.", field="columns")

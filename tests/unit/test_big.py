@@ -258,7 +258,7 @@ def test_names_that_differ_in_case_alone_are_refused_not_renamed(opened, tmp_pat
     rows = pd.DataFrame({"on": ["1"], "ON": ["2"], "other": ["3"]})
     path = tmp_path / f"t.{kind}"
     rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
-    with pytest.raises(TableError, match="'on' and 'ON', which differ in upper and lower case"):
+    with pytest.raises(TableError, match="positions 1 and 2 that differ in upper and lower case"):
         opened(path.name)
 
 

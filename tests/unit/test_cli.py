@@ -364,7 +364,7 @@ def test_evaluate_refuses_what_is_not_there(prism, make_run, tmp_path):
     out = tmp_path / "out"
     refused(prism("evaluate", tmp_path, "--holdout", holdout), "dir: ")
     refused(prism("evaluate", out, "--holdout", absent), "table: The table 'absent.csv'")
-    refused(prism("evaluate", out, "--holdout", holdout, "--train", absent), "table: The file")
+    refused(prism("evaluate", out, "--holdout", holdout, "--train", absent), "table: The table")
     for text in ("{", "[]", '{"task": 5}', '{"task": {}}'):
         (out / "certificate.json").write_text(text)
         refused(prism("evaluate", out, "--holdout", holdout), "dir: certificate.json")

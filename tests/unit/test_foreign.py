@@ -358,8 +358,6 @@ def test_no_program_that_opens_a_foreign_file_is_handed_a_secret(monkeypatch):
 # --- one place -------------------------------------------------------------------------------
 
 OWN = {
-    # What comes with the program.
-    "dashboard/launch.py",
     # What this program wrote for itself, into a workspace or for a process that it started.
     "dashboard/job.py", "dashboard/worker.py", "prism_core/evaluation/holdout_state.py",
     "prism_core/experiments/bench/process.py", "prism_core/privacy/ledger/audit.py",

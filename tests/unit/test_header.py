@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prism_core import PrismSynthesizer, cli, workspace
+from prism_core.data.address import Address
+from prism_core.data.big import open_table
 from prism_core.data.header import check_columns, check_header, check_names
 from prism_core.data.tables import from_frame, read_table
 from prism_core.errors import TableError
@@ -52,6 +54,7 @@ def before(config: Path, tmp_path: Path) -> dict[str, list[object]]:
     what_if.write_text('[[scenario]]\nname = "more"\n[scenario.budget]\nepsilon = 2.0\n')
     out = tmp_path / "out"
     return {
+        "check": ["check", config],
         "plan": ["plan", config],
         "what-if": ["plan", config, "--what-if", what_if],
         "wish": ["plan", config, "--target-error", 0.05],
@@ -66,8 +69,8 @@ def before(config: Path, tmp_path: Path) -> dict[str, list[object]]:
 
 
 DOORS = (
-    "plan", "what-if", "wish", "protocol", "rehearse", "stand-in", "release", "learn-domain",
-    "learn-dag", "comparator",
+    "check", "plan", "what-if", "wish", "protocol", "rehearse", "stand-in", "release",
+    "learn-domain", "learn-dag", "comparator",
 )  # fmt: skip
 
 
@@ -109,9 +112,7 @@ def test_names_in_another_case_are_named_with_those_they_may_stand_for(
 
 
 @pytest.mark.privacy
-def test_rows_after_a_run_are_looked_at_in_the_same_way(
-    prism, make_run, frame, canary, tmp_path
-):
+def test_rows_after_a_run_are_looked_at_in_the_same_way(prism, make_run, frame, canary, tmp_path):
     config = make_run()
     run, bare = tmp_path / "made", tmp_path / "bare.csv"
     assert prism("release", config, "--out", run, "--seed", 1)[0] == 0
@@ -149,6 +150,14 @@ def test_a_value_that_is_the_name_of_a_column_is_not_shown():
     with pytest.raises(TableError) as caught:
         check_columns(["other", "age", "sex"], ["Other", "43", "F"], "t.csv")
     assert "Other" not in str(caught.value)
+
+
+@pytest.mark.privacy
+def test_names_that_differ_in_case_are_told_by_their_places(tmp_path):
+    (tmp_path / "t.csv").write_text("43,Meyer,meyer\n1,2,3\n")
+    with pytest.raises(TableError, match="names in positions 2 and 3 that differ") as caught:
+        open_table(Address("file", str(tmp_path / "t.csv")), tmp_path / "workspace")
+    assert "eyer" not in str(caught.value)
 
 
 @pytest.mark.privacy

@@ -351,7 +351,6 @@ def test_a_workspace_may_ask_for_an_approval(make_run, tmp_path, capsys):
         "[release]\napproval_require = true\n",
         '[release]\n"approval required" = true\n',
         "[release]\napproval_required = false\n[releases]\napproval_required = true\n",
-        "\ufeff[release]\napproval_required = true\n",
         "",
     ],
 )
@@ -360,6 +359,14 @@ def test_a_rule_that_nobody_reads_is_refused(text, tmp_path):
     (tmp_path / "settings.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="not usable"):
         approval_required(tmp_path)
+
+
+@pytest.mark.privacy
+def test_a_rule_behind_a_byte_order_mark_is_read(tmp_path):
+    """Editors on Windows write one."""
+    text = "\ufeff[release]\napproval_required = true\n"
+    (tmp_path / "settings.toml").write_text(text, encoding="utf-8")
+    assert approval_required(tmp_path)
 
 
 @pytest.mark.privacy

@@ -51,7 +51,9 @@ def test_a_name_without_an_ending_is_a_file_where_there_is_one():
 
 
 def test_a_schema_and_an_outline_are_read_from_a_name_a_path_a_text_and_bytes(schema):
-    asked = schema_io.dumps(schema).replace("columns:", "columns:\n- {name: x, kind: categorical, learn: true}", 1)  # noqa: E501
+    asked = schema_io.dumps(schema).replace(
+        "columns:", "columns:\n- {name: x, kind: categorical, learn: true}", 1
+    )
     outline = loads_outline(asked)
     for name, text, read, expected in (
         ("s.yaml", schema_io.dumps(schema), prism_core.load_schema, schema),

@@ -126,7 +126,7 @@ def read_drawing(
         found = located(source, GRAPH)
         if isinstance(found, Path):
             return parse(foreign.read_bytes(found, foreign.GRAPH), format)
-        if isinstance(found, str) and format is None and not _SIGN.search(found):
+        if format is None and isinstance(found, str) and _is_no_graph(found):
             raise StructureError(
                 f"There is no file {shown(found)}, and as text it is no graph. Check the path, or "
                 "write for example 'A -> Y'.",
@@ -185,6 +185,11 @@ def holding(dag: Dag) -> tuple[str, ...]:
     if dag.learned:
         return ("node-link",)
     return tuple(name for name in FORMATS if not (dag.unmeasured and name in _UNMARKED))
+
+
+def _is_no_graph(text: str) -> bool:
+    """Whether a text of one line bears no sign of a graph: it was meant as a name."""
+    return bool(text.strip()) and len(text) <= foreign.GRAPH.size and not _SIGN.search(text)
 
 
 def _format(name: str) -> Any:  # noqa: ANN401  (a module)

@@ -22,9 +22,7 @@ _STARTS = (
     ("graphml", re.compile(r"<(?!-)")),
 )  # fmt: skip
 _ARROW = re.compile(r"->|<-|--|@-")
-_NUMBER = re.compile(
-    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|true|false|na|nan|", re.IGNORECASE
-)
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|true|false|na|nan|", re.IGNORECASE)
 _NO_GRAPHS = (
     (
         re.compile(r"\[\s*[(\[]\s*['\"]"),
@@ -84,8 +82,10 @@ def _by_lines(text: str) -> str | None:
         return "dagitty"
     lines = text.lstrip().split("\n", 8)[:8]
     head = _cells(lines[0])
-    if len(head) > 1 and len(lines) > 1 and (
-        _is_matrix_row(_cells(lines[1])) or _is_weighted(text, len(head))
+    if (
+        len(head) > 1
+        and len(lines) > 1
+        and (_is_matrix_row(_cells(lines[1])) or _is_weighted(text, len(head)))
     ):
         return "adjacency"
     if _ARROW.search(text):
