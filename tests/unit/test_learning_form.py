@@ -50,6 +50,22 @@ def test_the_form_gives_the_outline_back():
     assert learning_form.from_rows(rows, details) == OUTLINE.columns
 
 
+@pytest.mark.parametrize("other", ["1", "true", "a|b", "01", "1.0", '"x"', "rest"])
+def test_the_level_of_everything_else_stays_the_text_that_it_is(other):
+    outline = replace(OUTLINE, columns=(CategoryRequest(name="ward", other=other),))
+    assert loads_outline(dumps_outline(outline)) == outline
+    assert learning_form.from_rows(*learning_form.to_rows(outline)) == outline.columns
+
+
+def test_a_level_that_is_no_text_is_taken_for_the_text_of_its_cells():
+    text = (
+        "columns:\n- {name: a, kind: categorical, other: %s, learn: true}\none_row_per_person: true"
+    )
+    for written, other in (("true", "true"), ("1.0", "1"), ("01", "01")):
+        (request,) = loads_outline(text % written).columns
+        assert request.other == other
+
+
 def test_what_is_absent_has_its_default():
     row = form.blank_rows(["age"])[0] | {"kind": "numeric", "lower": "0", "upper": "150"}
     row["learn"] = True
