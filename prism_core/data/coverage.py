@@ -69,7 +69,7 @@ class Coverage:
         if self.misfit == "unknown":
             return (
                 f"Column {name}: not one cell is a declared level, so all would become the level "
-                "of `other`. Compare the levels with the file's own spelling and correct them, or "
+                "that is named under other. Compare the levels with the file's own spelling and correct them, or "
                 "leave the column out."
             )
         if column.binned:
@@ -79,7 +79,7 @@ class Coverage:
                 "bounds, and would be clipped or become missing. Correct its kind, its unit or its "
                 "bounds (lower, upper), or leave the column out."
             )
-        hint = "" if column.kind == "boolean" else ", or declare `other`, the level they become"
+        hint = "" if column.kind == "boolean" else ", or declare other, the level they become"
         return (
             f"Column {name}: more than half of the cells are none of the declared levels, and "
             f"would all become {_default(column)}. Compare the levels with the file's own spelling "

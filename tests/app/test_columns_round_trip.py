@@ -108,3 +108,18 @@ def test_another_type_of_a_level_and_another_description_are_changes(project):
         assert not test.exception
     assert [type(level) for level in project.schema["digits"].levels] == [float, int]
     assert project.schema["digits"].description == "ward"
+
+
+def test_the_check_names_the_column_that_does_not_fit(project):
+    columns = (
+        Column(name="digits", kind="ordinal", levels=(1, 2)),
+        Column(name="y", kind="boolean"),
+    )
+    project.use_schema(Schema(columns=columns, one_row_per_person=True))
+    test = page(project)
+    test.button(key="check_columns").click().run()
+    assert not test.exception
+    (warning,) = test.warning
+    assert "Column 'digits': more than half of the cells are empty" in warning.value
+    assert "fill" in warning.value
+    assert "Column 'y'" not in warning.value

@@ -55,7 +55,7 @@ def test_whole_numbers_written_with_decimals_are_the_levels(make_run, schema, fr
         ({"levels": ("one", "two")}, "more than half of the cells are none of the declared levels"),
         ({"levels": ("one", "two"), "other": "two"}, "not one cell is a declared level"),
         ({"levels": ("one", "two"), "nullable": True}, "would all become missing"),
-        ({"levels": ("1",)}, "or declare `other`"),
+        ({"levels": ("1",)}, "or declare other, the level"),
         ({"kind": "numeric", "levels": (), "lower": 100.0, "upper": 300.0}, "Correct its kind"),
         ({"kind": "date", "levels": (), "lower": 0.0, "upper": 9_999.0}, "are no days"),
         ({"kind": "boolean", "levels": ()}, "none of the declared levels"),
