@@ -69,8 +69,8 @@ class Coverage:
         if self.misfit == "unknown":
             return (
                 f"Column {name}: not one cell is a declared level, so all would become the level "
-                "that is named under other. Compare the levels with the file's own spelling and correct them, or "
-                "leave the column out."
+                "named under other. Compare the levels with the file's own spelling and correct "
+                "them, or leave the column out."
             )
         if column.binned:
             what = "days" if column.kind == "date" else "numbers"
