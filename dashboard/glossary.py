@@ -65,7 +65,10 @@ WORDS: dict[str, str] = {
     "RMSE": "How far predictions of a number are off, as a root mean square in its own unit.",
     "Calibration": "Whether of the rows given a probability of 30% about 30% turn out so.",
     "Discriminator": "A classifier that says which rows are synthetic; 0.5 means it cannot tell.",
-    "Cramér's V": "How strongly two columns go together: 0 not at all, 1 one gives the other.",
+    "Cramér's V": "How strongly two columns go together: 0 no more than chance, 1 one gives the "
+    "other. What few rows and many levels add to it is taken off.",
+    "By chance": "How far two samples of these sizes from the same population are apart, or how "
+    "large V of two unrelated columns becomes: less than that says nothing.",
     "Reusable holdout": "Rows kept aside that answer many questions within one charge: they speak "
     "up, with noise, only where they contradict the synthetic rows.",
     "l1 error": "The sum, over all cells of a marginal, of how far the noisy count is from the "
@@ -164,6 +167,7 @@ PAGES: dict[str, tuple[str, ...]] = {
         "l1 distance",
         "TV distance",
         "Cramér's V",
+        "By chance",
         "Discriminator",
         "Reusable holdout",
         "S",

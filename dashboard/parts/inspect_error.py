@@ -115,7 +115,7 @@ def statistics() -> PairStatistics | None:
 
 def _rows(lost: Sequence[Lost]) -> list[dict[str, object]]:
     return [
-        {"columns": item.label, "distance (TV)": item.distance,
+        {"columns": item.label, "distance (TV)": item.distance, "by chance": item.by_chance,
          "tied together by": "other marginals" if item.tied else "nothing: independent"}
         for item in lost
     ]  # fmt: skip

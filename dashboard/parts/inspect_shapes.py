@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from dashboard.parts.inspect_error import statistics
 from dashboard.parts.inspect_figure import figure, score_card, table
 from dashboard.parts.inspect_work import ask, inspection
 from prism_core.evaluation import discriminate, fidelity, joint_shares, sentences
+from prism_core.evaluation.number_words import ends
 from prism_core.figures import association_figure, column_figure, joint_figure
 from prism_core.workspace import fresh_rng
+
+if TYPE_CHECKING:
+    from prism_core.evaluation import PairStatistics
 
 SHOWN = 30
 """Columns in the heatmaps at first: those in the pairs that are farthest apart."""
@@ -31,13 +37,16 @@ def _columns() -> None:
     if shapes is None:
         return
     left, right = st.columns([1, 1.8], gap="large")
-    ranked = sorted(shapes, key=lambda shape: -(shape.l1 or 0.0))
+    ranked = sorted(shapes, key=lambda shape: (shape.by_chance or 0.0) - (shape.l1 or 0.0))
     with left:
-        rows = [{"column": shape.name, "distance (l1)": shape.l1} for shape in ranked]
+        rows = [
+            {"column": shape.name, "distance (l1)": shape.l1, "by chance": shape.by_chance}
+            for shape in ranked
+        ]
         table(rows, "column_distances")
     with right:
         names = [shape.name for shape in ranked]
-        chosen = st.selectbox("Column (largest distance first)", names, key="column_choice")
+        chosen = st.selectbox("Column (farthest beyond chance first)", names, key="column_choice")
         shape = ranked[names.index(chosen)]
         rows = [
             {"level": label, "real": real, "synthetic": made}
@@ -61,14 +70,30 @@ def _pairs() -> None:
         "Columns in the heatmaps", names, default=list(found.worst(SHOWN)), key="pair_columns"
     )
     part = found.take(tuple(name for name in names if name in set(shown)))
-    rows = [
-        {"a": a, "b": b, "Cramér's V real": part.real[i, j],
-         "Cramér's V synthetic": part.synthetic[i, j], "distance (TV)": part.distance[i, j]}
-        for i, a in enumerate(part.names) for j, b in enumerate(part.names) if j < i
-    ]  # fmt: skip
-    rows.sort(key=lambda row: -row["distance (TV)"])
+    pairs = [(i, j) for i in range(len(part.names)) for j in range(i)]
+    pairs.sort(key=lambda pair: -part.beyond[pair])
+    rows = [_pair(part, i, j) for i, j in pairs]
+    st.caption(
+        "V has the bias of few rows taken off (Bergsma 2013). A dot lies on pairs that go together "
+        "no more than chance gives, and on differences that the rows do not tell from 0."
+    )
     figure(association_figure(part), "pair", sentences.associations(part), rows)
     _one_pair(names)
+
+
+def _pair(part: PairStatistics, i: int, j: int) -> dict[str, object]:
+    """One pair as a line of the table."""
+    real, made = part.real, part.synthetic
+    return {
+        "a": part.names[i], "b": part.names[j],
+        "Cramér's V real": real.v[i, j],
+        "95% interval, real": ends((real.low[i, j], real.high[i, j])),
+        "by chance up to, real": real.chance[i, j],
+        "Cramér's V synthetic": made.v[i, j],
+        "95% interval, synthetic": ends((made.low[i, j], made.high[i, j])),
+        "by chance up to, synthetic": made.chance[i, j],
+        "distance (TV)": part.distance[i, j], "distance by chance": part.by_chance[i, j],
+    }  # fmt: skip
 
 
 def _one_pair(names: list[str]) -> None:

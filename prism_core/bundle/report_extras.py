@@ -39,7 +39,8 @@ _TITLES = {
     "task_tv_mean": "Mean distance of pairs with the target",
     "task_tv_max": "Largest distance of a pair with the target",
     "task_tv_joint": "Distance of S and target together",
-    "correlation_difference": "Difference of correlations",
+    "correlation_difference": "Mean difference of correlations, over pairs that have one",
+    "correlation_difference_max": "Largest difference of correlations",
     "discriminator_auc": "AUC of telling synthetic from real rows",
 }
 

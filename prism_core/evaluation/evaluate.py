@@ -100,7 +100,7 @@ def evaluate(
     distances = [
         *fidelity.column_rows(comparison),
         *fidelity.task_rows(comparison, target=target, features=names, s=s),
-        fidelity.correlation_row(comparison),
+        *fidelity.correlation_rows(comparison),
     ]
     tell("distances of pairs")
     pairs = fidelity.pair_tv(synthetic, comparison.real)

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.data.counts import marginal_counts
+from prism_core.evaluation.association import (
+    Associations,
+    associations,
+    distance_by_chance,
+    same,
+    sums,
+)
 from prism_core.evaluation.learners import one_thread
 
 if TYPE_CHECKING:
@@ -31,31 +38,44 @@ class PairStatistics:
 
     Attributes:
         names: the columns, in schema order.
-        real, synthetic: Cramér's V, 0 (independent) to 1 (one determines the other); 0 where a
-            column is constant; 1 on the diagonal.
+        real, synthetic: Cramér's V without its small-sample bias, with intervals and the level
+            that chance reaches: 0 (nothing beyond chance) to 1 (one determines the other); 0 where
+            a column is constant; 1 on the diagonal.
         distance: total variation distance of the pair, 0 to 1; on the diagonal that of the
             column alone.
+        by_chance: what two samples of these sizes from one population would be apart on average.
         outside_epsilon: True: read from private rows without noise.
     """
 
     names: tuple[str, ...]
-    real: NDArray[np.float64]
-    synthetic: NDArray[np.float64]
+    real: Associations
+    synthetic: Associations
     distance: NDArray[np.float64]
+    by_chance: NDArray[np.float64]
     outside_epsilon: bool = True
+
+    @property
+    def alike(self) -> NDArray[np.bool_]:
+        """Where the rows do not tell the two V apart: their difference has 0 in its interval."""
+        return same(self.real, self.synthetic)
+
+    @property
+    def beyond(self) -> NDArray[np.float64]:
+        """Distance less what chance gives: large tables come first in the distance itself."""
+        return self.distance - self.by_chance
 
     def take(self, names: tuple[str, ...]) -> PairStatistics:
         """The same for some of the columns, in that order."""
         places = [self.names.index(name) for name in names]
         grid = np.ix_(places, places)
         return PairStatistics(
-            names=names, real=self.real[grid], synthetic=self.synthetic[grid],
-            distance=self.distance[grid],
+            names=names, real=self.real.take(places), synthetic=self.synthetic.take(places),
+            distance=self.distance[grid], by_chance=self.by_chance[grid],
         )  # fmt: skip
 
     def worst(self, most: int) -> tuple[str, ...]:
-        """The columns in the pairs that are farthest apart, at most so many, in schema order."""
-        order = np.argsort(-self.distance.max(axis=1), kind="stable")[:most]
+        """The columns in the pairs that are farthest apart beyond chance, in schema order."""
+        order = np.argsort(-self.beyond.max(axis=1), kind="stable")[:most]
         return tuple(self.names[place] for place in sorted(order.tolist()))
 
 
@@ -67,6 +87,8 @@ class JointShares:
         a, b: the columns.
         labels_a, labels_b: their levels.
         real, synthetic: shares.
+        by_chance: the total variation distance that two samples of these sizes from one population
+            would have on average.
         outside_epsilon: True: read from private rows without noise.
     """
 
@@ -76,6 +98,7 @@ class JointShares:
     labels_b: tuple[str, ...]
     real: NDArray[np.float64]
     synthetic: NDArray[np.float64]
+    by_chance: float
     outside_epsilon: bool = True
 
 
@@ -86,16 +109,17 @@ def joint_shares(subject: Subject, a: str, b: str) -> JointShares:
         for table in (subject.real, subject.synthetic)
     )
     schema = subject.schema
+    chance = distance_by_chance(real, made, max(1, subject.real.n), max(1, subject.synthetic.n))
     return JointShares(
         a=a, b=b, labels_a=schema[a].labels(), labels_b=schema[b].labels(), real=real,
-        synthetic=made,
+        synthetic=made, by_chance=float(chance.sum()),
     )  # fmt: skip
 
 
 def pair_statistics(
     subject: Subject, progress: Callable[[float, str], None] = lambda _share, _text: None
 ) -> PairStatistics | None:
-    """Cramér's V and distance of every pair; None when a side has no rows.
+    """Cramér's V and distance of every pair, beside chance; None when a side has no rows.
 
     All tables of two blocks of columns come out of one product of their indicators, so 200
     columns take seconds. Spends nothing and gives no guarantee: outside epsilon, for the curator
@@ -105,8 +129,8 @@ def pair_statistics(
     if not real.n or not made.n:
         return None
     names = subject.schema.names
-    association = {"real": np.eye(len(names)), "made": np.eye(len(names))}
-    distance = np.zeros((len(names), len(names)))
+    found = {side: Associations.of_columns(len(names)) for side in ("real", "made")}
+    distance, chance = np.zeros((2, len(names), len(names)))
     blocks = list(_blocks(subject))
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i + 1)]
     for step, (i, j) in enumerate(pairs):
@@ -115,49 +139,16 @@ def pair_statistics(
         with one_thread():
             p, q = (_product(table, blocks[i], blocks[j]) / table.n for table in (real, made))
         grid, mirrored = np.ix_(blocks[i], blocks[j]), np.ix_(blocks[j], blocks[i])
-        distance[grid] = np.minimum(1.0, _sums(np.abs(p - q), rows, columns) / 2.0)
-        distance[mirrored] = distance[grid].T
-        for key, shares in (("real", p), ("made", q)):
-            association[key][grid] = cramers_v(shares, rows, columns)
-            association[key][mirrored] = association[key][grid].T
-    for matrix in association.values():
-        np.fill_diagonal(matrix, 1.0)
+        apart = distance_by_chance(p, q, real.n, made.n)
+        for matrix, cells in ((distance, np.abs(p - q) / 2.0), (chance, apart)):
+            matrix[grid] = np.minimum(1.0, sums(cells, rows, columns))
+            matrix[mirrored] = matrix[grid].T
+        for side, shares, n in (("real", p, real.n), ("made", q, made.n)):
+            found[side].put(blocks[i], blocks[j], associations(shares, rows, columns, n))
     return PairStatistics(
-        names=names, real=association["real"], synthetic=association["made"], distance=distance
-    )
-
-
-def cramers_v(
-    shares: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Cramér's V of every table in a grid of tables, 0 to 1 (Cramér 1946); 0 when a side is flat.
-
-    Args:
-        shares: the tables beside and under each other, each of shares that sum to 1.
-        rows: where each table starts, downwards.
-        columns: where each table starts, to the right.
-    """
-    # The margins of a column are the same in all of its tables.
-    first_right = columns[1] if len(columns) > 1 else shares.shape[1]
-    first_down = rows[1] if len(rows) > 1 else shares.shape[0]
-    down, across = shares[:, :first_right].sum(axis=1), shares[:first_down].sum(axis=0)
-    product = np.outer(down, across)
-    parts = np.divide(shares**2, product, out=np.zeros_like(shares), where=product > 0)
-    squares = np.maximum(0.0, _sums(parts, rows, columns) - 1.0)
-    levels = [
-        np.add.reduceat((margin > 0).astype(int), starts)
-        for margin, starts in ((down, rows), (across, columns))
-    ]
-    freedom = np.minimum.outer(*levels) - 1
-    found = np.divide(squares, freedom, out=np.zeros_like(squares), where=freedom > 0)
-    return np.sqrt(np.minimum(1.0, found))
-
-
-def _sums(
-    values: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """The sum over every table in a grid of tables."""
-    return np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
+        names=names, real=found["real"], synthetic=found["made"], distance=distance,
+        by_chance=chance,
+    )  # fmt: skip
 
 
 def _blocks(subject: Subject) -> Iterator[list[int]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.fidelity import total_variation
+from prism_core.evaluation.fidelity import variation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,12 +51,14 @@ class Lost:
     Attributes:
         clique: its columns.
         distance: total variation distance of synthetic and real rows, 0 to 1.
+        by_chance: what two samples of these sizes from one population would be apart on average.
         tied: whether a chain of measured marginals ties the columns together.
         outside_epsilon: True: read from private rows without noise.
     """
 
     clique: tuple[str, ...]
     distance: float
+    by_chance: float
     tied: bool
     outside_epsilon: bool = True
 
@@ -131,21 +133,24 @@ def not_measured(subject: Subject) -> NotMeasured:
 
 
 def lost_pairs(subject: Subject, statistics: PairStatistics, most: int = 10) -> tuple[Lost, ...]:
-    """The pairs outside the measured graph that are farthest off, worst first.
+    """The pairs outside the measured graph that are farthest off beyond chance, worst first.
 
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
     """
     graph = Graph.of(statistics.names, subject.measured)
     covered = graph.covered(2)
     rows, columns = np.triu_indices(len(statistics.names), k=1)
-    values = statistics.distance[rows, columns]
+    values, chance = statistics.distance[rows, columns], statistics.by_chance[rows, columns]
     found: list[Lost] = []
-    for place in np.argsort(-values, kind="stable"):
+    for place in np.argsort(chance - values, kind="stable"):
         clique = (statistics.names[rows[place]], statistics.names[columns[place]])
         if frozenset(clique) not in covered:
             found.append(
-                Lost(clique=clique, distance=float(values[place]), tied=graph.tied(clique))
-            )
+                Lost(
+                    clique=clique, distance=float(values[place]), by_chance=float(chance[place]),
+                    tied=graph.tied(clique),
+                )
+            )  # fmt: skip
         if len(found) == most:
             break
     return tuple(found)
@@ -156,7 +161,7 @@ def lost_triples(
     most: int = 10,
     progress: Callable[[float, str], None] = lambda _share, _text: None,
 ) -> tuple[Lost, ...]:
-    """The unmeasured (X_i, X_j, Y) that are farthest off, among `MAX_COLUMNS` columns.
+    """The unmeasured (X_i, X_j, Y) farthest off beyond chance, among `MAX_COLUMNS` columns.
 
     Spends nothing and gives no guarantee: outside epsilon, for the curator only.
     """
@@ -171,15 +176,20 @@ def lost_triples(
     found: list[Lost] = []
     for step, clique in enumerate(candidates):
         progress(step / len(candidates), "comparing 3-way marginals")
-        distance = total_variation(subject.synthetic, subject.real, clique)
-        found.append(Lost(clique=clique, distance=distance or 0.0, tied=graph.tied(clique)))
-    return tuple(sorted(found, key=lambda lost: -lost.distance)[:most])
+        apart = variation(subject.synthetic, subject.real, clique)
+        found.append(
+            Lost(
+                clique=clique, distance=apart.distance, by_chance=apart.by_chance,
+                tied=graph.tied(clique),
+            )
+        )  # fmt: skip
+    return tuple(sorted(found, key=lambda lost: lost.by_chance - lost.distance)[:most])
 
 
 def _candidates(subject: Subject) -> tuple[str, ...]:
     others = [name for name in subject.features if name not in subject.s]
     off = {
-        name: total_variation(subject.synthetic, subject.real, (name, subject.target)) or 0.0
+        name: variation(subject.synthetic, subject.real, (name, subject.target)).beyond
         for name in others
     }
     ranked = sorted(others, key=lambda name: -off[name])

@@ -45,12 +45,14 @@ class MetricRow:
         name: "auc", "accuracy", "log_loss", "brier" of classes, "level_error" and
             "weighted_kappa" of ordered ones, "r2" and "rmse" of a numeric target, each with
             "_from_s" behind it where the model learned from S alone; "l1_1way",
-            "tv_2way", "task_tv", "task_tv_mean", "task_tv_max", "task_tv_joint" or
-            "correlation_difference".
+            "tv_2way", "task_tv", "task_tv_mean", "task_tv_max", "task_tv_joint",
+            "correlation_difference" or "correlation_difference_max".
         learner: the learner of a prediction metric, None for distances.
         subject: what was measured: the target, a column, a pair, "all columns".
         value: the number; None when it is not defined, and then `note` says why.
-        floor: what a predictor that ignores all features reaches; None for distances.
+        floor: what a predictor that ignores all features reaches; of a distance of shares what two
+            samples of these sizes from one population would be apart on average, as little as
+            can be asked for; None for correlations.
         ceiling: the same number for real training rows: TRTR for a prediction metric, the
             distance between real training and holdout rows for a distance.
         note: what a reader must know to read the number; a sentence, or "".
@@ -202,6 +204,7 @@ class ColumnShape:
         real: share of each code among the real rows; zeros when there are no rows.
         synthetic: share of each code among the synthetic rows.
         l1: sum of absolute differences, 0 to 2; None when one side has no rows.
+        by_chance: the same between two samples of these sizes from one population, on average.
         outside_epsilon: True: read from private rows without noise.
     """
 
@@ -210,6 +213,7 @@ class ColumnShape:
     real: tuple[float, ...]
     synthetic: tuple[float, ...]
     l1: float | None
+    by_chance: float | None = None
     outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
@@ -228,17 +232,22 @@ class PairTv:
         names: the columns; empty when one side has no rows.
         matrix: symmetric, shape (len(names), len(names)), entries 0 to 1. The diagonal holds
             the distance of the column alone.
+        by_chance: in the same places what two samples of these sizes from one population would be
+            apart on average.
         outside_epsilon: True: read from private rows without noise.
     """
 
     names: tuple[str, ...] = ()
     matrix: tuple[tuple[float, ...], ...] = ()
+    by_chance: tuple[tuple[float, ...], ...] = ()
     outside_epsilon: bool = True
 
     def __post_init__(self) -> None:
         size = len(self.names)
-        if len(self.matrix) != size or any(len(row) != size for row in self.matrix):
-            raise EvaluationError("matrix must have one row and column a name.", field="matrix")
+        for part in ("matrix", "by_chance"):
+            square = getattr(self, part)
+            if len(square) != size or any(len(row) != size for row in square):
+                raise EvaluationError(f"{part} must have one row and column a name.", field=part)
 
 
 @dataclass(frozen=True, kw_only=True)

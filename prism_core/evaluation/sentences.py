@@ -272,14 +272,26 @@ def associations(found: PairStatistics) -> str:
     if len(found.names) < 2:
         return "Choose at least two columns."
     rows, columns = np.triu_indices(len(found.names), k=1)
-    gap = (found.synthetic - found.real)[rows, columns]
+    real, made = found.real, found.synthetic
+    gap = np.where(found.alike, 0.0, made.v - real.v)[rows, columns]
+    said = int((~real.within_chance[rows, columns]).sum())
+    text = (
+        f"Mean Cramér's V over {len(gap):,} pairs, without the bias of few rows: "
+        f"{real.v[rows, columns].mean():z.3f} real, {made.v[rows, columns].mean():z.3f} synthetic. "
+        f"{said:,} pairs of the real rows go together beyond chance (19 of 20 independent pairs "
+        "stay below it)."
+    )
     place = int(np.abs(gap).argmax())
+    if not gap[place]:
+        return f"{text} The rows tell no pair apart, real from synthetic."
     a, b = rows[place], columns[place]
+    first, last = (
+        scored(float(side.v[a, b]), (float(side.low[a, b]), float(side.high[a, b])))
+        for side in (real, made)
+    )
     return (
-        f"Mean Cramér's V over {len(gap):,} pairs: {found.real[rows, columns].mean():z.3f} real, "
-        f"{found.synthetic[rows, columns].mean():z.3f} synthetic. Farthest apart: "
-        f"{found.names[a]} × {found.names[b]}, {found.real[a, b]:.2f} real and "
-        f"{found.synthetic[a, b]:.2f} synthetic."
+        f"{text} Farthest apart: {found.names[a]} × {found.names[b]}, {first} real and {last} "
+        "synthetic."
     )
 
 
@@ -288,7 +300,8 @@ def joint(found: JointShares) -> str:
     gap = found.synthetic - found.real
     a, b = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
     return (
-        f"Total variation distance {float(np.abs(gap).sum()) / 2:z.3f}. Largest gap at {found.a} = "
+        f"Total variation distance {float(np.abs(gap).sum()) / 2:z.3f}; two samples of one "
+        f"population would be {found.by_chance:z.3f} apart by chance. Largest gap at {found.a} = "
         f"{found.labels_a[a]}, {found.b} = {found.labels_b[b]}: {found.real[a, b]:.2%} of real and "
         f"{found.synthetic[a, b]:.2%} of synthetic rows."
     )
@@ -301,7 +314,8 @@ def column(found: ColumnShape) -> str:
     gap = np.array(found.synthetic) - np.array(found.real)
     worst = int(np.abs(gap).argmax())
     return (
-        f"Distance (l1) {found.l1:z.3f}. Largest gap at {found.labels[worst]}: "
+        f"Distance (l1) {found.l1:z.3f}; two samples of one population would be "
+        f"{found.by_chance or 0.0:z.3f} apart by chance. Largest gap at {found.labels[worst]}: "
         f"{found.real[worst]:.2%} of real and {found.synthetic[worst]:.2%} of synthetic rows."
     )
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from prism_core.figures import theme
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import plotly.graph_objects as go
 
-    from prism_core.evaluation.records import Evaluation, MetricRow
+    from prism_core.evaluation.records import Evaluation
 
 _NOTHING = "There are no rows to compare on one of the sides."
 _SMALLEST_TOP = 0.05
@@ -18,6 +20,8 @@ _SMALLEST_TOP = 0.05
 
 def pair_heatmap(evaluation: Evaluation) -> go.Figure:
     """Total variation distance of every 2-way marginal; the diagonal is the column alone.
+
+    Hovering tells what two samples of these sizes would be apart by chance.
 
     The colour scale (cividis, readable with colour-blindness) always starts at 0. Outside
     epsilon.
@@ -51,7 +55,8 @@ def pair_heatmap(evaluation: Evaluation) -> go.Figure:
         xgap=1,
         ygap=1,
         customdata=hover,
-        hovertemplate="%{customdata}<br>distance %{z:.3f}<extra></extra>",
+        text=[[f"{chance:.3f}" for chance in row] for row in evaluation.pair_tv.by_chance],
+        hovertemplate="%{customdata}<br>distance %{z:.3f}<br>by chance %{text}<extra></extra>",
         colorbar={
             "title": {"text": "Distance (TV)", "side": "right"},
             "thickness": 14,
@@ -64,8 +69,8 @@ def pair_heatmap(evaluation: Evaluation) -> go.Figure:
 def task_tv_figure(evaluation: Evaluation) -> go.Figure:
     """Distance of every pair (column, target), the largest on top.
 
-    A mark shows the same distance between real training and holdout rows, where both were
-    given: what sampling alone does. Outside epsilon.
+    A line shows what two samples of these sizes from one population are apart by chance, a mark
+    the distance between real training and holdout rows, where both were given. Outside epsilon.
 
     Args:
         evaluation: the result to draw.
@@ -91,25 +96,25 @@ def task_tv_figure(evaluation: Evaluation) -> go.Figure:
         customdata=subjects,
         hovertemplate="%{customdata}<br>synthetic against real: %{x:.3f}<extra></extra>",
     )
-    _sampling(figure, rows, subjects)
+    _marks(figure, [row.floor for row in rows], subjects, "By chance", theme.GREY, "line-ns-open")
+    _marks(
+        figure, [row.ceiling for row in rows], subjects, "Real training against real holdout rows",
+        theme.REAL, "diamond-open",
+    )  # fmt: skip
     return figure
 
 
-def _sampling(figure: go.Figure, rows: list[MetricRow], subjects: list[str]) -> None:
-    known = [place for place, row in enumerate(rows) if row.ceiling is not None]
+def _marks(
+    figure: go.Figure, values: Sequence[float | None], subjects: Sequence[str], name: str,
+    colour: str, symbol: str,
+) -> None:  # fmt: skip
+    """One kind of mark on the rows that have it."""
+    known = [place for place, value in enumerate(values) if value is not None]
     if not known:
         return
     figure.add_scatter(
-        x=[rows[place].ceiling for place in known],
-        y=known,
-        mode="markers",
-        name="Real training against real holdout rows",
-        marker={
-            "symbol": "line-ns-open",
-            "size": 14,
-            "color": theme.REAL,
-            "line": {"width": 3},
-        },
+        x=[values[place] for place in known], y=known, mode="markers", name=name,
+        marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 3}},
         customdata=[subjects[place] for place in known],
-        hovertemplate="%{customdata}<br>real against real: %{x:.3f}<extra></extra>",
-    )
+        hovertemplate=f"%{{customdata}}<br>{name.lower()}: %{{x:.3f}}<extra></extra>",
+    )  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from numpy.typing import NDArray
 
+    from prism_core.evaluation.association import Associations
     from prism_core.evaluation.pairs import JointShares, PairStatistics
 
 _SMALLEST_TOP = 0.02
@@ -34,23 +35,40 @@ class _Panels:
     format: str
     row_title: str = ""
     column_title: str = ""
+    marks: tuple[NDArray[np.bool_], ...] = ()
+    more: tuple[NDArray[np.object_], ...] = ()
 
 
 def association_figure(found: PairStatistics) -> go.Figure:
     """Cramér's V of every pair: real, synthetic, synthetic less real. Outside epsilon.
+
+    A dot lies on what chance alone would give: V not above its chance level, and a difference
+    with 0 in its interval. Hovering tells interval and chance level.
 
     Args:
         found: the columns to draw; `PairStatistics.take` picks some of many.
     """
     # A column with itself is 1 everywhere, and would take the whole scale.
     itself = np.eye(len(found.names), dtype=bool)
+    real, made = found.real, found.synthetic
     return _draw(
         _Panels(
-            rows=found.names, columns=found.names, real=np.where(itself, np.nan, found.real),
-            synthetic=np.where(itself, np.nan, found.synthetic),
-            what="Cramér's V", format=".2f",
+            rows=found.names, columns=found.names, real=np.where(itself, np.nan, real.v),
+            synthetic=np.where(itself, np.nan, made.v), what="Cramér's V", format=".2f",
+            marks=tuple(
+                dots & ~itself for dots in (real.within_chance, made.within_chance, found.alike)
+            ),
+            more=(_told(real), _told(made)),
         )
     )  # fmt: skip
+
+
+def _told(side: Associations) -> NDArray[np.object_]:
+    """Interval and chance level of every pair, for hovering."""
+    ends = zip(side.low.flat, side.high.flat, side.chance.flat, strict=True)
+    texts = [f"<br>95% interval {low:.2f} to {high:.2f}<br>by chance up to {by:.2f}"
+             for low, high, by in ends]  # fmt: skip
+    return np.array(texts, dtype=object).reshape(side.v.shape)
 
 
 def joint_figure(found: JointShares) -> go.Figure:
@@ -115,12 +133,13 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
         start=1,
     ):
         end = "" if number == 1 else str(number)
+        told = panels.more[number - 1].tolist() if number <= len(panels.more) else None
         figure.add_heatmap(
             x=list(range(len(panels.columns))), y=list(range(len(panels.rows))), z=_cells(matrix),
             zmin=low, zmax=high, colorscale=scale, xaxis=f"x{end}", yaxis=f"y{end}",
-            customdata=hover, showscale=number > 1,
+            customdata=hover, showscale=number > 1, text=told,
             hovertemplate=f"%{{customdata}}<br>{panels.what}: %{{z:{panels.format}}}"
-            f"<extra>{title}</extra>",
+            f"{'%{text}' if told else ''}<extra>{title}</extra>",
             colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": panels.format,
                       "x": 0.635 if number == 2 else 1.005},
         )  # fmt: skip
@@ -128,6 +147,21 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
             text=f"<b>{title}</b>", x=(0.145, 0.485, 0.855)[number - 1], y=1.0, xref="paper",
             yref="paper", yanchor="bottom", yshift=6, showarrow=False,
         )  # fmt: skip
+    for number, dots in enumerate(panels.marks, start=1):
+        _dots(figure, dots, number)
+
+
+def _dots(figure: go.Figure, dots: NDArray[np.bool_], number: int) -> None:
+    """A dot on every cell that chance alone would do."""
+    end = "" if number == 1 else str(number)
+    down, right = np.nonzero(dots)
+    figure.add_scatter(
+        x=right.tolist(), y=down.tolist(), xaxis=f"x{end}", yaxis=f"y{end}", mode="markers",
+        name="no more than chance gives (95%)", legendgroup="chance", showlegend=number == 1,
+        hoverinfo="skip",
+        marker={"size": 5, "symbol": "circle", "color": "#FFFFFF",
+                "line": {"width": 1, "color": "#333333"}},
+    )  # fmt: skip
 
 
 def _largest(matrix: NDArray[np.float64]) -> float:

@@ -468,7 +468,8 @@ def test_pairs(three):
     assert mean.subject == "mean over pairs"
     assert mean.value == pytest.approx(upper.mean())
     assert worst.subject.startswith("pair ")
-    assert worst.value == upper.max()
+    beyond = (matrix - np.array(found.pair_tv.by_chance))[np.triu_indices(4, k=1)]
+    assert worst.value == upper[beyond.argmax()]
 
 
 def test_equal_tables_are_at_distance_zero(three):
@@ -490,11 +491,12 @@ def test_correlation_difference_by_hand():
     schema = Schema(columns=(cat("a", 2), cat("b", 2), cat("c", 2)))
     same = table(schema, [[0, 0, 1], [1, 1, 1]] * 5)
     opposite = table(schema, [[0, 1, 0], [1, 0, 1]] * 5)
-    row = fidelity.correlation_row(Comparison(synthetic=opposite, real=same))
+    row, largest = fidelity.correlation_rows(Comparison(synthetic=opposite, real=same))
     assert row.value == pytest.approx(2.0)
-    assert row.note == "Left out, because constant in one of the tables: c."
+    assert row.note.endswith("Left out, because constant in one of the tables: c.")
+    assert (largest.subject, largest.value) == ("pair a × b", pytest.approx(2.0))
     constant = table(schema, [[0, 0, 0]] * 4)
-    none = fidelity.correlation_row(Comparison(synthetic=constant, real=same))
+    (none,) = fidelity.correlation_rows(Comparison(synthetic=constant, real=same))
     assert none.value is None
     assert "Fewer than two columns vary" in none.note
 
@@ -563,6 +565,8 @@ def test_values_are_checked_at_birth():
         ColumnShape(name="a", labels=("x",), real=(), synthetic=(), l1=None)
     with pytest.raises(EvaluationError, match="one row and column"):
         PairTv(names=("a",), matrix=())
+    with pytest.raises(EvaluationError, match="by_chance must have one row"):
+        PairTv(names=("a",), matrix=((0.0,),))
     with pytest.raises(EvaluationError, match="same length"):
         RocCurve(
             learner="l", trained_on="real", class_label="x", fpr=(0.0,), tpr=(0.0, 1.0), auc=0.5

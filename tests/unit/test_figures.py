@@ -235,8 +235,12 @@ def test_task_bars_are_sorted_and_carry_the_reference(found):
     as_json(figure)
     bars = list(figure.data[0].x)
     assert bars == sorted(bars, reverse=True)
-    assert len(figure.data) == 2
-    assert len(figure.data[1].x) == 2
+    rows = sorted(found.find("task_tv"), key=lambda row: -row.value)
+    assert [trace.name for trace in figure.data[1:]] == [
+        "By chance", "Real training against real holdout rows",
+    ]  # fmt: skip
+    assert list(figure.data[1].x) == [row.floor for row in rows]
+    assert list(figure.data[2].x) == [row.ceiling for row in rows]
 
 
 def test_distances_without_rows_are_sentences(found):

@@ -320,15 +320,25 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(monkeypatch):
     statistics = pair_statistics(found)
     direct = pair_tv(found.synthetic, found.real)
     assert np.allclose(statistics.distance, np.array(direct.matrix))
+    assert np.allclose(statistics.by_chance, np.array(direct.by_chance))
     for i, a in enumerate(statistics.names[:3]):
         for j, b in enumerate(statistics.names[:3]):
             if i < j:
                 table = pairs.joint_shares(found, a, b).real * found.real.n
-                expected = association(np.round(table).astype(int), method="cramer")
-                assert statistics.real[i, j] == pytest.approx(expected)
+                plain = association(np.round(table).astype(int), method="cramer")
+                expected = bergsma(plain, table)
+                assert statistics.real.v[i, j] == pytest.approx(expected)
     flat = statistics.names.index("flat")
-    assert statistics.real[flat].sum() == 1.0  # only with itself
-    assert statistics.take(("b", "a")).real[0, 1] == statistics.real[0, 1]
+    assert statistics.real.v[flat].sum() == 1.0  # only with itself
+    assert statistics.take(("b", "a")).real.v[0, 1] == statistics.real.v[0, 1]
+
+
+def bergsma(plain: float, table: np.ndarray) -> float:
+    """Cramér's V corrected as in Bergsma (2013), from the plain one."""
+    n, (r, c) = table.sum(), ((table.sum(axis=axis) > 0).sum() for axis in (1, 0))
+    corrected = max(0.0, plain**2 * (min(r, c) - 1) - (r - 1) * (c - 1) / (n - 1))
+    levels = min(size - (size - 1) ** 2 / (n - 1) for size in (r, c))
+    return float(np.sqrt(corrected / (levels - 1)))
 
 
 def test_what_is_not_measured_is_named_by_the_plan_and_by_distance():
@@ -344,7 +354,8 @@ def test_what_is_not_measured_is_named_by_the_plan_and_by_distance():
     assert (known.triples, known.all_triples) == (5, 6)
     assert "6 of 10 pairs" in sentences.not_preserved(known)
     pairs = lost_pairs(found, pair_statistics(found), most=3)
-    assert [lost.distance for lost in pairs] == sorted((p.distance for p in pairs), reverse=True)
+    beyond = [lost.distance - lost.by_chance for lost in pairs]
+    assert beyond == sorted(beyond, reverse=True)
     cliques = {frozenset(lost.clique) for lost in lost_pairs(found, pair_statistics(found), 10)}
     assert len(cliques) == 6
     assert frozenset(("a", "Y")) not in cliques
