@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import access, machine_key, runs
+from dashboard import access, held, machine_key, runs
 from dashboard.state import project, remember
 from dashboard.steps import DEMO, DONE_ICON, GALLERY, STEPS
 
@@ -18,6 +18,7 @@ _ASSETS = Path(__file__).parent / "assets"
 def _started() -> bool:
     """Once a process: a crash's private rows are deleted, and the key is shown."""
     runs.sweep()
+    held.watch()
     if not machine_key.known():  # started by `streamlit run`, and not by the launcher
         machine_key.show(st.get_option("server.port"))
     return True

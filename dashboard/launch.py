@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HERE = Path(__file__).parent
-_UPLOAD_MEGABYTES = 2_000
 _SETTINGS = ("config.toml", "secrets.toml")
 
 
@@ -33,7 +32,6 @@ def options(port: int) -> list[str]:
         "server.port": port,
         "server.headless": "true",  # the browser is opened here: its address holds the key
         "server.showEmailPrompt": "false",  # asked on the first start, and waited for
-        "server.maxUploadSize": _UPLOAD_MEGABYTES,
         "server.fileWatcherType": "none",
         "logger.hideWelcomeMessage": "true",  # it names an address without the key
         "theme.base": str(_HERE / "assets" / "theme.toml"),

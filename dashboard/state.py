@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard import access
+from dashboard import access, held
 from dashboard.entries import Entries, from_values
 from dashboard.gallery import Gallery
 from dashboard.owned import marks, own
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboard.parts.inspect_work import Inspection
+    from dashboard.project_rows import LetGo, Parted
     from dashboard.worker import Job
     from prism_core.bundle.approved import Approved
     from prism_core.data.big import BigTable
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema import Provenance, Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables import RawTable
+    from prism_core.evaluation import PrivateEvaluation
     from prism_core.learning.graph_plan import GraphPlan
     from prism_core.learning.plan import DomainPlan
     from prism_core.learning.requests import Outline, Request
@@ -312,6 +314,12 @@ class Project(Entries):
     finished: Job[Plan] | None = None  # put away for another run that has not begun
     put_away: tuple[Inspection | None, ReportEntries] | None = None  # its inspection and report
     earlier: list[Path] = field(default_factory=list)  # folders of runs before this one
+    parted: Parted | None = field(default=None, repr=False)  # how the run's rows were drawn
+    bought: list[PrivateEvaluation] = field(default_factory=list)  # of an inspection let go of
+    rows_let_go: LetGo | None = None  # the table whose rows are no longer in memory
+    used: float = 0.0  # when a session last looked at it, and since when none has it open; `held`
+    left: float | None = None
+    sessions: set[str] = field(default_factory=set)
 
     @property
     def holdout_rows(self) -> int:
@@ -605,6 +613,7 @@ class Project(Entries):
             self.earlier.append(self.folder)
         self.folder = None
         self.inspection = None
+        self.bought = []
         self.report = ReportEntries()
 
     def show_finished(self) -> None:
@@ -624,6 +633,7 @@ def _shelf() -> OrderedDict[str, Project]:
 
 def _shelve(state: Project) -> None:
     """Put a project in front; of too many, those that hold nothing of their own go first."""
+    held.know(state)
     shelf = _shelf()
     shelf[state.key] = state
     shelf.move_to_end(state.key)
@@ -702,6 +712,8 @@ def replace_project(new: Project) -> None:
     new.gallery = project().gallery
     new.opened = marks(new)
     st.session_state[_KEY if access.granted() else _OPEN_TO_ALL] = new
+    if access.granted():
+        _shelve(new)  # in place of the old one, whose rows nothing leads to any more
 
 
 def beside(new: Project) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import held, uploads
 from dashboard.glossary import words
 from dashboard.state import project
 from dashboard.steps import STEPS, first_gap
@@ -56,6 +57,8 @@ def heading(title: str, question: str) -> None:
     from dashboard.parts import key_entry  # it shows the samples, whose parts use what is below
 
     key_entry.admit(title)
+    uploads.enter(title)
+    held.touch(project())
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.title(title)
     with right:

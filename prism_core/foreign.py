@@ -31,6 +31,7 @@ from prism_core.errors import (
     StructureError,
     TableError,
 )
+from prism_core.kinds import signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -209,18 +210,6 @@ MARKS = (
 )  # fmt: skip
 """Byte-order marks, and the encoding that each stands for."""
 
-_SIGNATURES = (
-    (b"%PDF-", "a PDF file"), (b"\x89PNG", "a picture (PNG)"),
-    (b"\xff\xd8\xff", "a picture (JPEG)"),
-    (b"PK\x03\x04", "a ZIP archive, as Excel and Word write"),
-    (b"\xd0\xcf\x11\xe0", "a file of an old Excel or Word"), (b"{\\rtf", "a file of a text editor"),
-    (b"PAR1", "a Parquet file"), (b"ARROW1\0\0", "an Arrow file"), (b"\x1f\x8b", "a gzip file"),
-    (b"SQLite format 3\0", "a SQLite database"), (b"RDX3\n", "a workspace of R"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"), (b"BZh91AY&SY", "a bzip2 archive"),
-    (b"\xfd7zXZ", "an xz archive"), (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"\x80\x04\x95", "a pickle of Python"),
-)  # fmt: skip
-
 
 def mark_of(head: bytes) -> str:
     """The encoding that a byte-order mark at the start names, "" without one."""
@@ -229,7 +218,7 @@ def mark_of(head: bytes) -> str:
 
 def kind_of(head: bytes) -> str:
     """What a file is that begins so, as "a PDF file"; "" for what may be a text."""
-    return next((kind for sign, kind in _SIGNATURES if head.startswith(sign)), "")
+    return signature(head)[0]
 
 
 def decoded(content: bytes, limit: Limit) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from dashboard import uploads
 from dashboard.parts import groups_panel, public_claim
 from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
@@ -123,7 +124,10 @@ def _sources() -> None:
 
 
 def _from_schema_file() -> None:
-    file = st.file_uploader("Schema file", type=["yaml", "yml", "json"], key="upload_schema")
+    file = st.file_uploader(
+        "Schema file", type=["yaml", "yml", "json"], key="upload_schema",
+        max_upload_size=uploads.TEXT_MEGABYTES,
+    )  # fmt: skip
     if file is not None and st.button("Use this schema", type="primary", key="use_schema"):
         with mistakes():
             text = file.getvalue().decode("utf-8", errors="replace")
@@ -134,15 +138,13 @@ def _from_schema_file() -> None:
 
 
 def _from_twin() -> None:
-    file = st.file_uploader(
-        "Public file with the same layout", type=["csv", "txt", "tsv", "parquet"],
-        key="upload_twin",
-    )  # fmt: skip
+    file = uploads.table("Public file with the same layout", "upload_twin")
     if file is not None and st.button("Draft from the public file", key="draft_twin"):
         with mistakes():
-            raw = read_table(file.getvalue(), name=file.name)
+            raw = read_table(file, name=file.name)
             public_claim.check(raw)
             schema, left = draft_from_rows(raw, "public twin")
+            uploads.let_go(file, "upload_twin")
             _start(form.to_rows(schema.columns), "public twin", left)
 
 

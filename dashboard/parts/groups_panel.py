@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dashboard import uploads
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.data import code_groups, form
@@ -63,7 +64,7 @@ def _text() -> str:
     """The map as it was uploaded, else as it is typed."""
     file = st.file_uploader(
         "Map as a CSV: code, group and, if wished, weight", type=["csv", "txt", "tsv"],
-        key="groups_file",
+        key="groups_file", max_upload_size=uploads.TEXT_MEGABYTES,
     )  # fmt: skip
     typed = st.text_area(
         "Or one code and its group a line", key="groups_text",

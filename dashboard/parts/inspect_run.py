@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.parts.inspect_work import Inspection, inspection
 from dashboard.state import project
-from dashboard.widgets import mistakes
+from dashboard.widgets import mistakes, plain
 from prism_core.bundle import manifest, writer
 from prism_core.workspace import fresh_rng, in_memory, subject
 
@@ -44,9 +44,14 @@ def section() -> None:
     )
     state = project()
     if state.holdout is None:
+        gone = state.rows_let_go
+        way = (
+            f"Load “{plain(gone.name)}” again on the page Data: the same rows are kept aside again."
+            if gone is not None and state.parted is not None
+            else "Run the synthesis again in this session, or use `prism evaluate` on its folder."
+        )
         st.info(
-            "The rows kept aside for evaluation are no longer in memory. Run the synthesis again "
-            "in this session, or use `prism evaluate` on its folder.",
+            f"The rows kept aside for evaluation are no longer in memory. {way}",
             icon=":material/info:",
         )
         return
@@ -68,6 +73,7 @@ def section() -> None:
             None if state.train is None else in_memory(state.train, rng),
         )
         state.inspection = Inspection(
-            folder=state.folder, certificate=folder.certificate, subject=found
-        )
+            folder=state.folder, certificate=folder.certificate, subject=found,
+            private=list(state.bought),
+        )  # fmt: skip
         st.rerun()

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import access
+from dashboard import access, uploads
 from dashboard.owned import own
 from dashboard.parts import public_claim
 from dashboard.parts.opening import opening
+from dashboard.project_rows import take_back
 from dashboard.state import Graph, Project, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.address import URL_FORMS
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from prism_core.data.big import BigTable
     from prism_core.experiments.samples import Sample
 
+_UPLOAD = "upload_table"
 _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 
 
@@ -71,6 +73,14 @@ def _found_again() -> None:
 def _loaded() -> None:
     """What is in use, and at once that a part of it is kept aside."""
     state = project()
+    if state.raw is None and state.rows_let_go is not None:
+        gone = state.rows_let_go
+        st.info(
+            f"**The {gone.rows:,} rows of {plain(gone.name)} were let go**, because no tab had "
+            "this project open for a while or other tables needed the memory. Everything declared, "
+            "drawn, planned and paid for is kept. Load the same file again to go on.",
+            icon=":material/memory:",
+        )
     if state.raw is None or state.sample:
         return
     st.success(
@@ -125,10 +135,12 @@ def _opened(sample: Sample) -> Project:
 
 
 def _upload() -> None:
-    file = st.file_uploader(
-        "CSV or Parquet file", type=["csv", "txt", "tsv", "parquet"], key="upload_table",
-        help="Read into this session's memory on this machine. No cell is shown or examined "
-        "until you run a release.",
+    file = uploads.table(
+        "CSV or Parquet file", _UPLOAD,
+        "Read into this session's memory on this machine, and let go of some minutes after no tab "
+        "has the project open. No cell is shown or examined until you run a release.",
+        larger="A larger file stays where it is, and is counted there: give its path under "
+        "*A path or database* above.",
     )  # fmt: skip
     left, right = st.columns(2)
     separator = left.selectbox(
@@ -151,11 +163,15 @@ def _upload() -> None:
     asked = _key("upload", file.file_id, separator, encoding, public)
     anyway = public_claim.overruled(asked)
     try:
+        if pressed and _taken_back(file, separator, encoding, public=public):
+            uploads.let_go(file, _UPLOAD)
+            st.rerun()
         if opening(
             asked, lambda: _from_file(file, separator, encoding, public=public, anyway=anyway),
             pressed=pressed,
         ):  # fmt: skip
             public_claim.settled()
+            uploads.let_go(file, _UPLOAD)
             st.rerun()
     except KnownPrivateError as error:
         public_claim.refused(asked, error)
@@ -172,8 +188,20 @@ def _key(*parts: object) -> str:
 def _from_file(
     file: UploadedFile, separator: str, encoding: str, *, public: bool, anyway: bool
 ) -> Project:
-    raw = read_table(file.getvalue(), name=file.name, separator=separator, encoding=encoding)
-    return _of_table(raw, file.name, public=public, anyway=anyway)
+    return _of_table(_read(file, separator, encoding), file.name, public=public, anyway=anyway)
+
+
+def _read(file: UploadedFile, separator: str, encoding: str) -> RawTable:
+    file.seek(0)
+    return read_table(file, name=file.name, separator=separator, encoding=encoding)
+
+
+def _taken_back(file: UploadedFile, separator: str, encoding: str, *, public: bool) -> bool:
+    """Whether it is the file whose rows were let go; then they are back under its project."""
+    state = project()
+    return state.rows_let_go is not None and take_back(
+        state, _read(file, separator, encoding), public=public
+    )
 
 
 def _of_table(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from dashboard import uploads
 from dashboard.keep import keep
 from dashboard.parts import public_claim, rehearse_start
 from dashboard.state import project
@@ -134,13 +135,15 @@ def _edges(entries: Rehearsing) -> None:
 
 
 def _file(entries: Rehearsing) -> None:
-    file = st.file_uploader(
-        "A public CSV or Parquet file with the same columns", type=["csv", "txt", "parquet"],
-        key="rehearse_upload", help="For example a synthetic release, or an open survey.",
+    file = uploads.table(
+        "A public CSV or Parquet file with the same columns", "rehearse_upload",
+        "For example a synthetic release, or an open survey.",
     )  # fmt: skip
     if file is not None:
         with mistakes():
             _take(entries, file.name, file.getvalue())
+            uploads.let_go(file, "rehearse_upload")
+            st.rerun()
     if entries.public is None:
         st.caption("Upload it only if everybody may see it: it is measured with known noise.")
     else:

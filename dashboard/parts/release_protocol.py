@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import access
+from dashboard import access, uploads
 from dashboard.keep import keep
 from dashboard.once import once
 from dashboard.parts import asset
@@ -183,7 +183,10 @@ def _record(state: Project, plan: Plan) -> None:
                 st.rerun()
     with file, st.container(border=True):
         st.markdown("**Or use the file of one**")
-        upload = st.file_uploader("approval.json", type=["json"], key="approval_upload")
+        upload = st.file_uploader(
+            "approval.json", type=["json"], key="approval_upload",
+            max_upload_size=uploads.TEXT_MEGABYTES,
+        )  # fmt: skip
         if st.button("Use this approval", disabled=upload is None, key="approval_use"):
             assert upload is not None
             with mistakes():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -15,13 +16,14 @@ from dashboard.parts import (
     release_summary,
     report_said,
 )
+from dashboard.project_rows import Parted, part
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
 from prism_core.errors import PrismError
 from prism_core.pipeline import price_of
 from prism_core.planning.approval import same_asset
 from prism_core.planning.words import eps_text
-from prism_core.workspace import encode_holdout, fresh_rng, ready, recognise, split
+from prism_core.workspace import recognise
 
 if TYPE_CHECKING:
     from dashboard.state import Project
@@ -132,13 +134,8 @@ def _start(state: Project, plan: Plan) -> None:
 
 def _launch(state: Project, plan: Plan) -> None:
     assert state.raw is not None and state.schema is not None
-    rng = fresh_rng()
-    table = ready(state.schema, state.raw, public=state.public, rng=rng)
-    if state.test is not None:
-        train = table
-        holdout = encode_holdout(state.schema, state.test, rng=rng, public=state.public)
-    else:
-        train, holdout = split(table, state.holdout_rows, rng)
+    how = Parted(schema=state.schema, kept=state.holdout_rows, seed=secrets.randbits(256))
+    table, train, holdout = part(state, how)
     if train.schema != plan.schema or train.n != plan.n:
         raise PrismError(
             "The columns or the number of training rows changed. Open the page Data again."
@@ -152,5 +149,5 @@ def _launch(state: Project, plan: Plan) -> None:
     state.forget_results()
     state.finished = state.put_away = None  # its rows kept aside are replaced
     state.notice = notice
-    state.train, state.holdout = train, holdout
+    state.train, state.holdout, state.parted = train, holdout, how
     state.job = job

@@ -46,7 +46,7 @@ def section() -> None:
 def _chosen(state: Project) -> Extras:
     """What the curator puts into this copy."""
     rows, rehearsed = _measured(state), _rehearsed(state)
-    bought = [] if state.inspection is None else state.inspection.private
+    bought = state.bought if state.inspection is None else state.inspection.private
     private = [found for found in bought if found.covered]  # a rehearsal is not private
     assert state.folder is not None
     said = report_said.entries(state, state.folder)

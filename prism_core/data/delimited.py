@@ -17,6 +17,7 @@ import pandas as pd
 from prism_core import foreign
 from prism_core.data.header import check_header, many_columns
 from prism_core.errors import TableError
+from prism_core.kinds import no_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,9 +104,11 @@ def _wound_back(stream: BinaryIO, encoding: str, before: _Text | None = None) ->
 def _encoding(head: bytes, name: str, encoding: str) -> str:
     if not head.strip():
         raise TableError(f"The file {name!r} is empty.")
-    kind = foreign.kind_of(head)
-    if kind or (b"\x00" in head and not foreign.mark_of(head)):
-        raise _binary(name, kind)
+    other = no_table(head, name)
+    if other:
+        raise TableError(other)
+    if b"\x00" in head and not foreign.mark_of(head):
+        raise _binary(name)
     try:
         "".encode(encoding)  # a LookupError, too, for a codec that is not one of texts
         known = True
@@ -120,10 +123,10 @@ def _encoding(head: bytes, name: str, encoding: str) -> str:
     return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
 
 
-def _binary(name: str, kind: str = "") -> TableError:
+def _binary(name: str) -> TableError:
     return TableError(
-        f"The file {name!r} is not a CSV: it is a binary file{f', {kind}' if kind else ''}. Export "
-        "the table as CSV or Parquet and load that."
+        f"The file {name!r} is not a CSV: it is a binary file of a kind that is not known here. "
+        "Export the table as CSV or Parquet and load that."
     )
 
 

@@ -34,7 +34,9 @@ def page(project: Project | None = None) -> AppTest:
 
 
 def load(test: AppTest, content: bytes, name: str, *, public: bool) -> AppTest:
-    test.file_uploader(key="upload_table").upload(name, content, "text/csv").run()
+    # A file that was loaded is let go, and an empty uploader takes the widget's place.
+    empty = next(one for one in test.file_uploader if one.key.startswith("upload_table"))
+    empty.upload(name, content, "text/csv").run()
     test.checkbox(key="upload_public").set_value(public).run()
     return press(test)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import bz2
 import gzip
+import lzma
 import io
 import traceback
 
@@ -69,21 +71,42 @@ def test_an_unknown_encoding_is_refused(encoding):
     assert "Use utf-8 or latin-1" in str(error)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
-        gzip.compress(b"a,b\n1,2\n" * 50, mtime=0),
-        bytes(range(1, 256)) * 3,
-        b"PK\x03\x04\x14\x00\x06\x00",
-        b"SQLite format 3\x00",
-    ],
-)
-def test_a_binary_file_is_named_as_one(content):
-    error = refused(content)
+def test_a_binary_file_of_an_unknown_kind_is_named_as_one():
+    error = refused(bytes(range(1, 256)) * 3)
     assert "binary file" in str(error)
     assert "Export the table as CSV or Parquet" in str(error)
     assert error.encoding is None
+
+
+@pytest.mark.parametrize(
+    ("content", "what", "mend"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a picture (PNG)", "export the table as CSV"),
+        (gzip.compress(b"a,b\n1,2\n" * 50, mtime=0), "a gzip file", "unpack it first"),
+        (bz2.compress(b"a,b\n1,2\n"), "a bzip2 archive", "unpack it first"),
+        (lzma.compress(b"a,b\n1,2\n"), "an xz archive", "unpack it first"),
+        (b"PK\x03\x04\x14\x00\x06\x00 stays.csv", "a ZIP archive, as Excel", "unpack it first"),
+        (b"PK\x03\x04\x14\x00 xl/workbook.xml", "an Excel workbook", "save the sheet as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a file of an old Excel", "save the sheet"),
+        (b"SQLite format 3\x00", "a SQLite database", "export the table as CSV or Parquet"),
+        (b"$FL2@(#) SPSS DATA FILE", "a file of SPSS", "export the table as CSV or Parquet"),
+        (b"<stata_dta><header>", "a file of Stata", "export the table as CSV or Parquet"),
+        (b"%PDF-1.7\n", "a PDF file", "take the table from where the PDF was made"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_what_to_do(content, what, mend, tmp_path):
+    """In memory and by its path alike."""
+    path = tmp_path / "stays.csv"
+    path.write_bytes(content)
+    for error in (refused(content), refused(path)):
+        assert f"The file 'stays.csv' is not a CSV: it is a binary file, {what}" in str(error)
+        assert mend in str(error)
+        assert error.encoding is None
+
+
+@pytest.mark.parametrize("header", ["BZh,b", "PK,b", "$FL2,b", "Rar!,b", "PDF,%PDF-"])
+def test_a_header_that_begins_like_another_file_is_a_header(header):
+    assert read_table(f"{header}\n1,2\n".encode()).header == tuple(header.split(","))
 
 
 @pytest.mark.parametrize(
