@@ -201,7 +201,7 @@ def _plan(arguments: argparse.Namespace) -> None:
 def _plan_text(plan: Plan) -> str:
     from prism_core.data.code_groups import grouped
     from prism_core.data.looks import sentences
-    from prism_core.planning.wide import size_text
+    from prism_core.planning.seconds import size_text
 
     lines = [
         f"target {plan.task.target}, regime {plan.task.regime}, n = {plan.n:,}",

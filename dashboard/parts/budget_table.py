@@ -12,8 +12,8 @@ import streamlit as st
 from dashboard.keep import from_percent
 from dashboard.parts.budget_entry import key_of
 from prism_core.planning.compare import against_uniform
+from prism_core.planning.seconds import size_text
 from prism_core.planning.summary import lines
-from prism_core.planning.wide import size_text
 from prism_core.planning.words import error_text, up
 
 if TYPE_CHECKING:

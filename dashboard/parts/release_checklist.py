@@ -13,7 +13,7 @@ from prism_core.data.looks import checked, summary
 from prism_core.errors import PrismError
 from prism_core.planning.advice import large_error
 from prism_core.planning.regimes import given_by
-from prism_core.planning.wide import size_text
+from prism_core.planning.seconds import size_text
 from prism_core.planning.words import count_text, delta_text, eps_text
 from prism_core.structure.independence import changes_not_covered
 

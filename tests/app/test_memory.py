@@ -223,7 +223,7 @@ def packed() -> bytes:
         ("stays.xlsx", workbook(), "an Excel workbook: save the sheet as CSV"),
         ("stays.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "save the sheet as CSV"),
         ("stays.csv.gz", gzip.compress(ROWS), "a gzip file: unpack it first"),
-        ("stays.zip", packed(), "a ZIP archive, as Excel and Word write: unpack it first, or save the sheet as"),
+        ("stays.zip", packed(), "a ZIP archive, as Excel and Word write: unpack it first"),
     ],
 )
 def test_a_file_of_another_kind_is_named_with_what_to_do(name, content, said):

@@ -123,7 +123,7 @@ def stages(config: Path) -> dict[str, float]:
     from prism_core import config as configs
     from prism_core.bundle import writer
     from prism_core.pipeline import release
-    from prism_core.planning.wide import run_seconds
+    from prism_core.planning.seconds import run_seconds
     from prism_core.privacy.noise import SeededNoise
     from prism_core.synthesis.engine.cache import compile_kernels
     from prism_core.workspace import gather, plan_for, ready
@@ -147,7 +147,7 @@ def stages(config: Path) -> dict[str, float]:
 
     made = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng, progress=note)
     done(stage[0])
-    writer.write(made, config.parent / "run-stages")
+    writer.write(made, config.parent / f"run-stages-{config.stem}")
     done("writing")
     return seen | {
         "forecast": run_seconds(plan), "planned cells": plan.forecast.cells,

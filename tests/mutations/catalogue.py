@@ -1136,5 +1136,44 @@ CATALOGUE = (
         "    text = text_of(content)\n"
         "    text = text_of(Path(text).read_bytes()) if Path(text).is_file() else text\n",
         "unit/test_sources.py::test_content_is_never_a_path",
+    _one(
+        "Cramér's V with the bias of few rows", "evaluation/association.py",
+        "bias = freedom / max(1, n - 1)", "bias = 0.0 * freedom",
+        "unit/test_association.py::test_independent_columns_of_twenty_levels_do_not_go_together",
+    ),
+    _one(
+        "correlations are diluted by pairs with nothing to say", "evaluation/fidelity.py",
+        "said = np.abs(real) > limit", "said = np.abs(real) > -limit",
+        "unit/test_association.py::test_a_lost_correlation_is_not_diluted_by_pairs_with_nothing_to_say",
+    ),
+    _one(
+        "the pair with most cells is called the farthest", "evaluation/preserved.py",
+        'np.argsort(chance - values, kind="stable")', 'np.argsort(-values, kind="stable")',
+        "unit/test_association.py::test_the_pair_that_is_named_is_not_the_one_with_most_cells",
+    ),
+    _one(
+        "rows of a closed tab stay in memory", "../dashboard/project_rows.py",
+        "        state.raw = None\n", "",
+        "app/test_memory.py::test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the_file",
+    ),
+    _one(
+        "another file is taken for the one that was let go", "../dashboard/project_rows.py",
+        "gone is None or raw.sha256 != gone.sha256 or", "gone is None or",
+        "app/test_memory.py::test_the_rows_kept_aside_are_the_same_ones_again",
+    ),
+    _one(
+        "the bytes of a loaded file stay in the session", "../dashboard/uploads.py",
+        "    held.forget_uploads(held.session_id(), file.file_id)\n", "",
+        "app/test_memory.py::test_the_bytes_of_a_file_are_let_go_once_it_is_loaded",
+    ),
+    _one(
+        "the seconds of a run do not know how clear the counts are", "planning/seconds.py",
+        "clear = plan.n / three.sigma\n", "clear = _USUAL\n",
+        "unit/test_seconds.py",
+    ),
+    _one(
+        "the fits that say what pairs are expected to be are not counted", "planning/seconds.py",
+        "fits = 1 + _expected(plan, cells)", "fits = 1",
+        "unit/test_seconds.py",
     ),
 )  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import bz2
+import datetime as dt
 import gzip
-import lzma
 import io
+import lzma
 import traceback
 
 import numpy as np
@@ -87,7 +87,7 @@ def test_a_binary_file_of_an_unknown_kind_is_named_as_one():
         (lzma.compress(b"a,b\n1,2\n"), "an xz archive", "unpack it first"),
         (b"PK\x03\x04\x14\x00\x06\x00 stays.csv", "a ZIP archive, as Excel", "unpack it first"),
         (b"PK\x03\x04\x14\x00 xl/workbook.xml", "an Excel workbook", "save the sheet as CSV"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a file of an old Excel", "save the sheet"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a file of an old Excel", "save"),
         (b"SQLite format 3\x00", "a SQLite database", "export the table as CSV or Parquet"),
         (b"$FL2@(#) SPSS DATA FILE", "a file of SPSS", "export the table as CSV or Parquet"),
         (b"<stata_dta><header>", "a file of Stata", "export the table as CSV or Parquet"),

@@ -15,8 +15,9 @@ from prism_core.data.code_groups import CodeGroups
 from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.planning.design import design
+from prism_core.planning.seconds import run_seconds, size_text, typical_cells
 from prism_core.planning.task import Budget, Task
-from prism_core.planning.wide import blame, crowded, run_seconds, size_text, typical_cells
+from prism_core.planning.wide import blame, crowded
 from prism_core.structure.dag import Dag
 from prism_core.verify_cli import UNAUTHENTICATED
 
