@@ -149,6 +149,10 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
         )  # fmt: skip
     for number, dots in enumerate(panels.marks, start=1):
         _dots(figure, dots, number)
+    if panels.marks:  # above the titles
+        figure.update_layout(
+            margin={"t": 80}, legend={"yref": "container", "y": 0.99, "yanchor": "top", "x": 0.0}
+        )
 
 
 def _dots(figure: go.Figure, dots: NDArray[np.bool_], number: int) -> None:
