@@ -1136,6 +1136,8 @@ CATALOGUE = (
         "    text = text_of(content)\n"
         "    text = text_of(Path(text).read_bytes()) if Path(text).is_file() else text\n",
         "unit/test_sources.py::test_content_is_never_a_path",
+    ),
+    # --- pages ---
     _one(
         "Cramér's V with the bias of few rows", "evaluation/association.py",
         "bias = freedom / max(1, n - 1)", "bias = 0.0 * freedom",

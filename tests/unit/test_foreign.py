@@ -359,6 +359,7 @@ def test_no_program_that_opens_a_foreign_file_is_handed_a_secret(monkeypatch):
 
 OWN = {
     # What this program wrote for itself, into a workspace or for a process that it started.
+    "dashboard/launch.py",  # the settings that the package brings along
     "dashboard/job.py", "dashboard/worker.py", "prism_core/evaluation/holdout_state.py",
     "prism_core/experiments/bench/process.py", "prism_core/privacy/ledger/audit.py",
     "prism_core/experiments/comparators/external/runner.py", "prism_core/rehearsal/points.py",
