@@ -286,7 +286,7 @@ def _learn(arguments: argparse.Namespace) -> None:
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     if ledger is not None:
-        remember_private(ledger, asset, raw)
+        remember_private(ledger, asset, raw, plan.hash)
     with paid.room(ledger, paid.SMALL) as room:
         found = learn_domain(
             plan, raw, ledger=ledger, asset=asset, why=config.asset.why if config.asset else "",
@@ -346,7 +346,9 @@ def _release(arguments: argparse.Namespace) -> None:
     say_owed(ledger, asset, plan.prior)
     check_cli.say_unchecked(config, inputs.schema)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
-    twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
+    twin = ""
+    if ledger is not None:
+        twin = recognise(ledger, asset, inputs.schema, inputs.raw, table, plan.hash)
     if twin:  # for the curator's eyes; the run goes on as it is
         print(f"prism: note: {twin}", file=sys.stderr)
     noise = SecureNoise() if seed is None else SeededNoise(rng)

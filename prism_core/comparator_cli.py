@@ -102,7 +102,9 @@ def _run_own(arguments: argparse.Namespace) -> None:
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)
     say_owed(ledger, asset, plan.schema.prior)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
-    twin = recognise(ledger, asset, inputs.schema, inputs.raw, table) if ledger else ""
+    twin = ""
+    if ledger is not None:
+        twin = recognise(ledger, asset, inputs.schema, inputs.raw, table, plan.hash)
     if twin:  # for the curator's eyes; the run goes on as it is
         sys.stderr.write(f"prism: note: {twin}\n")
     with paid.room(ledger, folder.size(plan)) as room:

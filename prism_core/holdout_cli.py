@@ -115,7 +115,7 @@ def _open(arguments: argparse.Namespace) -> None:
     if plan.warning:
         sys.stderr.write(f"warning: {plan.warning}\n")
     ledger, asset = private_cli.ledger_of(arguments, config, plan.delta, public=public)
-    private_cli.remember(ledger, asset, raw)
+    private_cli.remember(ledger, asset, raw, plan.hash)
     session = open_holdout(
         plan, synthetic_rows(folder), holdout, workspace=_workspace(arguments), ledger=ledger,
         asset=asset, seed=arguments.seed, key=key,

@@ -74,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> None:
     else:
         ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
         if ledger is not None:
-            remember_private(ledger, asset, inputs.raw)
+            remember_private(ledger, asset, inputs.raw, plan.hash)
         table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
         with paid.room(ledger, paid.SMALL) as room:
             found = learn_graph(

@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
             as_classes=arguments.classes,
         )  # fmt: skip
         ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
-        remember(ledger, asset, raw)
+        remember(ledger, asset, raw, plan.hash)
         with paid.room(ledger, paid.SMALL) as room:
             found = evaluate_private(
                 plan, synthetic_rows(folder), holdout,
@@ -180,7 +180,7 @@ def opened(
     return raw
 
 
-def remember(ledger: Ledger | None, asset: str, raw: RawTable | BigTable) -> None:
+def remember(ledger: Ledger | None, asset: str, raw: RawTable | BigTable, plan: str) -> None:
     """Remember a holdout that is charged, so that it does not pass for public later.
 
     Spends nothing: what is remembered stays in the workspace, under its key.
@@ -188,7 +188,7 @@ def remember(ledger: Ledger | None, asset: str, raw: RawTable | BigTable) -> Non
     from prism_core.public_rows import remember_private
 
     if ledger is not None:
-        remember_private(ledger, asset, raw)
+        remember_private(ledger, asset, raw, plan)
 
 
 def is_public(arguments: argparse.Namespace, folder: Folder, config: RunConfig | None) -> bool:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from prism_core.data.marks import marks
 from prism_core.errors import KnownPrivateError
-from prism_core.privacy.ledger import default_workspace, fingerprint
+from prism_core.privacy.ledger import Ledger, default_workspace, fingerprint
+from prism_core.privacy.ledger.book import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from prism_core.data.big import BigTable
     from prism_core.data.tables import RawTable
-    from prism_core.privacy.ledger import Ledger
 
 OVERRULED = "although_charged"
 """The entry of a configuration's [table], and the option, by which the curator overrules."""
@@ -54,7 +54,8 @@ def check_public(
         where = "were loaded as private before"
     else:
         folder = default_workspace() if workspace is None else workspace
-        assets = fingerprint.assets_of(folder, found)
+        charges = Ledger(folder).charges() if (folder / FILE).is_file() else None
+        assets = fingerprint.assets_of(folder, found, charges)
         if assets:
             where = f"were charged as private, under {', '.join(f'“{name}”' for name in assets)}"
     if where:
@@ -67,12 +68,19 @@ def check_public(
     return found
 
 
-def remember_private(ledger: Ledger, asset: str, raw: RawTable | BigTable) -> None:
-    """Remember what is charged to an asset, so that it does not pass for public later.
+def remember_private(ledger: Ledger, asset: str, raw: RawTable | BigTable, plan: str = "") -> None:
+    """Remember what is to be charged to an asset, so that it does not pass for public later.
 
-    Spends nothing: what is remembered of the rows stays in the workspace, under its key.
+    It counts once a charge of the plan follows. Spends nothing: what is remembered of the rows
+    stays in the workspace, under its key.
+
+    Args:
+        ledger: the workspace's ledger.
+        asset: the name the rows are to be charged under.
+        raw: the rows.
+        plan: SHA-256 of the plan that is to be charged; "" counts at once.
 
     Raises:
         LedgerError: when the workspace cannot be written.
     """
-    fingerprint.remember(ledger.path.parent, asset.strip(), marks(raw))
+    ledger.remember(asset, marks(raw), plan)

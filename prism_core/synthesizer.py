@@ -140,17 +140,17 @@ class PrismSynthesizer:
                 warnings.warn(earlier.sentence, LearningOwedWarning, stacklevel=2)
         rng = fresh_rng()
         encoded = encode_rows(self.schema, raw, public=False, rng=rng)
-        self._recognise(raw, encoded)
+        self._recognise(raw, encoded, plan.hash)
         self.release_ = release(
             plan, encoded, ledger=self.ledger, asset=self.asset, rng=rng,
             approval=None if approval is None else approval.approval,
         )  # fmt: skip
         return self
 
-    def _recognise(self, raw: RawTable, encoded: EncodedTable) -> None:
+    def _recognise(self, raw: RawTable, encoded: EncodedTable, plan: str) -> None:
         self.notice_ = ""
         if self.ledger is not None and self.asset.strip():
-            self.notice_ = recognise(self.ledger, self.asset, self.schema, raw, encoded)
+            self.notice_ = recognise(self.ledger, self.asset, self.schema, raw, encoded, plan)
         if self.notice_:
             warnings.warn(self.notice_, SameRowsWarning, stacklevel=3)
 

@@ -246,13 +246,19 @@ def encode_rows(
 
 
 def recognise(
-    ledger: Ledger, asset: str, schema: Schema, raw: RawTable | BigTable, table: Rows
+    ledger: Ledger,
+    asset: str,
+    schema: Schema,
+    raw: RawTable | BigTable,
+    table: Rows,
+    plan: str = "",
 ) -> str:
     """A warning for the curator's screen when these rows were charged under another name, or "".
 
-    They are remembered, too, as what does not pass for public later (`public_rows`). Under another
-    name only tables in memory are recognised. Spends nothing: what is remembered of the rows stays
-    in the workspace. Show the warning to the curator, and let nothing else depend on it.
+    They are remembered, too, for when a charge of the plan stands, as what does not pass for public
+    later (`public_rows`). Under another name only tables in memory are recognised. Spends nothing:
+    what is remembered of the rows stays in the workspace. Show the warning to the curator, and let
+    nothing else depend on it.
 
     Args:
         ledger: the workspace's ledger.
@@ -260,13 +266,14 @@ def recognise(
         schema: the declared domain.
         raw: all rows of the file.
         table: the same, encoded; with a person-ID column one random row per person.
+        plan: SHA-256 of the plan that is to be charged; "" counts at once.
     """
-    remember_private(ledger, asset, raw)
+    remember_private(ledger, asset, raw, plan)
     if not (isinstance(raw, RawTable) and isinstance(table, EncodedTable)):
         return ""
     if schema.person_id is not None:  # the draw would make the same file look new every time
         table = encode(schema.without_person(), raw)
-    return ledger.recognise(asset, table)
+    return ledger.recognise(asset, table, plan)
 
 
 def encode_holdout(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import access
-from dashboard.parts import asset, confirm
+from dashboard.parts import asset, confirm, public_claim
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -273,6 +273,7 @@ def _open(plan: HoldoutPlan) -> None:
     """Charge and open. No widget is touched in between, so no click can come between them."""
     state, subject = project(), inspection().subject
     ledger, name = asset.registered(plan.delta)
+    public_claim.remember(plan.hash, state.test)
     open_holdout(
         plan, subject.synthetic, subject.holdout, workspace=access.workspace(), ledger=ledger,
         asset=name, why=state.why, seed=state.seed if state.public else None,

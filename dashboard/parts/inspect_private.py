@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.parts import asset, confirm
+from dashboard.parts import asset, confirm, public_claim
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -156,6 +156,7 @@ def _run(plan: PrivatePlan) -> None:
     state, now = project(), inspection()
     subject = now.subject
     ledger, name = asset.registered(plan.delta)
+    public_claim.remember(plan.hash, state.test)
     noise = SeededNoise(generator(state.seed)) if state.public else SecureNoise()
     found = evaluate_private(
         plan, subject.synthetic, subject.holdout, ledger=ledger, asset=name,

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import access, worker
 from dashboard.keep import keep
-from dashboard.parts import asset, confirm, learning_step, rehearse_start
+from dashboard.parts import asset, confirm, learning_step, public_claim, rehearse_start
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
 from dashboard.rehearsing import scenario_of
@@ -245,6 +245,8 @@ def _own(table: Rows) -> None:
 def _start(plan: ComparatorPlan | ExternalPlan, table: Rows, ground: Ground | None) -> None:
     state = project()
     charged = None if ground is not None else asset.chosen()
+    if charged is not None:
+        public_claim.remember(plan.hash)
     rivals = state.rivals
     rivals.job = worker.compare(plan, table, charged, state.seed)
     rivals.attempt, rivals.message = rivals.attempt + 1, ""

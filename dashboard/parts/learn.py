@@ -222,7 +222,7 @@ def _button(plan: DomainPlan, *, covered: bool) -> None:
     ) and agreed:  # fmt: skip
         with mistakes():
             assert isinstance(state.raw, RawTable)  # see `section`
-            public_claim.remember()
+            public_claim.remember(plan.hash)
             state.learning.attempt += 1
             state.learning.message = ""
             state.learning.job = worker.learn(

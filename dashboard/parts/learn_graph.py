@@ -154,7 +154,7 @@ def _button(plan: GraphPlan, *, covered: bool) -> None:
     ) and agreed:  # fmt: skip
         with mistakes():
             assert state.schema is not None and state.raw is not None
-            public_claim.remember()
+            public_claim.remember(plan.hash)
             table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())
             state.blanket.attempt += 1
             state.blanket.message = ""

@@ -41,15 +41,20 @@ def check(
     return check_public(raw, private=state.private_marks, said=state.public_marks, how=how)
 
 
-def remember() -> None:
-    """Remember the open table, which is about to be charged; nothing where its rows are public.
+def remember(plan: str, raw: RawTable | BigTable | None = None) -> None:
+    """Remember rows that are about to be charged; nothing where they are public.
+
+    Args:
+        plan: SHA-256 of what is to be charged: it counts once that stands.
+        raw: the rows; the open table where None.
 
     Raises:
         LedgerError: when the workspace cannot be written.
     """
     state = project()
-    if not state.public and state.raw is not None:
-        remember_private(access.ledger(), state.asset, state.raw)
+    rows = state.raw if raw is None else raw
+    if not state.public and rows is not None:
+        remember_private(access.ledger(), state.asset, rows, plan)
 
 
 def refused(key: str, error: KnownPrivateError) -> None:

@@ -115,10 +115,10 @@ def _budget_left(state: Project, plan: Plan) -> bool:
     return asset.section(price.spent, price.spent.rho, plan.delta, "This release", prior=plan.prior)
 
 
-def _recognised(state: Project, table: Rows) -> str:
+def _recognised(state: Project, table: Rows, plan: Plan) -> str:
     """A notice for this screen when the same rows were charged under another name."""
     assert state.raw is not None and state.schema is not None
-    return recognise(access.ledger(), state.asset, state.schema, state.raw, table)
+    return recognise(access.ledger(), state.asset, state.schema, state.raw, table, plan.hash)
 
 
 def _start(state: Project, plan: Plan) -> None:
@@ -140,7 +140,7 @@ def _launch(state: Project, plan: Plan) -> None:
         raise PrismError(
             "The columns or the number of training rows changed. Open the page Data again."
         )
-    notice = "" if state.public else _recognised(state, table)
+    notice = "" if state.public else _recognised(state, table, plan)
     job = worker.start(
         plan, train, asset.chosen(), state.seed, state.usable(state.scenarios.others),
         key=state.key, name=state.name, approval=release_protocol.given(plan),

@@ -821,7 +821,7 @@ CATALOGUE = (
     # --- rows that are called public ---
     _one(
         "what was charged as private passes for public", "public_rows.py",
-        "        assets = fingerprint.assets_of(folder, found)\n",
+        "        assets = fingerprint.assets_of(folder, found, charges)\n",
         "        assets = ()\n",
         "unit/test_public_rows.py::test_what_was_charged_is_not_public_and_no_cell_is_said",
     ),
@@ -834,8 +834,18 @@ CATALOGUE = (
     ),
     _one(
         "a learned domain's rows are not remembered", "cli.py",
-        "        remember_private(ledger, asset, raw)\n", "        pass\n",
+        "        remember_private(ledger, asset, raw, plan.hash)\n", "        pass\n",
         "unit/test_public_rows.py::test_nor_does_that_of_learning_a_domain",
+    ),
+    _one(
+        "rows count as charged when the charge was refused", "privacy/ledger/fingerprint.py",
+        "if run is None or charges is None or run.charged(asset, charges):", "if True:",
+        "unit/test_remembered_rows.py::test_a_refused_release_leaves_no_notice",
+    ),
+    _one(
+        "an earlier charge of the plan stands for a refused run", "privacy/ledger/fingerprint.py",
+        "charge.plan == self.plan and charge.id > self.after", "charge.plan == self.plan",
+        "unit/test_remembered_rows.py::test_an_earlier_charge_of_the_same_plan_is_not_this_run",
     ),
     # --- files that others made ---
     _one(

@@ -46,7 +46,7 @@ from prism_core.privacy.ledger.records import (
 from prism_core.privacy.ledger.store import VERSION, Store, append
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from prism_core.data.encoding import EncodedTable
     from prism_core.privacy.accountants import Spent
@@ -234,8 +234,10 @@ class Ledger:
                 raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
             append(db, "corrections", charge, note.strip(), _who(), _now())
 
-    def recognise(self, asset: str, table: EncodedTable) -> str:
+    def recognise(self, asset: str, table: EncodedTable, plan: str = "") -> str:
         """A warning for the curator when these rows were charged under another name, else "".
+
+        What is remembered of these rows counts once a charge of the plan follows.
 
         Spends nothing: the rows' keyed fingerprint stays in the workspace. The warning depends
         on private rows: show it on the curator's screen, and let nothing else depend on it.
@@ -244,6 +246,7 @@ class Ledger:
             asset: its name; it need not be registered yet.
             table: all rows of the asset's file, before a holdout is set aside or one row per
                 person is drawn (`workspace.recognise`), so that the same file looks the same.
+            plan: SHA-256 of the plan that is to be charged; "" counts at once.
 
         Raises:
             LedgerError: when the asset has no name or the workspace cannot be written.
@@ -252,8 +255,26 @@ class Ledger:
             raise LedgerError("A data asset needs a name.", field="asset")
         with self._store.transaction() as db:
             known = find_asset(db, asset)
+            charges = all_charges(db)
         name = known[1].name if known else asset.strip()
-        return fingerprint.warning(name, fingerprint.recognise(self.path.parent, name, table))
+        run = _run_of(plan, charges)
+        folder = self.path.parent
+        others = fingerprint.recognise(folder, name, table, charges, run)
+        return fingerprint.warning(name, others)
+
+    def remember(self, asset: str, marks: Iterable[str], plan: str = "") -> None:
+        """Remember the marks of a table that is to be charged; they count once it is.
+
+        Args:
+            asset: its name.
+            marks: of the table, see `data.marks`; they stay in the workspace, under its key.
+            plan: SHA-256 of the plan that is to be charged; "" counts at once.
+
+        Raises:
+            LedgerError: when the workspace cannot be written.
+        """
+        run = _run_of(plan, self.charges() if plan else ())
+        fingerprint.remember(self.path.parent, asset.strip(), marks, run)
 
     def lacking(
         self, asset: str, events: Sequence[tuple[Event, str]]
@@ -372,6 +393,12 @@ class Ledger:
             "verification": found.to_dict(),
             "chain": [dict(zip(("kind", "row", "digest"), entry, strict=True)) for entry in chain],
         }
+
+
+def _run_of(plan: str, charges: Sequence[Charge]) -> fingerprint.Run | None:
+    """A run of a plan that is still to be charged."""
+    after = max((charge.id for charge in charges), default=0)
+    return fingerprint.Run(plan=plan, after=after) if plan else None
 
 
 def _check_whole(db: sqlite3.Connection) -> None:

@@ -2,8 +2,10 @@
 
 Fingerprints depend on private rows. They never leave the workspace, are not part of the ledger
 or of anything exported, and no run looks at them: a match becomes a sentence on the curator's
-screen, nothing else. The key keeps a copied fingerprint from being tried against guessed tables;
-whoever has the workspace has the key, too.
+screen, nothing else. They are written before the charge, with what tells the run they belong to
+(`Run`), and count once the ledger holds that run's charge: of a run that was refused or that
+measured nothing, nothing is said. The key keeps a copied fingerprint from being tried against
+guessed tables; whoever has the workspace has the key, too.
 """
 
 from __future__ import annotations
@@ -11,21 +13,48 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prism_core import files
 from prism_core.errors import LedgerError
+from prism_core.privacy.ledger.records import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from prism_core.data.encoding import EncodedTable
+    from prism_core.privacy.ledger.records import Charge
 
 KEY = "fingerprint.key"
 MEMORY = "fingerprints.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The run that rows are remembered for; holds nothing of them.
+
+    A run of the same plan under the same name that follows confirms it, too, whatever its rows: of
+    two runs that cannot be told apart a notice too many is better than one too few.
+
+    Attributes:
+        plan: SHA-256 of its plan.
+        after: number of the ledger's newest charge before it, 0 where there is none.
+    """
+
+    plan: str
+    after: int
+
+    def charged(self, asset: str, charges: Iterable[Charge]) -> bool:
+        """Whether a charge that counts stands for it."""
+        return any(
+            charge.counts and charge.plan == self.plan and charge.id > self.after
+            and canonical(charge.asset) == canonical(asset)
+            for charge in charges
+        )  # fmt: skip
 
 
 def fingerprint(table: EncodedTable, key: bytes) -> str:
@@ -49,29 +78,45 @@ def fingerprint(table: EncodedTable, key: bytes) -> str:
     return whole.hexdigest()
 
 
-def recognise(folder: Path, asset: str, table: EncodedTable) -> tuple[str, ...]:
-    """Remember the rows of `asset`; returns the other assets they were seen under before.
+def recognise(
+    folder: Path,
+    asset: str,
+    table: EncodedTable,
+    charges: Sequence[Charge] = (),
+    run: Run | None = None,
+) -> tuple[str, ...]:
+    """Remember the rows of `asset`; returns the other assets they were charged under before.
 
     Spends nothing; see `fingerprint`. The same is written whatever the rows are.
+
+    Args:
+        folder: the workspace.
+        asset: the name they are to be charged under.
+        table: the encoded rows.
+        charges: of the workspace's ledger.
+        run: that is to be charged; None counts at once.
 
     Raises:
         LedgerError: when the workspace cannot be written.
     """
     try:
         mark = fingerprint(table, secret(folder))
-        seen = [
-            (entry["asset"], entry["fingerprint"])
-            for entry in _lines(folder / MEMORY, "fingerprint")
-        ]
-        _append(folder / MEMORY, {"asset": asset, "fingerprint": mark})
+        seen = _charged(folder, "fingerprint", charges)
+        _append(folder / MEMORY, {"asset": asset, "fingerprint": mark}, run)
     except OSError:
         raise _failed() from None
     others = {name for name, known in seen if hmac.compare_digest(known, mark)} - {asset}
     return tuple(sorted(others))
 
 
-def remember(folder: Path, asset: str, marks: Iterable[str]) -> None:
+def remember(folder: Path, asset: str, marks: Iterable[str], run: Run | None = None) -> None:
     """Remember the marks of a table that is charged to `asset`; see `data.marks`.
+
+    Args:
+        folder: the workspace.
+        asset: the name it is to be charged under.
+        marks: of the table.
+        run: that is to be charged; None counts at once.
 
     Raises:
         LedgerError: when the workspace cannot be written.
@@ -79,15 +124,22 @@ def remember(folder: Path, asset: str, marks: Iterable[str]) -> None:
     try:
         key = secret(folder)
         for mark in sorted(marks):
-            _append(folder / MEMORY, {"asset": asset, "mark": _keyed(mark, key)})
+            _append(folder / MEMORY, {"asset": asset, "mark": _keyed(mark, key)}, run)
     except OSError:
         raise _failed() from None
 
 
-def assets_of(folder: Path, marks: Iterable[str]) -> tuple[str, ...]:
+def assets_of(
+    folder: Path, marks: Iterable[str], charges: Sequence[Charge] | None
+) -> tuple[str, ...]:
     """The assets that a table with one of these marks was charged to. Makes nothing.
 
     Spends nothing; the answer depends on the rows: it is for the curator's screen.
+
+    Args:
+        folder: the workspace.
+        marks: of the table.
+        charges: of its ledger; None where that is gone: then all that is remembered counts.
 
     Raises:
         LedgerError: when the workspace cannot be read.
@@ -97,7 +149,7 @@ def assets_of(folder: Path, marks: Iterable[str]) -> tuple[str, ...]:
     try:
         key = secret(folder)
         wanted = {_keyed(mark, key) for mark in marks}
-        known = [(entry["asset"], entry["mark"]) for entry in _lines(folder / MEMORY, "mark")]
+        known = _charged(folder, "mark", charges)
     except OSError:
         raise _failed() from None
     return tuple(sorted({asset for asset, mark in known if mark in wanted}))
@@ -136,17 +188,38 @@ def _failed() -> LedgerError:
     )
 
 
-def _lines(path: Path, kind: str) -> Iterable[dict[str, str]]:
-    """The entries of one kind."""
+def _charged(folder: Path, kind: str, charges: Sequence[Charge] | None) -> list[tuple[str, str]]:
+    """Assets and what is remembered of one kind, of runs whose charge stands."""
+    found: list[tuple[str, str]] = []
+    for entry in _lines(folder / MEMORY):
+        try:
+            asset, mark, run = str(entry["asset"]), str(entry[kind]), _run(entry)
+        except (KeyError, TypeError, ValueError):
+            continue  # another kind
+        if run is None or charges is None or run.charged(asset, charges):
+            found.append((asset, mark))
+    return found
+
+
+def _run(entry: dict[str, Any]) -> Run | None:
+    """The run of an entry; None for those from before runs were noted, which count."""
+    return Run(plan=str(entry["plan"]), after=int(entry["after"])) if "plan" in entry else None
+
+
+def _lines(path: Path) -> Iterable[dict[str, Any]]:
+    """Its entries."""
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             entry = json.loads(line)
-            yield {"asset": str(entry["asset"]), kind: str(entry[kind])}
-        except (ValueError, KeyError, TypeError):
-            continue  # another kind, or a line that a crash cut short
+        except ValueError:
+            continue  # a crash cut it short
+        if isinstance(entry, dict):
+            yield entry
 
 
-def _append(path: Path, entry: dict[str, str]) -> None:
-    files.append(path, f"\n{json.dumps(entry)}\n".encode())  # after a line that was cut short
+def _append(path: Path, entry: dict[str, Any], run: Run | None) -> None:
+    """After a line that was cut short."""
+    whole = entry if run is None else entry | {"plan": run.plan, "after": run.after}
+    files.append(path, f"\n{json.dumps(whole)}\n".encode())
