@@ -1,18 +1,69 @@
-"""What the commands that may charge an asset share: the seed's rule and the ledger."""
+"""What the commands that may charge an asset share: seed, ledger, limit of epsilon, warnings."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import ConfigError, PrivacyError
 
 if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
     from pathlib import Path
 
     from prism_core.config import RunConfig
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.prior import Prior
+
+
+def add_limit_option(parser: argparse.ArgumentParser, *, when: str = "") -> None:
+    """Add the option by which the workspace's maximum of epsilon is exceeded on purpose."""
+    parser.add_argument(
+        "--epsilon-above-limit", action="store_true", default=None,
+        help=f"{when}exceed the workspace's maximum epsilon ([limits] max_epsilon) on purpose; "
+        "every paper says so",
+    )  # fmt: skip
+
+
+def above_limit(
+    epsilon: float, arguments: argparse.Namespace, *, public: bool, said: float | None = None
+) -> float | None:
+    """The workspace's maximum where this epsilon exceeds it on purpose; None where it does not.
+
+    Public rows have no maximum: nobody is charged for them.
+
+    Raises:
+        BudgetError: when it is exceeded and that was not said, before any row is read.
+    """
+    from prism_core.privacy.ledger import default_workspace, rules
+
+    if public:
+        return None
+    return rules.above_limit(
+        epsilon, arguments.workspace or default_workspace(),
+        allowed=bool(arguments.epsilon_above_limit), said=said,
+    )  # fmt: skip
+
+
+def within_limit(config: RunConfig, arguments: argparse.Namespace) -> RunConfig:
+    """The configuration, whose budget says so where it exceeds the workspace's maximum.
+
+    Raises:
+        BudgetError: when it does and that was not said, before any row is read.
+    """
+    budget = config.budget
+    most = above_limit(
+        budget.epsilon, arguments, public=config.table.public, said=budget.above_limit
+    )
+    return replace(config, budget=replace(budget, above_limit=most))
+
+
+def say_warnings(warnings: Iterable[str]) -> None:
+    """What a plan warns of, on standard error; to be called before anything is charged."""
+    for warning in warnings:
+        sys.stderr.write(f"warning: {warning}\n")
 
 
 def check_seed(seed: int | None, *, public: bool) -> None:

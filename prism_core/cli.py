@@ -26,7 +26,14 @@ from prism_core import (
     verify_cli,
     what_if_cli,
 )
-from prism_core.charge_cli import check_seed, ledger_for, say_owed
+from prism_core.charge_cli import (
+    add_limit_option,
+    check_seed,
+    ledger_for,
+    say_owed,
+    say_warnings,
+    within_limit,
+)
 from prism_core.errors import ConfigError, PrismError
 
 if TYPE_CHECKING:
@@ -103,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument(
         "--replace", action="store_true", help="put this run in the place of the one in DIR"
     )
+    add_limit_option(learn)
+    add_limit_option(release)
     protocol_cli.add_option(release)
     report_cli.add_said(release, asset="--data-asset")
     release.set_defaults(run=_release)
@@ -155,6 +164,10 @@ def _add_plan(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401  (argpa
     plan.add_argument(
         "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
     )
+    plan.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="whose rules hold (default ~/.prism)"
+    )
+    add_limit_option(plan)
     plan.set_defaults(run=_plan)
     return plan
 
@@ -168,8 +181,9 @@ def _plan(arguments: argparse.Namespace) -> None:
     from prism_core.planning.design import design
     from prism_core.workspace import gather
 
-    config = configs.load(arguments.config)
-    inputs = gather(config)  # n has to be counted; the rows go no further
+    config = within_limit(configs.load(arguments.config), arguments)
+    # n has to be counted; the rows go no further
+    inputs = gather(config, arguments.workspace)
     facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
     if arguments.what_if is not None:
         _emit(arguments, *what_if_cli.side_by_side(arguments.what_if, config, facts))
@@ -267,22 +281,20 @@ def _learn(arguments: argparse.Namespace) -> None:
     from prism_core.runs import paid
     from prism_core.workspace import fresh_rng, read_rows
 
-    config = configs.load(arguments.config)
+    config = within_limit(configs.load(arguments.config), arguments)
     seed, out = arguments.seed, arguments.out
     check_seed(seed, public=config.table.public)
     if out.is_dir() or out.resolve() == config.table.schema.resolve():
         raise ConfigError("--out must name a new file for the learned schema.", field="out")
     writer.check_folder(out.parent)
     outline = load_outline(config.table.schema)
-    raw = read_rows(
-        config, config.table.train, arguments.workspace, columns=outline.header
-    )
+    raw = read_rows(config, config.table.train, arguments.workspace, columns=outline.header)
     plan = design_domain(
         outline, config.budget.epsilon, config.budget.delta, outline.persons or raw.rows,
         share=config.domain.share, delta_share=config.domain.delta_share,
+        above_limit=config.budget.above_limit,
     )  # fmt: skip
-    for warning in plan.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+    say_warnings(plan.warnings)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     if ledger is not None:
@@ -304,6 +316,7 @@ def _learn(arguments: argparse.Namespace) -> None:
         },
         "charge": found.charge,
         "stamp": found.stamp,
+        "warnings": list(plan.warnings),
     }  # fmt: skip
     text = (
         f"{found.stamp}: {count_text(len(outline.requests), 'column')} in {out} (epsilon "
@@ -319,7 +332,7 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core import config as configs
     from prism_core.synthesis.engine.cache import load_meanwhile
 
-    config = configs.load(arguments.config)
+    config = within_limit(configs.load(arguments.config), arguments)
     if arguments.engine is not None:
         config = replace(config, synthesis=replace(config.synthesis, engine=arguments.engine))
     load_meanwhile(config.synthesis)  # before the other imports, which take as long
@@ -334,6 +347,7 @@ def _release(arguments: argparse.Namespace) -> None:
     writer.check_target(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
+    say_warnings(plan.warnings)
     scenarios: list[tuple[Scenario, Plan]] = []
     if arguments.what_if is not None:  # before anything is spent
         facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
@@ -366,6 +380,7 @@ def _release(arguments: argparse.Namespace) -> None:
         "delta": made.plan.delta,
         "seconds": round(made.seconds),
         "stamp": made.stamp,
+        "warnings": list(made.plan.warnings),
     }
     text = (
         f"{made.stamp}: {len(made.table):,} rows in {arguments.out} (epsilon "

@@ -7,7 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.charge_cli import check_seed, ledger_for, say_owed
+from prism_core.charge_cli import (
+    above_limit,
+    add_limit_option,
+    check_seed,
+    ledger_for,
+    say_owed,
+    say_warnings,
+)
 from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError, PrivacyError
 
@@ -58,6 +65,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="that has the other package (or PRISM_COMPARATOR_PYTHON_DATASYNTHESIZER, _SMARTNOISE, "
         "_DPMM)",
     )  # fmt: skip
+    add_limit_option(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)
 
@@ -89,15 +97,19 @@ def _run_own(arguments: argparse.Namespace) -> None:
         rules.check("comparator", arguments.workspace or default_workspace())
     _check_out(arguments.out)
     writer.check_folder(arguments.out)
+    epsilon = config.budget.epsilon if arguments.epsilon is None else arguments.epsilon
+    most = above_limit(
+        epsilon, arguments, public=config.table.public, said=config.budget.above_limit
+    )
     inputs = gather(config, arguments.workspace, graph=False)
     plan = design_comparator(
-        arguments.method, inputs.schema, inputs.n,
-        config.budget.epsilon if arguments.epsilon is None else arguments.epsilon,
+        arguments.method, inputs.schema, inputs.n, epsilon,
         config.budget.delta if arguments.delta is None else arguments.delta,
-        degree=arguments.degree,
+        degree=arguments.degree, above_limit=most,
         rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
     )  # fmt: skip
     say_unchecked(config, inputs.schema)
+    say_warnings(plan.warnings)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)
     say_owed(ledger, asset, plan.schema.prior)

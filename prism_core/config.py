@@ -44,7 +44,7 @@ _KEYS: dict[str, dict[str, _Kind]] = {
     "task.further": {"name": "text", "weight": "number"},
     "budget": {
         "epsilon": "number", "delta": "number", "accountant": "text", "allocation": "text",
-        "shares": "section", "tilt": "number", "locks": "sections",
+        "shares": "section", "tilt": "number", "locks": "sections", "above_limit": "number",
     },
     "budget.shares": {
         "selection": "number", "choice": "number", "task": "number", "background": "number",
@@ -217,6 +217,8 @@ def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, A
         ]
     if budget.tilt != 1.0:
         document["budget"]["tilt"] = budget.tilt
+    if budget.above_limit is not None:
+        document["budget"]["above_limit"] = budget.above_limit
     document["budget"]["shares"] = _plain(
         budget.shares, ("selection", "choice", "task", "background")
     )

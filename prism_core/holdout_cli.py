@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import private_cli
-from prism_core.charge_cli import check_seed
+from prism_core.charge_cli import above_limit, add_limit_option, check_seed, say_warnings
 from prism_core.errors import ConfigError
 from prism_core.planning.words import count_text
 
@@ -65,6 +65,7 @@ def _add_open(ways: Any) -> argparse.ArgumentParser:  # noqa: ANN401
         "--although-charged", action="store_true",
         help="these public rows are public although they were charged here before",
     )  # fmt: skip
+    add_limit_option(command)
     command.set_defaults(run=_open)
     return command
 
@@ -103,6 +104,7 @@ def _open(arguments: argparse.Namespace) -> None:
     config = private_cli.config_of(folder)
     public = private_cli.is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
+    most = above_limit(arguments.epsilon, arguments, public=public)
     key = secrets.token_bytes(32)
     raw = private_cli.opened(arguments.holdout, folder, arguments, public=public)
     holdout = _encoded(raw, folder, key, public=public)
@@ -110,10 +112,9 @@ def _open(arguments: argparse.Namespace) -> None:
         folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.epsilon,
         private_cli.delta_of(folder) if arguments.delta is None else arguments.delta,
         answers=arguments.answers, tolerance=arguments.tolerance, questions=arguments.questions,
-        release=str(folder.certificate.get("plan_sha256", "")),
+        release=str(folder.certificate.get("plan_sha256", "")), above_limit=most,
     )  # fmt: skip
-    if plan.warning:
-        sys.stderr.write(f"warning: {plan.warning}\n")
+    say_warnings(plan.warnings)
     ledger, asset = private_cli.ledger_of(arguments, config, plan.delta, public=public)
     private_cli.remember(ledger, asset, raw, plan.hash)
     session = open_holdout(

@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.charge_cli import (
+    add_limit_option,
+    check_seed,
+    ledger_for,
+    say_warnings,
+    within_limit,
+)
 from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError
 
@@ -37,6 +43,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     learn.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    add_limit_option(learn)
     learn.add_argument("--json", action="store_true", help="print JSON")
     learn.set_defaults(run=_run)
 
@@ -54,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from prism_core.structure import formats
     from prism_core.workspace import fresh_rng, gather, ready
 
-    config = configs.load(arguments.config)
+    config = within_limit(configs.load(arguments.config), arguments)
     seed, out = arguments.seed, arguments.out
     check_seed(seed, public=config.table.public)
     _check_out(out)
@@ -63,10 +70,10 @@ def _run(arguments: argparse.Namespace) -> None:
     plan = design_graph(
         inputs.schema, config.task.target, config.budget.epsilon, config.budget.delta, inputs.n,
         share=config.graph.share, members=config.graph.members,
+        above_limit=config.budget.above_limit,
     )  # fmt: skip
     say_unchecked(config, inputs.schema)
-    for warning in plan.warnings:
-        sys.stderr.write(f"warning: {warning}\n")
+    say_warnings(plan.warnings)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     if arguments.exact:
         table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
@@ -87,7 +94,7 @@ def _run(arguments: argparse.Namespace) -> None:
             _put(text, out)
     if arguments.exact:
         _put(formats.write(found.dag, "node-link"), out)
-    document = _document(found, out)
+    document = _document(found, out) | {"warnings": list(plan.warnings)}
     text = _text(found, plan, out)
     dumped = json.dumps(document, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(f"{dumped if arguments.json else text}\n")

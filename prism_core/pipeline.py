@@ -279,8 +279,10 @@ def price_of(plan: Plan) -> Price:
     """
     if plan.budget.accountant not in CHARGEABLE:  # for public rows; the ledger refuses it
         return Price(
-            spent=plan.spent, events=plan.events, plan=plan.hash, accountant=plan.budget.accountant
-        )
+            spent=plan.spent, events=plan.events, plan=plan.hash,
+            accountant=plan.budget.accountant, declared=plan.budget.epsilon,
+            above_limit=plan.budget.above_limit,
+        )  # fmt: skip
     # The rho of a pld plan's events lies above it, and is charged. A private regression's part
     # of delta is gone before epsilon becomes rho; the ledger adds that part up from the event.
     delta = plan.delta - failure(plan.events)
@@ -288,7 +290,8 @@ def price_of(plan: Plan) -> Price:
     return Price(
         spent=replace(plan.spent, rho=max(plan.spent.rho, whole)), events=plan.events,
         plan=plan.hash, accountant=plan.budget.accountant, prior=plan.prior,
-        whole=plan.guarantee.epsilon,
+        whole=plan.guarantee.epsilon, declared=plan.budget.epsilon,
+        above_limit=plan.budget.above_limit,
     )  # fmt: skip
 
 

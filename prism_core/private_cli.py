@@ -7,7 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from prism_core.charge_cli import check_seed, ledger_for
+from prism_core.charge_cli import (
+    above_limit,
+    add_limit_option,
+    check_seed,
+    ledger_for,
+    say_warnings,
+)
 from prism_core.errors import ConfigError, PrivacyError
 
 if TYPE_CHECKING:
@@ -51,6 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--although-charged", action="store_true", default=None,
         help="with --private: these public rows are public although they were charged here before",
     )  # fmt: skip
+    add_limit_option(parser, when="with --private: ")
     parser.add_argument(
         "--out", type=Path, metavar="FILE",
         help="with --private: where to write them (default: DIR-private-evaluation.json)",
@@ -70,6 +77,7 @@ def check_unused(arguments: argparse.Namespace) -> None:
         "seed",
         "holdout_public",
         "although_charged",
+        "epsilon_above_limit",
         "out",
     ):
         if getattr(arguments, name) is not None:
@@ -100,6 +108,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     config = config_of(folder)
     public = is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
+    most = above_limit(arguments.private, arguments, public=public)
     with _written(arguments.out, folder) as out:
         rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
         raw = opened(arguments.holdout, folder, arguments, public=public)
@@ -108,8 +117,9 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
             folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
             delta_of(folder) if arguments.delta is None else arguments.delta,
             release=str(folder.certificate.get("plan_sha256", "")),
-            as_classes=arguments.classes,
+            as_classes=arguments.classes, above_limit=most,
         )  # fmt: skip
+        say_warnings(plan.warnings)
         ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
         remember(ledger, asset, raw, plan.hash)
         with paid.room(ledger, paid.SMALL) as room:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import foreign
+from prism_core.charge_cli import add_limit_option, say_warnings, within_limit
 from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError
 
@@ -44,6 +45,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     protocol.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    add_limit_option(protocol)
     protocol.add_argument("--json", action="store_true", help="print JSON")
     protocol.set_defaults(run=_protocol)
     approve = commands.add_parser(
@@ -109,10 +111,11 @@ def _protocol(arguments: argparse.Namespace) -> None:
     from prism_core.bundle import protocol
     from prism_core.workspace import gather, plan_for
 
-    config = configs.load(arguments.config)
+    config = within_limit(configs.load(arguments.config), arguments)
     inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
     plan = plan_for(config, inputs)
     say_unchecked(config, inputs.schema)
+    say_warnings(plan.warnings)
     asset = config.asset
     balance, earlier = _standing(config, plan, arguments.workspace)
     made = protocol.Protocol(
@@ -121,7 +124,9 @@ def _protocol(arguments: argparse.Namespace) -> None:
         rehearsal=rehearsal_from(arguments.rehearsal),
     )  # fmt: skip
     protocol.write(made, arguments.out)
-    document = {"out": str(arguments.out), "plan_sha256": plan.hash}
+    document = {
+        "out": str(arguments.out), "plan_sha256": plan.hash, "warnings": list(plan.warnings),
+    }  # fmt: skip
     text = f"protocol of plan {plan.hash[:12]} in {arguments.out}; nothing was spent"
     _say(arguments, document, text)
 

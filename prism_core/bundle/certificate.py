@@ -136,6 +136,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
                  **targets_dict(plan.several)},
         "schema_provenance": plan.schema.provenance,
         "schema_provenance_text": plan.schema.provenance_text,
+        **({"warnings": list(plan.warnings)} if plan.warnings else {}),
         **_opened(plan),
         "domain": _learned(plan.schema.prior),
         **_grouped(plan),

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _SAME = {
     "people": "n", "task.target": "target", "task.regime": "regime", "budget.epsilon": "epsilon",
     "budget.delta": "delta", "budget.accountant": "accountant", "budget.tilt": "tilt",
-    "budget.allocation": "allocation", "synthesis.model": "model",
+    "budget.above_limit": "above_limit", "budget.allocation": "allocation",
+    "synthesis.model": "model",
     "synthesis.sampling": "sampling", "synthesis.iterations": "iterations",
     "synthesis.pairs": "pairs",
 }  # fmt: skip

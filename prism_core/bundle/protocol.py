@@ -19,7 +19,7 @@ from prism_core.errors import ConfigError
 from prism_core.markdown import plain
 from prism_core.pipeline import price_of
 from prism_core.planning.approval import Approval
-from prism_core.planning.meaning import Meaning, meaning
+from prism_core.planning.meaning import WARNINGS, Meaning, meaning
 from prism_core.planning.statement import statement
 from prism_core.planning.summary import lines
 from prism_core.planning.words import (
@@ -137,7 +137,8 @@ class Protocol:
     def sections(self) -> tuple[Section, ...]:
         """The document, part by part."""
         return (
-            self._status(), self._plan(), *self._opened(), self._budget(), *_risk(self._meaning),
+            self._status(), self._plan(), *self._warned(), *self._opened(), self._budget(),
+            *_risk(self._meaning),
             *self._rehearsed(),
             Section(title="What will be released", items=self.released),
             Section(title="What will not", items=self.withheld),
@@ -233,6 +234,11 @@ class Protocol:
             paragraphs=(plain(statement(task, plan.dag, features)),),
             header=("what", "value"), rows=tuple(rows),
         )  # fmt: skip
+
+    def _warned(self) -> tuple[Section, ...]:
+        """What has to be known before this plan is approved; nothing where there is nothing."""
+        found = self.plan.warnings
+        return (Section(title=WARNINGS, items=tuple(map(plain, found))),) if found else ()
 
     def _opened(self) -> tuple[Section, ...]:
         """What opened the rows before the plan; nothing where nothing did."""

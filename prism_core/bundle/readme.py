@@ -26,7 +26,7 @@ from prism_core.bundle.report_said import LABELS
 from prism_core.data.code_groups import grouped
 from prism_core.data.looks import sentences
 from prism_core.markdown import plain
-from prism_core.planning.meaning import meaning
+from prism_core.planning.meaning import WARNINGS, meaning
 from prism_core.planning.statement import statement
 from prism_core.planning.targets import features_for
 from prism_core.planning.words import count_text, error_text, small, up
@@ -71,6 +71,7 @@ def readme(plan: Plan, facts: Facts, files: Collection[str]) -> str:
         *_stamp(facts),
         _use(plan),
         *_said(facts),
+        *_warned(plan),
         _features(plan),
         _preserved(plan),
         _privacy(plan, facts),
@@ -112,6 +113,12 @@ def _said(facts: Facts) -> list[str]:
     """Who releases it and why, where the curator said so before the run."""
     lines = [f"- {LABELS[name][0]}: {plain(text)}" for name, text in facts.said.to_dict().items()]
     return ["## Who releases it, and why\n\n" + "\n".join(lines)] if lines else []
+
+
+def _warned(plan: Plan) -> list[str]:
+    """What the curator was warned of before the run, where there was anything."""
+    lines = [f"- {plain(warning)}" for warning in plan.warnings]
+    return [f"## {WARNINGS}\n\n" + "\n".join(lines)] if lines else []
 
 
 def _features(plan: Plan) -> str:

@@ -29,7 +29,7 @@ from prism_core.evaluation.number_words import three
 from prism_core.markdown import pieces
 from prism_core.planning.bounds import bounds
 from prism_core.planning.deployments import DEPLOYMENTS, NOT_COMPARABLE
-from prism_core.planning.meaning import meaning
+from prism_core.planning.meaning import WARNINGS, meaning
 from prism_core.planning.scenario import figures
 from prism_core.planning.statement import statement
 from prism_core.planning.summary import PlanLine, lines
@@ -93,7 +93,7 @@ def report(
     return _environment().get_template("report.html").render(
         plan=plan, facts=facts, certificate=certificate(stages, facts), extras=extras,
         rehearsal=facts.stamp == REHEARSAL, meaning=meaning(plan),
-        opened=sentences(plan.schema.looks), said=said,
+        opened=sentences(plan.schema.looks), said=said, warned=WARNINGS,
         why=statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
         outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
         budget=_bars(spent), pools=_pools(spent), bounds=bounds(plan), most_bars=MOST_BARS,

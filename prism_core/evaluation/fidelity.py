@@ -87,9 +87,7 @@ class Comparison:
             return self.row(name, subject, None, None)
         found = variation(self.synthetic, self.real, clique)
         ceiling = variation(*self.reference, clique).distance * unit if self.reference else None
-        return self.row(
-            name, subject, found.distance * unit, ceiling, floor=found.by_chance * unit
-        )
+        return self.row(name, subject, found.distance * unit, ceiling, floor=found.by_chance * unit)
 
     def mean(self, name: str, subject: str, rows: Sequence[MetricRow]) -> MetricRow:
         """The mean of rows, each part where all have it."""
@@ -220,9 +218,7 @@ def pair_rows(comparison: Comparison, distances: PairTv) -> list[MetricRow]:
         note = "There is only one column, so there are no pairs."
         return [comparison.row("tv_2way", "mean over pairs", None, None, note)]
     upper = np.triu_indices(size, k=1)
-    values, chance = (
-        np.array(matrix)[upper] for matrix in (distances.matrix, distances.by_chance)
-    )
+    values, chance = (np.array(matrix)[upper] for matrix in (distances.matrix, distances.by_chance))
     worst = int((values - chance).argmax())
     i, j = int(upper[0][worst]), int(upper[1][worst])
     mean_ceiling = worst_ceiling = None

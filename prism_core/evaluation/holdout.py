@@ -126,7 +126,10 @@ def open_holdout(
             field="ledger",
         )
     key = secrets.token_bytes(32) if key is None else key
-    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
+    price = Price(
+        spent=plan.spent, events=plan.events, plan=plan.hash, declared=plan.epsilon,
+        above_limit=plan.above_limit,
+    )  # fmt: skip
     place = state.make(workspace)
     try:
         with charging(
@@ -258,6 +261,7 @@ def status(session: Session) -> dict[str, Any]:
         "tolerance": plan.tolerance,
         "answers": plan.answers,
         "answers_left": session.left,
+        **({"warnings": list(plan.warnings)} if plan.warnings else {}),
         "questions_asked": session.count,
         "questions_most": plan.questions,
         "noise_in_a_comparison": plan.comparing_error,

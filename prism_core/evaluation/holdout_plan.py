@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
 from prism_core.privacy.accountants import accountant
+from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.sparse_vector import SparseVector
@@ -54,6 +55,7 @@ class HoldoutPlan:
         questions: most questions, None for no limit.
         release: SHA-256 of the plan of the release whose rows are trained on.
         scales: of the noise, with the number of answers from the held-out rows.
+        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     schema: Schema = field(repr=False)
@@ -65,6 +67,7 @@ class HoldoutPlan:
     questions: int | None
     release: str
     scales: SparseVector
+    above_limit: float | None = None
 
     @property
     def answers(self) -> int:
@@ -114,6 +117,12 @@ class HoldoutPlan:
             "epsilon or the tolerance, ask for fewer answers, or keep more rows aside."
         )
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the curator; they follow from the plan alone."""
+        found = about_budget(self.epsilon, self.delta, self.n, above_limit=self.above_limit)
+        return (*found, self.warning) if self.warning else found
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; holds no fact about the rows but their number."""
         return {
@@ -127,6 +136,7 @@ class HoldoutPlan:
             "units": UNITS,
             "release_plan_sha256": self.release,
             "pure_epsilon": self.scales.pure_epsilon,
+            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
             "events": [event_dict(event) for event in self.events],
         }
 
@@ -154,6 +164,7 @@ def design_holdout(
     tolerance: float = TOLERANCE,
     questions: int | None = None,
     release: str = "",
+    above_limit: float | None = None,
 ) -> HoldoutPlan:
     """The plan of a session. Spends nothing and reads no row.
 
@@ -167,6 +178,7 @@ def design_holdout(
         tolerance: how far apart both sides may be, as a share of a metric's range.
         questions: most questions, None for no limit; privacy needs none.
         release: SHA-256 of the plan of the release.
+        above_limit: the workspace's maximum of epsilon that is exceeded on purpose, if one is.
 
     Raises:
         BudgetError, TaskError, PrivacyError: naming what is allowed.
@@ -181,7 +193,7 @@ def design_holdout(
     return HoldoutPlan(
         schema=schema, target=target, n=n, epsilon=epsilon, delta=delta,
         tolerance=float(tolerance), questions=questions, release=release,
-        scales=_scales(rho, answers),
+        scales=_scales(rho, answers), above_limit=above_limit,
     )  # fmt: skip
 
 

@@ -218,7 +218,7 @@ def _document(session: Session) -> dict[str, Any]:
         "plan": {
             "target": plan.target, "n": plan.n, "epsilon": plan.epsilon, "delta": plan.delta,
             "answers": plan.answers, "tolerance": plan.tolerance, "questions": plan.questions,
-            "release": plan.release,
+            "release": plan.release, "above_limit": plan.above_limit,
         },
         "plan_sha256": plan.hash,
         "charge": session.charge,
@@ -245,6 +245,7 @@ def _session(place: Path, document: dict[str, Any]) -> Session:
         schema_io.from_dict(document["schema"]), kept["target"], kept["n"], kept["epsilon"],
         kept["delta"], answers=kept["answers"], tolerance=kept["tolerance"],
         questions=kept["questions"], release=kept["release"],
+        above_limit=kept.get("above_limit"),
     )  # fmt: skip
     if plan.hash != document["plan_sha256"]:
         raise ValueError("plan")

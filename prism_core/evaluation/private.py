@@ -128,6 +128,7 @@ class PrivateEvaluation:
             },
             "charge": self.charge,
             "plan_sha256": self.plan.hash,
+            **({"warnings": list(self.plan.warnings)} if self.plan.warnings else {}),
             "plan": self.plan.to_dict(),
         }  # fmt: skip
 
@@ -169,7 +170,10 @@ def evaluate_private(
     source = noise or SecureNoise()
     _check(plan, synthetic, holdout, source)
     step = (_numeric_step if plan.numeric else _class_step)(plan, synthetic)
-    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
+    price = Price(
+        spent=plan.spent, events=plan.events, plan=plan.hash, declared=plan.epsilon,
+        above_limit=plan.above_limit,
+    )  # fmt: skip
     with charging(
         "evaluation", price, ledger, asset, public=holdout.public, noise=source,
         why=why or "private evaluation",

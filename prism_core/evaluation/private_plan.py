@@ -13,6 +13,7 @@ from prism_core.errors import BudgetError, PrivacyError, TaskError
 from prism_core.evaluation.learners import check_learners
 from prism_core.evaluation.target import by_squared_loss, learners_of
 from prism_core.privacy.accountants import accountant
+from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.events import GaussianEvent, event_dict
 
@@ -40,6 +41,8 @@ KNOWN_SHARE = 0.1
 _WIDEST = 1e100
 """Widest declared range of a numeric target: beyond 1e154 a squared error is infinite."""
 
+_ROUGH = 0.1  # an AUC with an error beyond this tells nobody anything
+_TOO_ROUGH = 0.5  # so is an RMSE that could be half as large again
 _HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
 
 
@@ -60,6 +63,7 @@ class PrivatePlan:
             target one for the sum of squared errors, one for that of the mean and, where it may be
             missing, one for the rows that have it.
         numeric: whether the target is predicted by squared loss.
+        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     schema: Schema
@@ -72,6 +76,27 @@ class PrivatePlan:
     classes: tuple[int, ...]
     events: tuple[GaussianEvent, ...]
     numeric: bool = False
+    above_limit: float | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the curator; they follow from the plan alone."""
+        found = about_budget(self.epsilon, self.delta, self.n, above_limit=self.above_limit)
+        if self.numeric:
+            if 1.96 * self.expected_rmse_error() / 0.1 > _TOO_ROUGH:
+                found += (
+                    "At this epsilon an RMSE of a tenth of the range would drown in its noise. "
+                    "Raise epsilon, or keep more rows aside.",
+                )
+            return found
+        error = 1.96 * self.expected_auc_error()
+        if self.classes and error > _ROUGH:
+            found += (
+                f"At this epsilon the AUC would come with an error of ± {error:.3f}: that says "
+                "next to nothing, and where the noise hides a whole class there is no AUC at all, "
+                "though it is paid for. Raise epsilon, or keep more rows aside.",
+            )
+        return found
 
     @property
     def spent(self) -> Spent:
@@ -120,6 +145,7 @@ class PrivatePlan:
             **how,
             "classes": list(self.classes),
             "release_plan_sha256": self.release,
+            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
             "events": [event_dict(event) for event in self.events],
         }
 
@@ -141,6 +167,7 @@ def design_private(
     learner: str | None = None,
     release: str = "",
     as_classes: bool = False,
+    above_limit: float | None = None,
 ) -> PrivatePlan:
     """The plan for a private evaluation. Spends nothing and reads no row.
 
@@ -154,6 +181,7 @@ def design_private(
         release: SHA-256 of the plan of the release.
         as_classes: tell the bins of a numeric target apart as classes (AUC and accuracy) instead
             of predicting its value (R^2 and RMSE).
+        above_limit: the workspace's maximum of epsilon that is exceeded on purpose, if one is.
 
     Raises:
         BudgetError, TaskError, PrivacyError, EvaluationError: naming what is allowed.
@@ -188,6 +216,7 @@ def design_private(
     return PrivatePlan(
         schema=schema, target=target, learner=learner, epsilon=epsilon, delta=delta, n=n,
         release=release, classes=classes, events=events, numeric=numeric,
+        above_limit=above_limit,
     )  # fmt: skip
 
 

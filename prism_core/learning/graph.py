@@ -88,7 +88,10 @@ def learn_graph(
     source = noise or SecureNoise()
     guard(table, source)
     check_fits(table, plan.schema, plan.n)
-    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
+    price = Price(
+        spent=plan.spent, events=plan.events, plan=plan.hash, declared=plan.epsilon,
+        above_limit=plan.above_limit,
+    )  # fmt: skip
     with charging(
         "graph", price, ledger, asset, public=table.public, noise=source,
         why=why or f"learning the blanket of {plan.target}",

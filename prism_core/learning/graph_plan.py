@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
 from prism_core.privacy.accountants import accountant
+from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
@@ -49,6 +50,7 @@ class GraphPlan:
         members: most columns in the blanket; as many rounds are paid for.
         event: the rounds of the exponential mechanism.
         warnings: sentences for the curator.
+        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     schema: Schema
@@ -60,6 +62,7 @@ class GraphPlan:
     members: int
     event: ExponentialEvent
     warnings: tuple[str, ...] = ()
+    above_limit: float | None = None
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -138,6 +141,7 @@ class GraphPlan:
             "threshold": self.threshold,
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
+            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
         }
 
     @cached_property
@@ -157,6 +161,7 @@ def design_graph(
     *,
     share: float = SHARE,
     members: int = MEMBERS,
+    above_limit: float | None = None,
 ) -> GraphPlan:
     """The plan for learning the blanket of a target. Spends nothing and reads no row.
 
@@ -171,6 +176,7 @@ def design_graph(
         n: number of training rows (persons); public.
         share: of what is left of rho; above 0 and below 1.
         members: most columns in the blanket. Fewer candidates make fewer rounds.
+        above_limit: the workspace's maximum of epsilon that is exceeded on purpose, if one is.
 
     Raises:
         BudgetError, TaskError, PrivacyError: naming the field and what is allowed.
@@ -190,7 +196,8 @@ def design_graph(
     )
     plan = GraphPlan(
         schema=schema, target=target, epsilon=epsilon, delta=delta, n=n, share=share,
-        members=rounds, event=event,
+        members=rounds, event=event, above_limit=above_limit,
+        warnings=about_budget(epsilon, delta, n, above_limit=above_limit),
     )  # fmt: skip
     if plan.threshold < _POOR:
         return plan
@@ -198,7 +205,7 @@ def design_graph(
         f"Only columns whose association with {target} is above {plan.threshold:.2f} (of 1) stand "
         "out of the noise. Raise epsilon or the share, ask for fewer members, or draw the graph."
     )
-    return replace(plan, warnings=(warning,))
+    return replace(plan, warnings=(*plan.warnings, warning))
 
 
 def _check(schema: Schema, target: str, epsilon: float, n: int, share: float, members: int) -> None:

@@ -89,7 +89,10 @@ def learn_domain(
     guard_rows(source, public=public)
     rows = _rows(plan, raw, rng)
     learned: list[Column] = []
-    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash)
+    price = Price(
+        spent=plan.spent, events=plan.events, plan=plan.hash, declared=plan.epsilon,
+        above_limit=plan.above_limit,
+    )  # fmt: skip
     with charging(
         "domain", price, ledger, asset, public=public, noise=source,
         why=why or "learning the domain",

@@ -16,6 +16,7 @@ from prism_core.errors import BudgetError, PrivacyError
 from prism_core.learning.quantiles import outside
 from prism_core.learning.requests import CategoryRequest, NumericRequest
 from prism_core.privacy.accountants import accountant
+from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent, event_dict
@@ -51,6 +52,7 @@ class DomainPlan:
         share: of the whole rho that goes into learning.
         events: one for each request, in order.
         warnings: sentences for the curator.
+        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     outline: Outline
@@ -60,6 +62,7 @@ class DomainPlan:
     share: float
     events: tuple[DomainEvent, ...]
     warnings: tuple[str, ...] = ()
+    above_limit: float | None = None
 
     @cached_property
     def spent(self) -> Spent:
@@ -138,6 +141,7 @@ class DomainPlan:
             "person_id": self.outline.person_id,
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
+            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
         }
 
     @cached_property
@@ -155,6 +159,7 @@ def design_domain(
     *,
     share: float = SHARE,
     delta_share: float = DELTA_SHARE,
+    above_limit: float | None = None,
 ) -> DomainPlan:
     """The plan for learning a domain from n rows. Spends nothing and reads no row.
 
@@ -171,6 +176,7 @@ def design_domain(
         share: of rho (of what is left of it), for learning; above 0 and below 1.
         delta_share: of delta, for all stable histograms together; above 0 and below 1. Unused
             when no categories are learned.
+        above_limit: the workspace's maximum of epsilon that is exceeded on purpose, if one is.
 
     Raises:
         BudgetError: naming the field and what is allowed.
@@ -192,7 +198,11 @@ def design_domain(
     events = tuple(_event(request, amount, failing, n) for request in requests)
     return DomainPlan(
         outline=outline, epsilon=epsilon, delta=delta, n=n, share=share, events=events,
-        warnings=_warnings(requests, events, n),
+        above_limit=above_limit,
+        warnings=(
+            *about_budget(epsilon, delta, n, above_limit=above_limit),
+            *_warnings(requests, events, n),
+        ),
     )  # fmt: skip
 
 

@@ -10,10 +10,10 @@ from prism_core.planning.words import error_text
 if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
 
-LARGE_ERROR = 0.5
+LARGE_ERROR = 1.0
 """Mean expected l1 error of the task marginals, over n, above which the curator is told.
 
-A choice, from no theorem: the noise then comes to more than half of the rows.
+The noise then comes to more than there are rows.
 """
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.planning.adaptive import ROUNDS_SHARE
 from prism_core.planning.automatic import settled
 from prism_core.planning.background_pool import background_queries, forest_for, ties_pay
 from prism_core.planning.calibration import calibrated
+from prism_core.planning.cautions import cautions
 from prism_core.planning.frame import Frame
 from prism_core.planning.numeric import Products, check_numeric, fine, products
-from prism_core.planning.opening import check_any_s, check_prior, delta_of, idle_locks
+from prism_core.planning.opening import check_any_s, check_prior, delta_of
 from prism_core.planning.plan import Plan
 from prism_core.planning.selection_pool import selections_of
 from prism_core.planning.size import size_of
@@ -28,13 +29,11 @@ from prism_core.planning.task_pool import (
     check_products,
     joint_cells,
     may_grow,
-    no_rounds,
     rounds_for,
     star_and_rounds,
     task_queries,
     triples_for,
 )
-from prism_core.planning.wide import crowded
 from prism_core.planning.workload import one_ways
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def design(
     synthesis = synthesis or Synthesis()
     check_model(task, synthesis)
     aims_of(schema, task, dag)  # its mistakes come before those of the budget
-    delta, warnings = delta_of(budget, n)
+    delta = delta_of(budget, n)
     task = settled(schema, task, budget, n, delta)
     known = aims_of(schema, task, dag)
     final = known is not None
@@ -85,7 +84,7 @@ def design(
     )  # fmt: skip
     if not final:
         check_any_s(frame)
-    return _plan(frame, warnings, final=final)
+    return _plan(frame, final=final)
 
 
 def with_features(plan: Plan, s: Sequence[str], further: Sequence[Sequence[str]] = ()) -> Plan:
@@ -101,7 +100,7 @@ def with_features(plan: Plan, s: Sequence[str], further: Sequence[Sequence[str]]
         n=plan.n, delta=plan.delta, dag=plan.dag,
         aims=with_s(plan.task, plan.schema, (s, *further)),
     )  # fmt: skip
-    return _plan(frame, delta_of(plan.budget, plan.n)[1], final=True)
+    return _plan(frame, final=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +144,7 @@ class _Workload:
         )  # fmt: skip
 
 
-def _plan(frame: Frame, warnings: tuple[str, ...], *, final: bool) -> Plan:
+def _plan(frame: Frame, *, final: bool) -> Plan:
     known = _Workload.of(frame)
     adaptive = None if known.joint else rounds_for(frame, known.s)
     triples = None if known.joint else triples_for(frame, known.s, known.cliques)
@@ -176,12 +175,7 @@ def _plan(frame: Frame, warnings: tuple[str, ...], *, final: bool) -> Plan:
         frame, known.cliques, tree, three, other_joint=0 if final else known.other_joint,
         grows=adaptive is not None or (not final and may_grow(frame)), final=final,
     )  # fmt: skip
-    warnings = (
-        *warnings, *idle_locks(frame, queries, shares, final=final),
-        *no_rounds(frame, known.s, joint=known.joint, adaptive=adaptive),
-        *known.squares.warnings, *crowded(frame.schema, queries),
-    )  # fmt: skip
-    return calibrated(
+    plan = calibrated(
         Plan(
             schema=frame.schema, task=frame.task, budget=frame.budget, synthesis=frame.synthesis,
             dag=frame.dag, n=frame.n, delta=frame.delta, total=frame.total, s=known.s,
@@ -189,6 +183,6 @@ def _plan(frame: Frame, warnings: tuple[str, ...], *, final: bool) -> Plan:
             further_selections=selections[1:], several=frame.aims if frame.task.further else (),
             tree=tree, tree_event=None if tree is None else tree.event, three_way=three,
             three_way_event=None if three is None else three.event, forecast=size,
-            warnings=warnings,
         )
     )  # fmt: skip
+    return replace(plan, warnings=cautions(plan, shares, known.squares))

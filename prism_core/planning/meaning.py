@@ -30,6 +30,9 @@ CURVE = (0.0, *(10.0 ** (step / 10.0) for step in range(-40, 1)))
 GUESSES = (2, 5, 10, 20, 50, 100, 1_000)
 """Guesses before the release, as 1 in N."""
 
+WARNINGS = "Warnings of this plan"
+"""Over them on every paper."""
+
 GUESS = 20
 """The guess that is shown first."""
 
@@ -117,6 +120,7 @@ class Meaning:
         tests: power at rates of false alarms.
         curve: the same at many rates, for drawing.
         limits: what is not protected.
+        warnings: of the plan.
     """
 
     epsilon: float
@@ -131,6 +135,7 @@ class Meaning:
     tests: tuple[Gain, ...]
     curve: tuple[Gain, ...]
     limits: tuple[Limit, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def factor(self) -> float:
@@ -187,6 +192,7 @@ class Meaning:
                 for test in self.tests
             ],
             "not_protected": [{"title": each.title, "text": each.text} for each in self.limits],
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
     def to_markdown(self, *, stamp: str = "") -> str:
@@ -205,6 +211,7 @@ class Meaning:
             f"A synthetic table was planned from the rows of {self.n:,} people, made for "
             f"predicting {plain(self.target)}. Protected is {self.unit}.",
             f"**{self.claim}**",
+            *self._warned(),
             self._guesses(),
             self._tests(),
             _deployments(self),
@@ -213,6 +220,10 @@ class Meaning:
             f"## How this was computed\n\n{self.basis}",
         ]
         return "\n\n".join(blocks) + "\n"
+
+    def _warned(self) -> list[str]:
+        lines = "\n".join(f"- {plain(warning)}" for warning in self.warnings)
+        return [f"## {WARNINGS}\n\n{lines}"] if lines else []
 
     def _guesses(self) -> str:
         rows = "\n".join(f"| {g.before_words} | {g.after_words} |" for g in self.guesses)
@@ -259,7 +270,7 @@ def meaning(plan: Plan, *, exact: bool | None = None) -> Meaning:
         epsilon=plan.guarantee.epsilon, delta=plan.delta, n=plan.n, unit=_unit(plan),
         learned=None if prior is None else prior.spent.epsilon, target=plan.task.target_text,
         loss=loss, trade=trade, guesses=(), limits=limits(plan, trade),
-        tests=gains[: len(RATES)], curve=gains[len(RATES) :],
+        tests=gains[: len(RATES)], curve=gains[len(RATES) :], warnings=plan.warnings,
     )  # fmt: skip
     return replace(found, guesses=tuple(found.guess(many) for many in GUESSES))
 

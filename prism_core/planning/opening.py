@@ -7,52 +7,28 @@ from typing import TYPE_CHECKING
 from prism_core.errors import BudgetError
 from prism_core.planning.adaptive import ROUNDS_SHARE
 from prism_core.planning.background_pool import TREE_CHOICE_SHARE
-from prism_core.planning.locks import check_any_choice, lock_warnings, unused_warning
+from prism_core.planning.locks import check_any_choice
 from prism_core.planning.numeric import bases, second_moments
 from prism_core.planning.task_pool import check_choice_share, check_products
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.prior import amount_left, together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from prism_core.data.schema import Schema
     from prism_core.planning.frame import Frame
-    from prism_core.planning.plan import Pool, Query
     from prism_core.planning.task import Budget
     from prism_core.structure.dag import Dag
 
-_WEAK_EPSILON = 10.0
 
-
-def delta_of(budget: Budget, n: int) -> tuple[float, tuple[str, ...]]:
-    """Delta as declared, or 1/n², and what the curator should know about it and epsilon.
+def delta_of(budget: Budget, n: int) -> float:
+    """Delta as declared, or 1/n².
 
     Raises:
         BudgetError: for fewer than two rows.
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise BudgetError("The table needs at least 2 rows.", field="n")
-    warnings = _epsilon_warning(budget)
-    if budget.delta is None:
-        return 1.0 / n**2, warnings
-    if budget.delta >= 1.0 / n:
-        return budget.delta, (
-            f"delta = {budget.delta:g} is not below 1/n = {1 / n:.2g}: with such a delta a "
-            "mechanism may publish one whole row. Use 1/n² or smaller.",
-            *warnings,
-        )
-    return budget.delta, warnings
-
-
-def _epsilon_warning(budget: Budget) -> tuple[str, ...]:
-    if budget.epsilon <= _WEAK_EPSILON:
-        return ()
-    return (
-        f"epsilon = {budget.epsilon:g} protects very little: the odds of a guess about one person "
-        "may change by a factor of e to that power. Releases commonly stay at or below "
-        f"{_WEAK_EPSILON:g}.",
-    )
+    return 1.0 / n**2 if budget.delta is None else budget.delta
 
 
 def check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -> None:
@@ -114,16 +90,3 @@ def check_any_s(frame: Frame) -> None:
         linear=bases(frame.schema, task),
         multiplied=multiplied,
     )
-
-
-def idle_locks(
-    frame: Frame, queries: Sequence[Query], shares: Mapping[Pool, float], *, final: bool
-) -> tuple[str, ...]:
-    """What locks do not do; `shares` of the pools whose marginals are all known."""
-    locks = frame.budget.locks
-    if not locks:
-        return ()
-    idle = lock_warnings(locks, [query.clique for query in queries], final=final)
-    for pool, share in shares.items():
-        idle += unused_warning(pool, share, queries)
-    return idle

@@ -480,6 +480,8 @@ def _by_hand(budget: Budget) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if budget.allocation == "tilted":
         found["tilt"] = budget.tilt
+    if budget.above_limit is not None:
+        found["above_limit"] = budget.above_limit
     if budget.locks:
         found["locks"] = [
             {"columns": list(lock.columns), "share": lock.share} for lock in budget.locks

@@ -196,6 +196,8 @@ def entries(plan: Plan) -> dict[str, Value]:
     }  # fmt: skip
     if budget.allocation == "tilted":
         found["budget.tilt"] = budget.tilt
+    if budget.above_limit is not None:
+        found["budget.above_limit"] = budget.above_limit
     pools = ("selection", "choice", "task", "background")
     found |= _named("budget.shares", {pool: getattr(budget.shares, pool) for pool in pools})
     found |= _named("budget.locks", {lock.label: lock.share for lock in budget.locks})

@@ -193,6 +193,8 @@ class Budget:
             `uniform` and 1 the closed form.
         shares: of the pools.
         locks: marginals whose share is fixed by hand; the others of their pool share the rest.
+        above_limit: the workspace's maximum of epsilon that the curator chose to exceed; None
+            where she did not. The plan says it, and so does every paper that follows from it.
     """
 
     epsilon: float = 1.0
@@ -202,11 +204,14 @@ class Budget:
     shares: Shares = field(default_factory=Shares)
     tilt: float = 1.0
     locks: tuple[Lock, ...] = ()
+    above_limit: float | None = None
 
     def __post_init__(self) -> None:
         epsilon_value(self.epsilon)
         if self.delta is not None:
             delta_value(self.delta)
+        if self.above_limit is not None:
+            epsilon_value(self.above_limit, "above_limit")
         if self.accountant not in ACCOUNTANTS:
             raise BudgetError(
                 f"accountant must be one of {', '.join(ACCOUNTANTS)}.", field="accountant"

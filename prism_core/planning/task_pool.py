@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from prism_core.errors import BudgetError, PlanError
 from prism_core.planning.adaptive import (
     CHOICE_SHARE,
-    NOISE_LIMIT,
     ROUNDS_SHARE,
     AdaptiveRounds,
     adaptive_rounds,
@@ -116,19 +115,6 @@ def may_grow(frame: Frame) -> bool:
     features = free_features(frame.schema, frame.task)
     best = best_features(frame.schema, features, frame.task.count, frame.task.target)
     return rounds_for(frame, best) is not None
-
-
-def no_rounds(
-    frame: Frame, s: tuple[str, ...], *, joint: bool, adaptive: AdaptiveRounds | None
-) -> tuple[str, ...]:
-    """A warning where rounds were asked for by name and none fits."""
-    if frame.task.three_way != "adaptive" or joint or adaptive is not None or len(s) < 2:
-        return ()
-    return (
-        "No adaptive round fits: at this budget the noise of one more marginal would exceed "
-        f"{NOISE_LIMIT:.0%} of the rows, and do more harm than good. Of S the pairs with the "
-        "target are measured, and nothing else.",
-    )
 
 
 def star_and_rounds(

@@ -22,6 +22,7 @@ DROWNED = 0.5
 
 _NAMED = 3
 
+
 def heaviest(schema: Schema, count: int = 2) -> tuple[Column, ...]:
     """The columns with most levels or bins, the largest first."""
     return tuple(sorted(schema.columns, key=lambda column: -column.size)[:count])
@@ -61,15 +62,21 @@ def blame_pair(schema: Schema, pair: Iterable[str]) -> str:
 
 def crowded(schema: Schema, queries: Iterable[Query]) -> tuple[str, ...]:
     """A warning about columns of so many levels that the noise drowns them."""
+    worst = drowning(schema, queries)
+    names = sorted(worst, key=lambda name: -worst[name])
+    found = tuple(_drowned(schema[name], worst[name]) for name in names[:_NAMED])
+    more = len(names) - _NAMED
+    return (*found, f"{more} more columns are as large.") if more > 0 else found
+
+
+def drowning(schema: Schema, queries: Iterable[Query]) -> dict[str, float]:
+    """Columns of many levels that the noise drowns, each with its largest expected error."""
     worst: dict[str, float] = {}
     for query in queries:
         name = max(query.clique, key=schema.size)
         if schema.size(name) >= MANY_LEVELS and query.relative_error > DROWNED:
             worst[name] = max(worst.get(name, 0.0), query.relative_error)
-    names = sorted(worst, key=lambda name: -worst[name])
-    found = tuple(_drowned(schema[name], worst[name]) for name in names[:_NAMED])
-    more = len(names) - _NAMED
-    return (*found, f"{more} more columns are as large.") if more > 0 else found
+    return worst
 
 
 def _drowned(column: Column, error: float) -> str:

@@ -595,7 +595,14 @@ def test_the_command_charges_once_and_answers_again_and_again(make_run, tmp_path
         (("holdout", "ask", 7), "There is no session 7"),
         (("holdout", "ask", 1, "--feature", "nobody"), "'nobody' is none"),
         (("holdout", "ask", 1, "--holdout", config.parent / "train.csv"), "not the held-out rows"),
-        (("holdout", "open", out, "--holdout", held, "--epsilon", 500), "lifetime epsilon"),
+        (
+            ("holdout", "open", out, "--holdout", held, "--epsilon", 500),
+            "maximum of this workspace",
+        ),
+        (
+            ("holdout", "open", out, "--holdout", held, "--epsilon", 500, "--epsilon-above-limit"),
+            "lifetime epsilon",
+        ),
         (("holdout", "open", out, "--holdout", held, "--epsilon", 1, "--seed", 1), "public only"),
     ):
         code, _, err = prism(*words)

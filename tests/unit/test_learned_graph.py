@@ -268,7 +268,7 @@ def test_defaults_hash_threshold_and_warning():
     scale = 2 * 4 / 4_000 / plan.event.epsilon
     assert plan.threshold == pytest.approx(scale * math.log(5))
     assert plan_for(n=10**9).threshold == LEAST
-    assert plan_for(n=10**6).warnings == ()
+    assert plan_for(n=900_000).warnings == ()
     (warning,) = plan_for(n=200).warnings
     assert "stand out of the noise" in warning
 

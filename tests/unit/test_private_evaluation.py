@@ -406,7 +406,9 @@ def test_the_command_charges_the_run_s_asset_and_writes_the_entry(make_run, tmp_
     )
     assert entry["charge"] == 2
     assert len(Ledger(work).charges("ward 7")) == 2
-    status, _, err = prism(*asked[:-4], "--private", "50", "--workspace", work)
+    much = (*asked[:-4], "--private", "50", "--workspace", work)
+    assert "maximum of this workspace, 20" in prism(*much)[2]
+    status, _, err = prism(*much, "--epsilon-above-limit")
     assert status == 2
     assert "lifetime epsilon" in err
     (out / "local.json").unlink()

@@ -62,6 +62,7 @@ def document(made: Compared) -> dict[str, Any]:
         "charge": made.charge,
         "seed": made.seed,
         "plan_sha256": plan.hash,
+        **({"warnings": list(plan.warnings)} if plan.warnings else {}),
         "events": [event_dict(event) for event in made.events],
     }  # fmt: skip
 

@@ -14,7 +14,10 @@ from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.experiments.comparators.methods import NEIGHBOURS, comparator
 from prism_core.experiments.comparators.purse import exponential, gaussian
 from prism_core.experiments.comparators.workload import weighted_closure
+from prism_core.planning.advice import LARGE_ERROR
+from prism_core.planning.plan import expected_relative_error
 from prism_core.privacy.accountants import Spent, accountant
+from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.prior import amount_left
@@ -58,6 +61,7 @@ class ComparatorPlan:
         epsilon, delta: of the run, with what learning the domain cost.
         degree: columns of AIM's workload; the others do not look at it.
         rows: synthetic rows to draw.
+        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
 
     Raises:
         BudgetError, PlanError, PrivacyError: naming what is allowed.
@@ -70,6 +74,7 @@ class ComparatorPlan:
     delta: float
     degree: int
     rows: int
+    above_limit: float | None = None
 
     def __post_init__(self) -> None:
         comparator(self.method)
@@ -191,7 +196,25 @@ class ComparatorPlan:
             "n": self.n,
             "degree": self.degree,
             "rows": self.rows,
+            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
         }
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the curator; they follow from the plan alone."""
+        found = about_budget(self.epsilon, self.delta, self.n, above_limit=self.above_limit)
+        errors = [
+            expected_relative_error(self.schema.size(name), event.sigma, self.n)
+            for name, event in zip(self.schema.names, self.first, strict=True)
+        ]
+        mean = math.fsum(errors) / len(errors)
+        if mean > LARGE_ERROR:
+            found += (
+                f"The noise on a single column comes to {mean:.0%} of the number of rows on "
+                "average, in the first round already. Raise epsilon, or declare fewer bins and "
+                "levels.",
+            )
+        return found
 
     @property
     def hash(self) -> str:
@@ -210,6 +233,7 @@ def design_comparator(
     *,
     degree: int = 3,
     rows: int | None = None,
+    above_limit: float | None = None,
 ) -> ComparatorPlan:
     """The plan for a run of a comparator. Spends nothing and reads no row.
 
@@ -221,6 +245,7 @@ def design_comparator(
         delta: likewise; 1/n^2 when None.
         degree: columns of AIM's workload, 2 or 3.
         rows: synthetic rows; n when None.
+        above_limit: the workspace's maximum of epsilon that is exceeded on purpose, if one is.
 
     Raises:
         BudgetError, PlanError, PrivacyError: naming what is allowed.
@@ -229,5 +254,5 @@ def design_comparator(
         delta = 1.0 / n**2 if isinstance(n, int) and n > 1 else math.nan
     return ComparatorPlan(
         method=comparator(method).name, schema=schema, n=n, epsilon=epsilon, delta=delta,
-        degree=degree, rows=n if rows is None else rows,
+        degree=degree, rows=n if rows is None else rows, above_limit=above_limit,
     )  # fmt: skip

@@ -112,7 +112,10 @@ def run(
         progress(share)
         charge.touch()
 
-    price = Price(spent=plan.spent, events=plan.events, plan=plan.hash, prior=plan.schema.prior)
+    price = Price(
+        spent=plan.spent, events=plan.events, plan=plan.hash, prior=plan.schema.prior,
+        declared=plan.epsilon, above_limit=plan.above_limit,
+    )  # fmt: skip
     with charging(
         "comparator", price, ledger, asset, public=table.public, noise=source, why=why
     ) as charge:

@@ -142,6 +142,8 @@ class Ledger:
         why: str = "",
         approval: Consent | None = None,
         receipts: Sequence[str] = (),
+        declared: float = 0.0,
+        above_limit: float | None = None,
     ) -> int:
         """Write a charge in the state `reserved` and sync it; returns its number.
 
@@ -161,10 +163,14 @@ class Ledger:
             approval: of the plan, where there is one.
             receipts: what tells this charge from any other, and those of charges elsewhere whose
                 cost it takes over.
+            declared: epsilon of the budget that the step is a part of, where it is larger.
+            above_limit: the workspace's maximum of epsilon that the plan says it exceeds; written
+                beside the charge where it does.
 
         Raises:
             OverspentError: when the lifetime budget does not cover it; nothing is written.
-            BudgetError: for a plan of an accountant that does not compose over charges.
+            BudgetError: for a plan of an accountant that does not compose over charges, or an
+                epsilon above the workspace's maximum that does not say so.
             LedgerError: when the events cost more than `spent`, or the approval was used or names
                 no asset.
             PlanError: when the approval is of another plan or asset.
@@ -186,6 +192,8 @@ class Ledger:
             if approval is not None:
                 _check_approval(db, plan, known.name, approval)
             _check_budget(known, counted(db, key), item)
+            most = max(declared, spent.epsilon)
+            exceeded = rules.above_limit(most, self.path.parent, said=above_limit)
             number = append(
                 db, "charges", key, plan, accountant, spent.epsilon, spent.delta, spent.rho,
                 json.dumps(listed), _who(), why, _now(),
@@ -193,6 +201,9 @@ class Ledger:
             append(db, "states", number, "reserved", _now())
             if approval is not None:
                 append(db, "corrections", number, approval.note, _who(), _now())
+            if exceeded is not None:
+                note = f"The workspace's maximum epsilon of {exceeded:g} was exceeded on purpose."
+                append(db, "corrections", number, note, _who(), _now())
             for receipt in receipts:
                 append(db, "receipts", number, receipt)
         return number

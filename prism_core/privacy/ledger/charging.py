@@ -44,6 +44,8 @@ class Price:
         prior: what learning before it cost, None where nothing was learned.
         whole: epsilon of learning and step together, where an accountant tells it; by zCDP when
             None.
+        declared: epsilon of the budget that the step is a part of, where it is larger.
+        above_limit: the workspace's maximum of epsilon that the plan says it exceeds on purpose.
     """
 
     spent: Spent
@@ -52,6 +54,8 @@ class Price:
     accountant: str = "zcdp"
     prior: Prior | None = None
     whole: float | None = None
+    declared: float = 0.0
+    above_limit: float | None = None
 
     def with_owed(self, owed: Owed | None) -> Price:
         """The same with the learning that is still to be charged."""
@@ -280,6 +284,7 @@ def charging(
         OverspentError: when its lifetime budget is too small; the block is not entered.
         PlanError: when the approval is of another plan or asset.
         PrivacyError: when the workspace's rules refuse the step.
+        BudgetError: when epsilon is above the workspace's maximum, and the plan does not say so.
     """
     kind = KINDS[step]
     rehearsal = public and not noise.secure
@@ -297,6 +302,7 @@ def charging(
     number = ledger.charge(
         asset, step=step, spent=price.spent, events=price.events, plan=price.plan,
         accountant=price.accountant, why=why, approval=approval,
+        declared=price.declared, above_limit=price.above_limit,
         receipts=(receipt, *(() if earlier is None else earlier.receipts)),
     )  # fmt: skip
     charge = OpenCharge(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core import foreign
-from prism_core.errors import ConfigError, PrivacyError
+from prism_core.errors import BudgetError, ConfigError, PrismError, PrivacyError
+from prism_core.names import suggestion
+from prism_core.privacy.checks import epsilon_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +18,11 @@ Step: TypeAlias = Literal["release", "domain", "graph", "evaluation", "holdout",
 SETTINGS = "settings.toml"
 """A workspace's own rules, written by hand."""
 
-_RULE = "approval_required"
+MAX_EPSILON = 20.0
+"""Largest epsilon of one budget where the workspace sets no `max_epsilon` under [limits]."""
+
+_ENTRIES = {"release": ("approval_required",), "limits": ("max_epsilon",)}
+_CLOSE = 1.0 + 1e-9  # an epsilon that is computed back from its rho may end a hair above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,28 +89,90 @@ def approval_required(workspace: Path) -> bool:
     Raises:
         ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
     """
+    wanted = _settings(workspace).get("release", {}).get("approval_required", False)
+    if not isinstance(wanted, bool):
+        raise _unusable("approval_required must be true or false.")
+    return wanted
+
+
+def max_epsilon(workspace: Path) -> float:
+    """The largest epsilon that may be spent on private rows without saying so.
+
+    That is `max_epsilon` under `[limits]` in the workspace's settings.toml, `MAX_EPSILON` without.
+
+    Raises:
+        ConfigError: when that file is not usable.
+    """
+    most = _settings(workspace).get("limits", {}).get("max_epsilon", MAX_EPSILON)
+    try:
+        return epsilon_value(most)
+    except BudgetError:
+        raise _unusable("max_epsilon must be a number above 0.") from None
+
+
+def above_limit(
+    epsilon: float, workspace: Path, *, allowed: bool = False, said: float | None = None
+) -> float | None:
+    """The workspace's maximum where an epsilon exceeds it on purpose, None where it does not.
+
+    Every door asks here before it plans with private rows, and the gate once more before it
+    charges. What is allowed is allowed above this maximum: above another one it is said anew.
+
+    Args:
+        epsilon: of the whole budget.
+        workspace: whose rules hold.
+        allowed: whether the curator says now that it may be exceeded.
+        said: the maximum that she said so of before, in a configuration or a plan.
+
+    Raises:
+        BudgetError: when it is exceeded and that was not said.
+        ConfigError: when the rules cannot be read.
+    """
+    most = max_epsilon(workspace)
+    if not epsilon > most * _CLOSE:
+        return None
+    if allowed or said == most:
+        return most
+    raise BudgetError(
+        f"epsilon = {epsilon:g} is above the maximum of this workspace, {most:g}. Lower it; or "
+        "exceed the maximum on purpose (--epsilon-above-limit, above_limit under [budget], or "
+        "the tick on the page), which every paper then says. Nothing was charged.",
+        field="epsilon",
+    )
+
+
+def _settings(workspace: Path) -> dict[str, dict[str, Any]]:
+    """The workspace's rules by section; nothing where it has none of its own."""
     try:
         text = foreign.text_of(workspace / SETTINGS, foreign.CONFIG)
         document = foreign.from_toml(text, foreign.CONFIG)
     except FileNotFoundError:
-        if not _stands(workspace):
-            return False
-        document = {}  # it is meant to be there
-    except (OSError, ValueError):
-        document = {}
-    section = document.get("release")
-    # An entry that nobody reads would be a rule that somebody believes to hold.
-    if set(document) != {"release"} or not isinstance(section, dict) or set(section) - {_RULE}:
-        wanted = None
-    else:
-        wanted = section.get(_RULE, False)
-    if not isinstance(wanted, bool):
-        raise ConfigError(
-            f"The workspace's {SETTINGS} is not usable. It must be a file of this name and may "
-            "hold [release] with approval_required = true or false, and nothing else.",
-            field="workspace",
-        )
-    return wanted
+        if _stands(workspace):  # it is meant to be there
+            raise _unusable("It cannot be opened under this name.") from None
+        return {}
+    except (OSError, ValueError, PrismError):
+        raise _unusable() from None
+    if not document:
+        raise _unusable()
+    for section, entries in document.items():
+        if section not in _ENTRIES:
+            raise _unusable(f"{section!r} is none of its sections.{suggestion(section, _ENTRIES)}")
+        if not isinstance(entries, dict):
+            raise _unusable(f"[{section}] must be a section.")
+        for name in entries:
+            if name not in _ENTRIES[section]:
+                close = suggestion(name, _ENTRIES[section])
+                raise _unusable(f"{name!r} is no entry of [{section}].{close}")
+    return document
+
+
+def _unusable(why: str = "") -> ConfigError:
+    return ConfigError(
+        f"The workspace's {SETTINGS} is not usable.{f' {why}' if why else ''} It may hold "
+        "[release] with approval_required = true or false, and [limits] with max_epsilon = a "
+        "number.",
+        field="workspace",
+    )
 
 
 def _stands(workspace: Path) -> bool:

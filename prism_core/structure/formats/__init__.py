@@ -98,9 +98,7 @@ SUFFIXES = {
 """The format that a file with such a name is written in. Reading goes by content."""
 
 
-def read(
-    source: Source | nx.Graph | Iterable[tuple[str, str]], format: str | None = None
-) -> Dag:
+def read(source: Source | nx.Graph | Iterable[tuple[str, str]], format: str | None = None) -> Dag:
     """The graph in `source`: a file, text, pairs, or a graph of networkx or pgmpy.
 
     Args:
