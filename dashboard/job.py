@@ -205,6 +205,7 @@ def _learn(folder: Path) -> dict[str, Any]:
     plan = design_domain(
         outline, config.budget.epsilon, config.budget.delta, outline.persons or raw.rows,
         share=config.domain.share, delta_share=config.domain.delta_share,
+        above_limit=config.budget.above_limit,
     )  # fmt: skip
     rng = _rng(folder)
     public = config.table.public
@@ -228,6 +229,7 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     plan = design_graph(
         schema, config.task.target, config.budget.epsilon, config.budget.delta, table.n,
         share=config.graph.share, members=config.graph.members,
+        above_limit=config.budget.above_limit,
     )  # fmt: skip
     ledger, asset = _charged(config, plan.delta)
     with paid.room(ledger, paid.SMALL) as room:
@@ -255,7 +257,7 @@ def _compare(folder: Path) -> dict[str, Any]:
         return _compare_external(folder, about, table)
     plan = comparators.design_comparator(
         about["method"], schema, table.n, about["epsilon"], about["delta"],
-        degree=about["degree"], rows=about["rows"],
+        degree=about["degree"], rows=about["rows"], above_limit=about.get("above_limit"),
     )  # fmt: skip
     if about["plan"] != plan.hash:
         raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")

@@ -271,6 +271,7 @@ class Project(Entries):
     private_marks: frozenset[str] = frozenset()  # of tables that this session loaded as private
     public_marks: frozenset[str] = frozenset()  # of those she said to be public nevertheless
     holdout_share: float = 0.2
+    allowed_above: float | None = None  # the maximum of epsilon that she ticked may be exceeded
     schema: Schema | None = None
     form: list[dict[str, Any]] | None = None
     form_edited: list[dict[str, Any]] | None = None
@@ -424,10 +425,11 @@ class Project(Entries):
         from prism_core.learning.plan import design_domain
 
         budget = self.budget.budget(())  # shares are of no concern here
+        most = self.above_limit(budget.epsilon)
         return design_domain(
             self.outline(provenance), budget.epsilon,
             1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
-            share=self.learning.share, delta_share=self.learning.delta_share,
+            share=self.learning.share, delta_share=self.learning.delta_share, above_limit=most,
         )  # fmt: skip
 
     def graph_plan(self) -> GraphPlan:
@@ -444,6 +446,7 @@ class Project(Entries):
             self.schema, self.target or "", budget.epsilon,
             1.0 / self.n**2 if budget.delta is None else budget.delta, self.whole,
             share=self.blanket.share, members=self.blanket.members,
+            above_limit=self.above_limit(budget.epsilon),
         )  # fmt: skip
 
     def outline(self, provenance: Provenance) -> Outline:
@@ -567,6 +570,7 @@ class Project(Entries):
         assert self.schema is not None
         entries = self if entries is None else entries
         task, budget, dag = entries.task_for(self.target or ""), entries.used_budget(), self.dag
+        budget = replace(budget, above_limit=self.above_limit(budget.epsilon))
         asked = (self.schema, task, budget, self.n, dag, entries.synthesis)
         # Every page asks several times in a run, and a wide table has a pair for every two columns.
         if entries.planned is None or entries.planned[0] != asked:
@@ -581,6 +585,18 @@ class Project(Entries):
         if isinstance(found, PrismError):
             raise found.with_traceback(None)
         return found
+
+    def above_limit(self, epsilon: float) -> float | None:
+        """The workspace's maximum where an epsilon exceeds it on purpose, None where it does not.
+
+        Raises:
+            PrismError: when it does and the curator did not tick that it may.
+        """
+        from prism_core.privacy.ledger import default_workspace, rules
+
+        if self.public:
+            return None
+        return rules.above_limit(epsilon, default_workspace(), said=self.allowed_above)
 
     def use_schema(self, schema: Schema | None) -> None:
         """Take another schema. Edges of columns that are gone are dropped; looks stay on record."""

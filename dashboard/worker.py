@@ -302,7 +302,7 @@ def learn_graph(
             train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public
         ),
         task=Task(target=plan.target, regime="graphical"),
-        budget=Budget(epsilon=plan.epsilon, delta=plan.delta),
+        budget=Budget(epsilon=plan.epsilon, delta=plan.delta, above_limit=plan.above_limit),
         asset=asset,
         graph=GraphConfig(share=plan.share, members=plan.members),
     )  # fmt: skip
@@ -402,7 +402,7 @@ def learn(
     config = RunConfig(
         table=TableConfig(train=Path(child.ROWS), schema=Path(child.OUTLINE), public=public),
         task=Task(target=names[0]),  # a configuration needs one; learning does not look at it
-        budget=Budget(epsilon=plan.epsilon, delta=plan.delta),
+        budget=Budget(epsilon=plan.epsilon, delta=plan.delta, above_limit=plan.above_limit),
         asset=asset,
         domain=DomainConfig(share=plan.share, delta_share=delta_share),
     )

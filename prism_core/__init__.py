@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from prism_core.structure.formats import read as read_dag
     from prism_core.structure.formats import read_drawing
     from prism_core.structure.formats import write as write_dag
-    from prism_core.synthesizer import PrismSynthesizer, SameRowsWarning
+    from prism_core.synthesizer import PlanWarning, PrismSynthesizer, SameRowsWarning
 
 __all__ = [
     "Budget",
@@ -52,6 +52,7 @@ __all__ = [
     "NumericRequest",
     "Outline",
     "Plan",
+    "PlanWarning",
     "PrismError",
     "PrismSynthesizer",
     "RawTable",
@@ -105,6 +106,7 @@ _HOMES = {
     "PrismSynthesizer": ("prism_core.synthesizer", "PrismSynthesizer"),
     "RawTable": ("prism_core.data.tables", "RawTable"),
     "Release": ("prism_core.pipeline", "Release"),
+    "PlanWarning": ("prism_core.synthesizer", "PlanWarning"),
     "SameRowsWarning": ("prism_core.synthesizer", "SameRowsWarning"),
     "Schema": ("prism_core.data.schema", "Schema"),
     "SecureNoise": ("prism_core.privacy.noise", "SecureNoise"),

@@ -26,7 +26,7 @@ def close_to(name: object, known: Iterable[object]) -> str:
 
 
 def suggestion(name: object, known: Iterable[object]) -> str:
-    """ " Did you mean X?" with a blank before it, to end a refusal with; "" when nothing is close.
+    """The end of a refusal: "Did you mean X?" after a blank, "" when nothing is close.
 
     Args:
         name: as given.

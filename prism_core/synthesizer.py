@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import decode
@@ -35,6 +36,10 @@ class SameRowsWarning(UserWarning):
     """The rows were charged under another asset's name before; for the curator's eyes."""
 
 
+class PlanWarning(UserWarning):
+    """What the plan of a `fit` warns of; see `Plan.warnings`."""
+
+
 class LearningOwedWarning(UserWarning):
     """What learning the domain or the graph cost is charged with the release."""
 
@@ -65,6 +70,8 @@ class PrismSynthesizer:
         asset: the data asset's name in the ledger.
         synthesis: model and sampling.
         further: more columns to be predicted, with weights beside the 1 of `target`.
+        epsilon_above_limit: exceed the maximum of epsilon that the ledger's workspace sets
+            ([limits] max_epsilon); the release then says so.
 
     Attributes:
         release_: what `fit` made, None before.
@@ -90,6 +97,7 @@ class PrismSynthesizer:
         asset: str = "",
         synthesis: Synthesis | None = None,
         further: Mapping[str, float] | None = None,
+        epsilon_above_limit: bool = False,
     ) -> None:
         self.schema = schema
         self.task = Task(
@@ -101,6 +109,7 @@ class PrismSynthesizer:
         self.dag = dag
         self.ledger = ledger
         self.asset = asset
+        self.epsilon_above_limit = epsilon_above_limit
         self.release_: Release | None = None
         self.notice_ = ""
 
@@ -118,8 +127,11 @@ class PrismSynthesizer:
             TableError: when a declared column is not in the table's header.
             PrivacyError: when the ledger's workspace requires an approval and there is none.
             PlanError: when another plan or asset was approved.
+            BudgetError: when epsilon is above the maximum of the ledger's workspace, and
+                `epsilon_above_limit` does not say that it may be.
 
         Warns:
+            PlanWarning: for each sentence of `Plan.warnings`, before anything is charged.
             SameRowsWarning: when the ledger knows these rows under another asset's name. The
                 run goes on all the same.
             LearningOwedWarning: when the cost of learning the domain or the graph is charged
@@ -128,9 +140,11 @@ class PrismSynthesizer:
         raw = table if isinstance(table, RawTable) else from_frame(table)
         check_columns(self.schema.header, raw.header, raw.name)
         plan = design(
-            self.schema, self.task, self.budget, self.schema.persons or raw.rows,
+            self.schema, self.task, self._within_limit(), self.schema.persons or raw.rows,
             dag=self.dag, synthesis=self.synthesis,
         )  # fmt: skip
+        for sentence in plan.warnings:
+            warnings.warn(sentence, PlanWarning, stacklevel=2)
         if approval is not None:
             approval.check(plan, self.asset)
         if self.ledger is not None:  # the gate asks once more; here before the rows are read
@@ -146,6 +160,15 @@ class PrismSynthesizer:
             approval=None if approval is None else approval.approval,
         )  # fmt: skip
         return self
+
+    def _within_limit(self) -> Budget:
+        """The budget, which says so where it exceeds the workspace's maximum."""
+        if self.ledger is None:
+            return self.budget
+        most = rules.above_limit(
+            self.budget.epsilon, self.ledger.path.parent, allowed=self.epsilon_above_limit
+        )
+        return replace(self.budget, above_limit=most)
 
     def _recognise(self, raw: RawTable, encoded: EncodedTable, plan: str) -> None:
         self.notice_ = ""

@@ -8,7 +8,6 @@ import streamlit as st
 
 from dashboard.state import project
 from dashboard.widgets import plain
-from prism_core.planning.advice import large_error
 from prism_core.planning.meaning import meaning
 from prism_core.planning.scenario import figures
 from prism_core.planning.words import count_text, delta_text, eps_text, error_text, sigma_text
@@ -43,9 +42,6 @@ def section(plan: Plan) -> None:
         f"Guess of {guess.before_words}", f"≤ {guess.after_words}", border=True,
         help=f"What an attacker could gain: {guess.sentence} More under *What it means*.",
     )  # fmt: skip
-    large = large_error(plan)
-    if large:
-        st.markdown(f":orange[:material/blur_on:] {plain(large)}")
     st.markdown(_for_whom(plan))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.keep import keep, replaced, showing
+from dashboard.parts import limit
 from dashboard.parts.budget_entry import choose, entry, key_of
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
@@ -51,6 +52,7 @@ def section(entries: BudgetEntries) -> None:
         "0.5 and 0,5 are the same.",
     )  # fmt: skip
     epsilon_slider(entries, "epsilon_slider", label="Epsilon on a logarithmic scale")
+    limit.tick(entries.epsilon, key_of("epsilon_above_limit"))
     preset = entries.epsilon if entries.epsilon in PRESETS else None
     key = entry("epsilon_preset", preset)
     st.pills(

@@ -12,6 +12,7 @@ from dashboard.parts import (
     budget_compare,
     budget_glance,
     budget_table,
+    limit,
     meaning_panel,
 )
 from dashboard.state import project
@@ -44,8 +45,7 @@ def glance(entries: Entries) -> Plan | None:
         if error.field != "locks":
             return None
         return _without_locks(entries)
-    for warning in plan.warnings:
-        st.warning(plain(warning), icon=":material/warning:")
+    limit.warned(plan.warnings)
     budget_glance.section(plan)
     _deducted(plan)
     spent_besides()

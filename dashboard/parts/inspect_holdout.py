@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import access
-from dashboard.parts import asset, confirm, public_claim
+from dashboard.parts import asset, confirm, limit, public_claim
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -197,6 +197,7 @@ def _offer(number: int) -> None:
         number_entry(
             inspection(), "session_epsilon", "holdout_epsilon", "Epsilon of the whole session"
         )
+        limit.tick(inspection().session_epsilon, "holdout_above_limit")
         answers = st.number_input(
             "Answers from the rows kept aside", 1, MOST_ANSWERS, 10, key="holdout_answers",
             help="More answers: more noise in each.",
@@ -224,7 +225,7 @@ def _plan(epsilon: float, answers: int, tolerance: float) -> HoldoutPlan:
         now.subject.holdout.schema, now.subject.target, now.subject.holdout.n, epsilon,
         now.certificate.get("guarantee", {}).get("delta"),
         answers=answers, tolerance=tolerance,
-        release=str(now.certificate.get("plan_sha256", "")),
+        release=str(now.certificate.get("plan_sha256", "")), above_limit=limit.above(epsilon),
     )  # fmt: skip
 
 
@@ -235,8 +236,7 @@ def _cost(plan: HoldoutPlan) -> None:
                  f"privacy (delta 0): {eps_text(plan.scales.pure_epsilon)}.")  # fmt: skip
     second.metric("Comparison, noise (95%)", f"± {1.96 * plan.comparing_error:.3f}", border=True)
     third.metric("Answer, noise (95%)", f"± {1.96 * plan.answer_error:.3f}", border=True)
-    if plan.warning:
-        st.warning(plain(plan.warning), icon=":material/blur_on:")
+    limit.warned(plan.warnings)
     st.caption(
         f"Shares of the metric's range, from the {plan.n:,} rows kept aside and epsilon alone; no "
         "row is read before you confirm. The number of questions is not limited."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.parts import asset, confirm, public_claim
+from dashboard.parts import asset, confirm, limit, public_claim
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prism_core.evaluation import PrivateEvaluation, PrivatePlan
-
-_ROUGH = 0.1  # an AUC with an error beyond this tells nobody anything
-_TOO_ROUGH = 0.5  # so is an RMSE that could be half as large again
 
 
 def section() -> None:
@@ -55,6 +52,7 @@ def _offer() -> None:
         number_entry(
             inspection(), "private_epsilon", "private_epsilon", "Epsilon for these numbers"
         )
+        limit.tick(inspection().private_epsilon, "private_above_limit")
     plan = _plan(inspection().private_epsilon)
     with cost:
         _cost(plan)
@@ -73,6 +71,7 @@ def _plan(epsilon: float) -> PrivatePlan:
         now.subject.holdout.schema, now.subject.target, now.subject.holdout.n, epsilon,
         now.certificate.get("guarantee", {}).get("delta"),
         release=str(now.certificate.get("plan_sha256", "")), as_classes=now.subject.as_classes,
+        above_limit=limit.above(epsilon),
     )  # fmt: skip
 
 
@@ -84,6 +83,7 @@ def _cost(plan: PrivatePlan) -> None:
         _numeric_cost(plan, second, third)
     else:
         _class_cost(plan, second, third)
+    limit.warned(plan.warnings)
     st.caption(
         f"Computed from the declared columns and the {plan.n:,} rows kept aside alone; no row is "
         "read before you confirm."
@@ -93,13 +93,6 @@ def _cost(plan: PrivatePlan) -> None:
 def _class_cost(plan: PrivatePlan, second: Any, third: Any) -> None:  # noqa: ANN401
     """The noise in the AUC and in the accuracy."""
     text = "–" if not plan.classes else f"± {1.96 * plan.expected_auc_error():.3f}"
-    if plan.classes and 1.96 * plan.expected_auc_error() > _ROUGH:
-        st.warning(
-            f"At this epsilon the AUC would come with an error of {text}: that says next to "
-            "nothing, and where the noise hides a whole class there is no AUC at all, though it "
-            "is paid for. Raise epsilon, or keep more rows aside.",
-            icon=":material/blur_on:",
-        )
     second.metric("AUC, noise (95%)", text, border=True,
                   help="If the class has a tenth of the rows kept aside; larger classes have "
                   "less noise. Known before a row is read.")  # fmt: skip
@@ -116,12 +109,6 @@ def _numeric_cost(plan: PrivatePlan, second: Any, third: Any) -> None:  # noqa: 
             help=f"As a part of the RMSE itself, if that is {words} of the declared range. Known "
             "before a row is read.",
         )  # fmt: skip
-    if 1.96 * plan.expected_rmse_error() / 0.1 > _TOO_ROUGH:
-        st.warning(
-            "At this epsilon an RMSE of a tenth of the range would drown in its noise. Raise "
-            "epsilon, or keep more rows aside.",
-            icon=":material/blur_on:",
-        )
 
 
 def _confirm(plan: PrivatePlan, *, covered: bool) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import access, worker
 from dashboard.keep import keep
-from dashboard.parts import asset, confirm, learning_step, public_claim, rehearse_start
+from dashboard.parts import asset, confirm, learning_step, limit, public_claim, rehearse_start
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
 from dashboard.rehearsing import scenario_of
@@ -80,6 +80,8 @@ def _entries() -> None:
             rivals, "epsilon", "rival_epsilon", "Epsilon of the comparator", value=_epsilon(),
             help="As the release's, so that both are protected alike.",
         )  # fmt: skip
+    if rivals.own:
+        limit.tick(_epsilon(), "rival_above_limit")
     own = "The rows of this release, public" if project().public else "The private rows, charged"
     third.radio(
         "Rows", [False, True], int(rivals.own), key="rival_own", on_change=keep,
@@ -184,7 +186,8 @@ def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:
     entered = (rivals.method, table.schema, table.n, _epsilon(), _delta(table.n))
     if rivals.method in EXTERNAL:
         return design_external(*entered, rows=rows)
-    return design_comparator(*entered, degree=rivals.degree, rows=rows)
+    most = limit.above(_epsilon()) if rivals.own else None
+    return design_comparator(*entered, degree=rivals.degree, rows=rows, above_limit=most)
 
 
 def _own(table: Rows) -> None:
@@ -210,6 +213,7 @@ def _own(table: Rows) -> None:
                 _start(plan, table, None)
         return
     rules.check("comparator", access.workspace())
+    limit.warned(plan.warnings)
     st.metric(
         "Spends, ε", eps_text(plan.spent.epsilon), border=True,
         help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",

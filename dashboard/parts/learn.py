@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, columns_form, confirm, learning_step, public_claim
+from dashboard.parts import asset, columns_form, confirm, learning_step, limit, public_claim
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -113,6 +113,7 @@ def _entries() -> None:
         state.budget, "learn_epsilon", "Epsilon of learning and release together",
         help="The same entry as on the page Budget.",
     )  # fmt: skip
+    limit.tick(state.budget.epsilon, "learn_above_limit")
     _share("Part of the budget for learning", "share", 50, "The rest is for the release.")
     if any(_kind(row) == "categorical" for row in _ticked()):
         _share(
@@ -160,8 +161,7 @@ def _cost(plan: DomainPlan) -> None:
         hide_index=True, width="stretch",
         column_config={"noise, σ in rows": st.column_config.NumberColumn(format="%.1f")},
     )  # fmt: skip
-    for warning in plan.warnings:
-        st.warning(plain(warning), icon=":material/warning:")
+    limit.warned(plan.warnings)
     st.caption(
         f"Computed from what is declared and the {plan.n:,} "
         f"{'persons' if plan.outline.person_id else 'rows'} alone; no row is read before you press "

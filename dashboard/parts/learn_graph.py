@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, confirm, learning_step, public_claim
+from dashboard.parts import asset, confirm, learning_step, limit, public_claim
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -113,6 +113,7 @@ def _entries() -> None:
             state.budget, "blanket_epsilon", "Epsilon of learning and release together",
             help="The same entry as on the page Budget.",
         )  # fmt: skip
+        limit.tick(state.budget.epsilon, "blanket_above_limit")
     second.slider(
         "Part of the budget for learning", 1, 50, round(state.blanket.share * 100),
         format="%d %%", key="blanket_share", on_change=keep,
@@ -134,8 +135,7 @@ def _cost(plan: GraphPlan) -> None:
         "Least association found", f"{plan.threshold:.3f}", border=True,
         help="Of 1: weaker columns do not stand out of the noise.",
     )  # fmt: skip
-    for warning in plan.warnings:
-        st.warning(plain(warning), icon=":material/warning:")
+    limit.warned(plan.warnings)
     st.caption(
         f"Computed from what is declared and the {plan.n:,} rows (persons) alone; no row is read "
         "before you press the button. Rows kept aside for evaluation are counted, too."

@@ -11,7 +11,6 @@ from dashboard.steps import STEPS, Step
 from dashboard.widgets import plain, provenance_words
 from prism_core.data.looks import checked, summary
 from prism_core.errors import PrismError
-from prism_core.planning.advice import large_error
 from prism_core.planning.regimes import given_by
 from prism_core.planning.seconds import size_text
 from prism_core.planning.words import count_text, delta_text, eps_text
@@ -59,7 +58,7 @@ def checks(state: Project, *, budget_left: bool, approval: Check | None) -> tupl
         budget_left: whether an asset is named and its lifetime budget covers the run.
         approval: the line on the approval, None where there is none to be checked.
     """
-    found = [_columns(state), _people(state), _graph(state), _plan(state), *_noise(state)]
+    found = [_columns(state), _people(state), _graph(state), _plan(state), *_warned(state)]
     found.append(_holdout(state))
     if not state.public:
         found.append(
@@ -162,13 +161,13 @@ def _plan(state: Project) -> Check:
     )
 
 
-def _noise(state: Project) -> list[Check]:
-    """A line where the noise is large: charged is charged, whatever the rows turn out to say."""
+def _warned(state: Project) -> list[Check]:
+    """A line for each warning of the plan: charged is charged, whatever the rows say."""
     plan = planned(state)
-    large = "" if plan is None else large_error(plan)
-    if not large:
+    if plan is None:
         return []
-    return [Check(done=True, text=plain(large), step=_PAGES["Budget"], doubt=True)]
+    step = _PAGES["Budget"]
+    return [Check(done=True, text=plain(each), step=step, doubt=True) for each in plan.warnings]
 
 
 def _holdout(state: Project) -> Check:
