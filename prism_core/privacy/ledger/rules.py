@@ -89,10 +89,7 @@ def approval_required(workspace: Path) -> bool:
     Raises:
         ConfigError: when that file is not usable; a rule that cannot be read is not passed over.
     """
-    wanted = _settings(workspace).get("release", {}).get("approval_required", False)
-    if not isinstance(wanted, bool):
-        raise _unusable("approval_required must be true or false.")
-    return wanted
+    return bool(_settings(workspace).get("release", {}).get("approval_required", False))
 
 
 def max_epsilon(workspace: Path) -> float:
@@ -103,11 +100,7 @@ def max_epsilon(workspace: Path) -> float:
     Raises:
         ConfigError: when that file is not usable.
     """
-    most = _settings(workspace).get("limits", {}).get("max_epsilon", MAX_EPSILON)
-    try:
-        return epsilon_value(most)
-    except BudgetError:
-        raise _unusable("max_epsilon must be a number above 0.") from None
+    return float(_settings(workspace).get("limits", {}).get("max_epsilon", MAX_EPSILON))
 
 
 def above_limit(
@@ -163,6 +156,12 @@ def _settings(workspace: Path) -> dict[str, dict[str, Any]]:
             if name not in _ENTRIES[section]:
                 close = suggestion(name, _ENTRIES[section])
                 raise _unusable(f"{name!r} is no entry of [{section}].{close}")
+    if not isinstance(document.get("release", {}).get("approval_required", False), bool):
+        raise _unusable("approval_required must be true or false.")
+    try:
+        epsilon_value(document.get("limits", {}).get("max_epsilon", MAX_EPSILON))
+    except BudgetError:
+        raise _unusable("max_epsilon must be a number above 0.") from None
     return document
 
 
