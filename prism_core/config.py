@@ -12,6 +12,7 @@ import tomli_w
 from prism_core import foreign
 from prism_core.data.address import Address, parse
 from prism_core.errors import ConfigError
+from prism_core.names import suggestion
 from prism_core.planning.locks import Lock
 from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
@@ -275,7 +276,8 @@ def _known(part: dict[str, Any], keys: Iterable[str], where: str) -> None:
     unknown = sorted(set(part).difference(keys))
     if unknown:
         raise ConfigError(
-            f"{where} has an unknown entry {unknown[0]!r}. Allowed: {', '.join(sorted(keys))}.",
+            f"{where} has an unknown entry {unknown[0]!r}. Allowed: {', '.join(sorted(keys))}."
+            f"{suggestion(unknown[0], keys)}",
             field=unknown[0],
         )
 

@@ -26,14 +26,19 @@ def close_to(name: object, known: Iterable[object]) -> str:
 
 
 def suggestion(name: object, known: Iterable[object]) -> str:
-    """The end of a refusal: "Did you mean X?" after a blank, "" when nothing is close.
+    """The end of a refusal: "Did you mean X?" after a blank; "" when nothing is close.
 
     Args:
         name: as given.
         known: the names there are.
     """
     found = close_to(name, known)
-    return f" Did you mean {found!r}?" if found else ""
+    return meant(found) if found else ""
+
+
+def meant(name: str) -> str:
+    """The same for a name that is known to be meant."""
+    return f" Did you mean {name!r}? Correct the name."
 
 
 def _plain(name: object) -> str:

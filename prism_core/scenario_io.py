@@ -12,6 +12,7 @@ import tomli_w
 from prism_core import foreign
 from prism_core.config import wishes_dict, wishes_from
 from prism_core.errors import ConfigError
+from prism_core.names import suggestion
 from prism_core.planning.scenario import Scenario, figures
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def from_dict(document: object, *, base: Scenario | None = None) -> Scenario:
     unknown = sorted(str(key) for key in set(document) - {"name", *_PARTS})
     if unknown:
         raise ConfigError(
-            f"A scenario has an unknown entry {unknown[0]!r}. Allowed: name, {', '.join(_PARTS)}.",
+            f"A scenario has an unknown entry {unknown[0]!r}. Allowed: name, {', '.join(_PARTS)}."
+            f"{suggestion(unknown[0], ('name', *_PARTS))}",
             field=unknown[0],
         )
     if "name" not in document:

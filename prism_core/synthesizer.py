@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from prism_core.data.encoding import decode
 from prism_core.data.header import check_columns
 from prism_core.data.tables import RawTable, from_frame
-from prism_core.errors import PlanError
+from prism_core.errors import PlanError, TableError
 from prism_core.pipeline import Release, design, release
 from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import rules
 from prism_core.privacy.ledger.charging import owed
+from prism_core.scalars import plain
 from prism_core.workspace import encode_rows, fresh_rng, recognise
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class PrismSynthesizer:
             LearningOwedWarning: when the cost of learning the domain or the graph is charged
                 with this run.
         """
-        raw = table if isinstance(table, RawTable) else from_frame(table)
+        raw = _rows(table)
         check_columns(self.schema.header, raw.header, raw.name)
         plan = design(
             self.schema, self.task, self._within_limit(), self.schema.persons or raw.rows,
@@ -185,8 +186,23 @@ class PrismSynthesizer:
         """
         if self.release_ is None:
             raise PlanError("Call fit before sample.", field="fit")
+        rows = plain(rows)
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise PlanError("rows must be a whole number above 0.", field="rows")
         source = rng or fresh_rng()
         codes = self.release_.model.sample(rows, source, self.synthesis.sampling)
         return decode(self.schema, codes, source)
+
+
+def _rows(table: object) -> RawTable:
+    import pandas as pd
+
+    if isinstance(table, RawTable):
+        return table
+    if isinstance(table, pd.DataFrame):
+        return from_frame(table)
+    raise TableError(
+        "fit takes a pandas DataFrame or a RawTable (`read_table`). Make one of these rows first: "
+        "a DataFrame has the names of the columns, too.",
+        field="table",
+    )

@@ -22,6 +22,7 @@ from prism_core.errors import EvaluationError, PrivacyError, TableError
 from prism_core.evaluation.comparing import Candidate
 from prism_core.evaluation.subject import Measured, Subject
 from prism_core.experiments.comparators import folder as compared
+from prism_core.names import suggestion
 from prism_core.planning.design import design
 from prism_core.planning.targets import Aim, features_for
 from prism_core.public_rows import check_public, remember_private
@@ -365,7 +366,8 @@ def find_aim(aims: Sequence[Aim], target: str) -> Aim:
     if found is None:
         raise EvaluationError(
             f"{target!r} is no target of this run. Its targets: "
-            f"{', '.join(aim.target for aim in aims)}.",
+            f"{', '.join(aim.target for aim in aims)}."
+            f"{suggestion(target, [aim.target for aim in aims])}",
             field="target",
         )
     return found

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import SchemaError
+from prism_core.names import suggestion
+from prism_core.scalars import plain_fields
 
 if TYPE_CHECKING:
     from prism_core.data.code_groups import CodeGroups
@@ -73,10 +75,13 @@ class Column:
     description: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         if not isinstance(self.name, str) or not self.name.strip():
             raise SchemaError("A column has an empty name. Give every column a name.", field="name")
         if self.kind not in KINDS:
-            raise self._error("kind", f"kind must be one of {', '.join(KINDS)}")
+            close = suggestion(self.kind, KINDS)
+            text = f"kind must be one of {', '.join(KINDS)}{'.' if close else ''}{close}"
+            raise self._error("kind", text.rstrip("."))
         if self.kind == "boolean" and not self.levels:
             object.__setattr__(self, "levels", (False, True))
         if self.kind == "date" and self.decimals is None:

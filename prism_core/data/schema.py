@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.data.looks import Looks, check_looks
 from prism_core.errors import SchemaError
+from prism_core.names import suggestion
+from prism_core.scalars import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,6 +70,7 @@ class Schema:
     looks: Looks = ()
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         if not self.columns:
             raise SchemaError("The schema has no columns. Declare at least two.", field="columns")
         seen: set[str] = set()
@@ -80,7 +83,9 @@ class Schema:
             seen.add(column.name)
         if self.provenance not in PROVENANCES:
             raise SchemaError(
-                f"provenance must be one of {', '.join(PROVENANCES)}.", field="provenance"
+                f"provenance must be one of {', '.join(PROVENANCES)}."
+                f"{suggestion(self.provenance, PROVENANCES)}",
+                field="provenance",
             )
         self._check_persons(seen)
         check_prior(self.provenance, self.prior, self.person_id)
@@ -143,7 +148,8 @@ class Schema:
             return self._by_name[name]
         except KeyError:
             raise SchemaError(
-                f"There is no column {name!r} in the schema.", field="columns"
+                f"There is no column {name!r} in the schema.{suggestion(name, self.names)}",
+                field="columns",
             ) from None
 
     def __contains__(self, name: object) -> bool:

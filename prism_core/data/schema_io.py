@@ -17,6 +17,7 @@ from prism_core.data.dates import day_number, day_text
 from prism_core.data.log_bins import log_edges
 from prism_core.data.schema import Schema
 from prism_core.errors import SchemaError
+from prism_core.names import meant, suggestion
 from prism_core.privacy.prior import Prior
 
 _COLUMN_KEYS = {
@@ -142,7 +143,7 @@ def from_dict(document: object) -> Schema:
     if unknown:
         raise SchemaError(
             f"The schema has an unknown entry {unknown[0]!r}. Allowed: "
-            f"{', '.join(sorted(_SCHEMA_KEYS))}.",
+            f"{', '.join(sorted(_SCHEMA_KEYS))}.{suggestion(unknown[0], _SCHEMA_KEYS)}",
             field=unknown[0],
         )
     if document.get("version", 1) != 1:
@@ -200,8 +201,15 @@ def named_entry(entry: object, number: int) -> dict[str, Any]:
         SchemaError: when it has none.
     """
     if not isinstance(entry, dict) or entry.get("name") is None or "kind" not in entry:
+        stray = (
+            [str(key) for key in entry if key not in _COLUMN_KEYS]
+            if isinstance(entry, dict)
+            else []
+        )
+        close = next(filter(None, map(_meant, stray)), "")
         raise SchemaError(
-            f"Entry {number} of the columns needs at least a name and a kind.", field="columns"
+            f"Entry {number} of the columns needs at least a name and a kind.{close}",
+            field="columns",
         )
     name = scalar(entry, "name", f"columns[{number}].name")
     for key in ("kind", "fill", "other", "description"):
@@ -222,7 +230,7 @@ def column_from_dict(entry: object, number: int) -> Column:
     if unknown:
         raise SchemaError(
             f"Column {entry['name']!r} has an unknown entry {unknown[0]!r}. Allowed: "
-            f"{', '.join(sorted(_COLUMN_KEYS))}.",
+            f"{', '.join(sorted(_COLUMN_KEYS))}.{_meant(unknown[0])}",
             field=f"columns[{number}]",
         )
     name, kind = str(entry["name"]).strip(), entry["kind"]
@@ -424,3 +432,15 @@ def save(schema: Schema, path: str | Path) -> None:
     target.write_text(
         dumps(schema, format="json" if target.suffix == ".json" else "yaml"), encoding="utf-8"
     )
+
+
+_OTHER_WORDS = {
+    "type": "kind", "min": "lower", "max": "upper", "categories": "levels", "values": "levels",
+    "missing": "nullable", "null": "nullable", "label": "description",
+}  # fmt: skip
+"""What other programs call an entry of a column."""
+
+
+def _meant(key: str) -> str:
+    known = _OTHER_WORDS.get(key.lower())
+    return meant(known) if known else suggestion(key, _COLUMN_KEYS)

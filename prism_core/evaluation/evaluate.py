@@ -11,6 +11,7 @@ from prism_core.evaluation.learners import check_learners, labelled
 from prism_core.evaluation.records import Evaluation
 from prism_core.evaluation.target import learners_of
 from prism_core.evaluation.tstr import predictive_rows, protected_rows
+from prism_core.names import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,7 +147,10 @@ def check_tables(
     for field, wanted in (("target", (target,)), ("features", features or ()), ("s", s)):
         for name in wanted:
             if name not in schema:
-                raise EvaluationError(f"There is no column {name!r} in the schema.", field=field)
+                close = suggestion(name, schema.names)
+                raise EvaluationError(
+                    f"There is no column {name!r} in the schema.{close}", field=field
+                )
     names = tuple(schema.names if features is None else dict.fromkeys(features))
     names = tuple(name for name in names if name != target)
     if not names:

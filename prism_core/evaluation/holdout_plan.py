@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
+from prism_core.names import suggestion
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
@@ -215,7 +216,11 @@ def _check(schema: Schema, target: str, n: int, tolerance: float) -> None:
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise BudgetError("A reusable holdout needs at least 2 rows kept aside.", field="n")
     if target not in schema:
-        raise TaskError(f"The target {target!r} is not a column of the schema.", field="target")
+        raise TaskError(
+            f"The target {target!r} is not a column of the schema."
+            f"{suggestion(target, schema.names)}",
+            field="target",
+        )
     if schema[target].level_count < 2:
         raise TaskError(f"The target {target!r} needs at least two levels.", field="target")
     if not schema.people_declared:

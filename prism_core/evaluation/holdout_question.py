@@ -16,6 +16,7 @@ import numpy as np
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.holdout_plan import UNITS
 from prism_core.evaluation.learners import LEARNERS, check_learners
+from prism_core.names import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,7 @@ def question(
     if metric not in METRICS:
         raise EvaluationError(
             f"metric ({metric}) must be one of {', '.join(METRICS)}. Only means over rows are "
-            "answered: one row would move an AUC too far.",
+            f"answered: one row would move an AUC too far.{suggestion(metric, METRICS)}",
             field="metric",
         )
     others = [name for name in schema.names if name != target]
@@ -99,7 +100,11 @@ def question(
     if unknown or not wanted:
         raise EvaluationError(
             f"features must name columns of the schema other than the target {target!r}"
-            + (f", and {unknown[0]!r} is none." if unknown else "; none is named."),
+            + (
+                f", and {unknown[0]!r} is none.{suggestion(unknown[0], others)}"
+                if unknown
+                else "; none is named."
+            ),
             field="features",
         )
     kept = tuple(name for name in others if name in set(wanted))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.errors import EvaluationError
+from prism_core.names import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,7 +153,9 @@ def check_learners(learners: Sequence[str], allowed: Sequence[str] = LEARNERS) -
     for learner in learners:
         if learner not in allowed:
             raise EvaluationError(
-                f"learner ({learner}) must be one of {', '.join(allowed)}.", field="learners"
+                f"learner ({learner}) must be one of {', '.join(allowed)}."
+                f"{suggestion(learner, allowed)}",
+                field="learners",
             )
 
 

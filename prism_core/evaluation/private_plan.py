@@ -12,6 +12,7 @@ from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
 from prism_core.evaluation.learners import check_learners
 from prism_core.evaluation.target import by_squared_loss, learners_of
+from prism_core.names import suggestion
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
@@ -190,7 +191,11 @@ def design_private(
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise BudgetError("A private evaluation needs at least 2 holdout rows.", field="n")
     if target not in schema:
-        raise TaskError(f"The target {target!r} is not a column of the schema.", field="target")
+        raise TaskError(
+            f"The target {target!r} is not a column of the schema."
+            f"{suggestion(target, schema.names)}",
+            field="target",
+        )
     allowed = learners_of(schema[target], as_classes=as_classes)
     learner = allowed[0] if learner is None else learner
     check_learners((learner,), allowed)

@@ -18,6 +18,7 @@ from prism_core.data import schema_io
 from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import ConfigError
 from prism_core.experiments import readmission, scm
+from prism_core.names import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -149,7 +150,8 @@ def load(name: str) -> Sample:
 def _recipe(name: str) -> _Recipe:
     if name not in _RECIPES:
         raise ConfigError(
-            f"There is no sample named {name!r}. Choose one of {', '.join(SAMPLES)}.",
+            f"There is no sample named {name!r}. Choose one of {', '.join(SAMPLES)}."
+            f"{suggestion(name, SAMPLES)}",
             field="sample",
         )
     return _RECIPES[name]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
+from prism_core.names import suggestion
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
@@ -219,7 +220,11 @@ def _check(schema: Schema, target: str, epsilon: float, n: int, share: float, me
     if isinstance(members, bool) or not isinstance(members, int) or members < 1:
         raise BudgetError("members must be a whole number above 0.", field="graph.members")
     if target not in schema:
-        raise TaskError(f"The target {target!r} is not a column of the schema.", field="target")
+        raise TaskError(
+            f"The target {target!r} is not a column of the schema."
+            f"{suggestion(target, schema.names)}",
+            field="target",
+        )
     if schema.size(target) < 2 or len(schema.columns) < 2:
         raise TaskError(
             f"The target {target!r} needs at least two levels, and another column.", field="target"

@@ -8,6 +8,7 @@ from prism_core.data import code_groups, looks, schema_io
 from prism_core.data.column import Column, level_text
 from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
+from prism_core.names import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,13 +163,13 @@ def _known(
     if stray:
         raise SchemaError(
             f"Column {name!r}: {stray[0]} does not go with learn. Allowed: "
-            f"{', '.join(sorted(with_learn))}.",
+            f"{', '.join(sorted(with_learn))}.{suggestion(stray[0], with_learn)}",
             field=f"{name}.{stray[0]}",
         )
     unknown = sorted(str(key) for key in set(learn) - keys)
     if unknown:
         raise SchemaError(
             f"Column {name!r}: learn has an unknown entry {unknown[0]!r}. Allowed: "
-            f"{', '.join(sorted(keys))}.",
+            f"{', '.join(sorted(keys))}.{suggestion(unknown[0], keys)}",
             field=f"{name}.learn",
         )

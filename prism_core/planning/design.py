@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from prism_core.errors import BudgetError
+from prism_core.names import suggestion
 from prism_core.planning.adaptive import ROUNDS_SHARE
 from prism_core.planning.automatic import settled
 from prism_core.planning.background_pool import background_queries, forest_for, ties_pay
@@ -35,6 +37,7 @@ from prism_core.planning.task_pool import (
     triples_for,
 )
 from prism_core.planning.workload import one_ways
+from prism_core.scalars import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +71,8 @@ def design(
     Raises:
         TaskError, BudgetError, PlanError, StructureError: naming the field and what to do.
     """
+    n = plain(n)
+    _check_names(schema, budget)
     check_numeric(schema, task, budget)
     synthesis = synthesis or Synthesis()
     check_model(task, synthesis)
@@ -101,6 +106,18 @@ def with_features(plan: Plan, s: Sequence[str], further: Sequence[Sequence[str]]
         aims=with_s(plan.task, plan.schema, (s, *further)),
     )  # fmt: skip
     return _plan(frame, final=True)
+
+
+def _check_names(schema: Schema, budget: Budget) -> None:
+    """Locks name columns that there are; that of a marginal nobody measures is only warned of."""
+    for lock in budget.locks:
+        for name in lock.columns:
+            if name not in schema:
+                raise BudgetError(
+                    f"The lock on {lock.label} names {name!r}, which is no column of the schema."
+                    f"{suggestion(name, schema.names)}",
+                    field="locks",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import BudgetError
 from prism_core.planning.allocation import LEAST_LEFT
+from prism_core.scalars import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -34,6 +35,7 @@ class Lock:
     share: float
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         if isinstance(self.columns, str) or not all(
             isinstance(name, str) and name for name in self.columns
         ):

@@ -12,6 +12,7 @@ from prism_core.planning.numeric import bases, second_moments
 from prism_core.planning.task_pool import check_choice_share, check_products
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.prior import amount_left, together
+from prism_core.scalars import plain
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
@@ -26,6 +27,7 @@ def delta_of(budget: Budget, n: int) -> float:
     Raises:
         BudgetError: for fewer than two rows.
     """
+    n = plain(n)
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise BudgetError("The table needs at least 2 rows.", field="n")
     return 1.0 / n**2 if budget.delta is None else budget.delta

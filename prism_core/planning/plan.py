@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core.data import looks, schema_io
 from prism_core.errors import TaskError
+from prism_core.names import suggestion
 from prism_core.planning.targets import Aim
 from prism_core.privacy.accountants import Accountant, Spent, accountant
 from prism_core.privacy.events import event_dict
@@ -262,7 +263,8 @@ class Plan:
         """
         aim = next((aim for aim in self.aims if aim.target == name), None)
         if aim is None:
-            raise TaskError(f"{name!r} is no target of this plan.", field="target")
+            close = suggestion(name, [aim.target for aim in self.aims])
+            raise TaskError(f"{name!r} is no target of this plan.{close}", field="target")
         task = replace(self.task, target=name, further=())
         return replace(self, task=task, s=aim.s, several=())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.errors import TaskError
+from prism_core.names import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema
@@ -34,7 +35,9 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
     """
     if task.target not in schema:
         raise TaskError(
-            f"The target {task.target!r} is not a column of the schema.", field="target"
+            f"The target {task.target!r} is not a column of the schema."
+            f"{suggestion(task.target, schema.names)}",
+            field="target",
         )
     if schema.size(task.target) < 2:
         raise TaskError(
@@ -45,7 +48,7 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
     if strangers:
         raise TaskError(
             f"There is a weight for {strangers[0]!r}, which is no feature of the schema. Correct "
-            "the name or remove the weight.",
+            f"the name or remove the weight.{suggestion(strangers[0], schema.names)}",
             field="weights",
         )
     if task.regime == "predictive":

@@ -28,6 +28,7 @@ import numpy as np
 
 from prism_core.data.column import Column
 from prism_core.errors import StructureError
+from prism_core.names import suggestion
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ class Mechanisms:
             )
         if self.target not in self.schema:
             raise StructureError(
-                f"The target {self.target!r} is not a column of the schema.", field="target"
+                f"The target {self.target!r} is not a column of the schema."
+                f"{suggestion(self.target, self.schema.names)}",
+                field="target",
             )
 
     def draw(self, rows: int, rng: np.random.Generator, shift: Shift = "none") -> NDArray[np.int32]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prism_core.errors import TaskError
+from prism_core.scalars import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +32,11 @@ class Target:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         if not isinstance(self.name, str) or not self.name:
             raise TaskError("A further target must name a column.", field="further")
         number = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
-        if not number or not math.isfinite(self.weight) or not self.weight > 0.0:
+        if not number or not 0.0 < self.weight < math.inf:
             raise TaskError(
                 f"The weight of the target {self.name!r} must be a number above 0; the first "
                 "target counts 1.",

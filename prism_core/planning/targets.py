@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError, TaskError
+from prism_core.names import suggestion
 from prism_core.planning.regimes import features_of_interest
 from prism_core.planning.workload import task_pairs
 
@@ -215,7 +216,7 @@ def _check_weights(schema: Schema, task: Task) -> None:
     if strangers:
         raise TaskError(
             f"There is a weight for {strangers[0]!r}, which is no column of the schema. Correct "
-            "the name or remove the weight.",
+            f"the name or remove the weight.{suggestion(strangers[0], schema.names)}",
             field="weights",
         )
 

@@ -8,10 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import BudgetError, PlanError, TaskError
+from prism_core.names import suggestion
 from prism_core.planning.locks import check_together
 from prism_core.planning.target import Target, check_targets
 from prism_core.privacy.accountants import ACCOUNTANTS, AccountantName
 from prism_core.privacy.checks import delta_value, epsilon_value
+from prism_core.scalars import plain, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,7 +90,9 @@ class Task:
     further: tuple[Target, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
+        plain_fields(self)
+        weights = {name: plain(weight) for name, weight in self.weights.items()}
+        object.__setattr__(self, "weights", MappingProxyType(weights))
         object.__setattr__(self, "further", tuple(self.further))
         if not isinstance(self.target, str) or not self.target:
             raise TaskError("target must name the column to be predicted.", field="target")
@@ -140,11 +144,16 @@ class Task:
         object.__setattr__(self, "numeric_columns", MappingProxyType(dict(self.numeric_columns)))
         allowed = ", ".join(NUMERIC_RULES)
         if self.numeric_queries not in NUMERIC_RULES:
-            raise TaskError(f"numeric_queries must be one of {allowed}.", field="numeric_queries")
+            close = suggestion(self.numeric_queries, NUMERIC_RULES)
+            raise TaskError(
+                f"numeric_queries must be one of {allowed}.{close}", field="numeric_queries"
+            )
         for name, rule in self.numeric_columns.items():
             if rule not in NUMERIC_RULES:
                 raise TaskError(
-                    f"The rule of {name!r} must be one of {allowed}.", field="numeric_columns"
+                    f"The rule of {name!r} must be one of {allowed}."
+                    f"{suggestion(rule, NUMERIC_RULES)}",
+                    field="numeric_columns",
                 )
             if name in self.target_names:
                 raise TaskError(
@@ -170,6 +179,7 @@ class Shares:
     background: float = 0.20
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         values = (self.selection, self.choice, self.task, self.background)
         if not all(_finite(value) and 0.0 <= value <= 1.0 for value in values):
             raise BudgetError("Every share must be a number between 0 and 1.", field="shares")
@@ -207,6 +217,7 @@ class Budget:
     above_limit: float | None = None
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         epsilon_value(self.epsilon)
         if self.delta is not None:
             delta_value(self.delta)
@@ -214,11 +225,15 @@ class Budget:
             epsilon_value(self.above_limit, "above_limit")
         if self.accountant not in ACCOUNTANTS:
             raise BudgetError(
-                f"accountant must be one of {', '.join(ACCOUNTANTS)}.", field="accountant"
+                f"accountant must be one of {', '.join(ACCOUNTANTS)}."
+                f"{suggestion(self.accountant, ACCOUNTANTS)}",
+                field="accountant",
             )
         if self.allocation not in ALLOCATIONS:
             raise BudgetError(
-                f"allocation must be one of {', '.join(ALLOCATIONS)}.", field="allocation"
+                f"allocation must be one of {', '.join(ALLOCATIONS)}."
+                f"{suggestion(self.allocation, ALLOCATIONS)}",
+                field="allocation",
             )
         if not (_finite(self.tilt) and 0.0 <= self.tilt <= 1.0):
             raise BudgetError(
@@ -254,23 +269,26 @@ class Synthesis:
     engine: EngineName = "auto"
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise PlanError(f"model must be one of {', '.join(MODELS)}.", field="model")
-        if self.sampling not in SAMPLINGS:
-            raise PlanError(f"sampling must be one of {', '.join(SAMPLINGS)}.", field="sampling")
-        if self.pairs not in PAIR_RULES:
-            raise PlanError(f"pairs must be one of {', '.join(PAIR_RULES)}.", field="pairs")
-        if self.engine not in ENGINES:
-            raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
-        if self.rows is not None and not 1 <= self.rows <= 100_000_000:
+        plain_fields(self)
+        for name, allowed in (
+            ("model", MODELS), ("sampling", SAMPLINGS), ("pairs", PAIR_RULES), ("engine", ENGINES)
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if value not in allowed:
+                raise PlanError(
+                    f"{name} must be one of {', '.join(allowed)}.{suggestion(value, allowed)}",
+                    field=name,
+                )
+        if self.rows is not None and not _between(self.rows, 100_000_000):
             raise PlanError("rows must be between 1 and 100,000,000.", field="rows")
-        if not 1 <= self.iterations <= 100_000:
+        if not _between(self.iterations, 100_000):
             raise PlanError("iterations must be between 1 and 100,000.", field="iterations")
 
 
 def _one_of(name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise TaskError(f"{name} must be one of {', '.join(allowed)}.", field=name)
+        close = suggestion(value, allowed)
+        raise TaskError(f"{name} must be one of {', '.join(allowed)}.{close}", field=name)
 
 
 def _whole(name: str, value: object) -> None:
@@ -278,8 +296,17 @@ def _whole(name: str, value: object) -> None:
         raise TaskError(f"{name} must be a whole number above 0.", field=name)
 
 
+def _between(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+
+
 def _finite(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return (
+            isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        )
+    except OverflowError:  # an integer beyond the range of floats
+        return False
 
 
 def _finite_positive(value: object) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 from prism_core.errors import BudgetError
+from prism_core.names import suggestion
 from prism_core.privacy.conversions import epsilon_to_rho, gaussian_sigma, rho_to_epsilon
 from prism_core.privacy.events import (
     L2_SENSITIVITY,
@@ -259,6 +260,7 @@ def accountant(name: str) -> Accountant:
     """
     if name not in ACCOUNTANTS:
         raise BudgetError(
-            f"accountant must be one of {', '.join(ACCOUNTANTS)}.", field="accountant"
+            f"accountant must be one of {', '.join(ACCOUNTANTS)}.{suggestion(name, ACCOUNTANTS)}",
+            field="accountant",
         )
     return ACCOUNTANTS[name]

@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 
 from prism_core.errors import BudgetError, PrivacyError
+from prism_core.scalars import plain
+
+LEAST_EPSILON, MOST_EPSILON = 1e-100, 1e100
+LEAST_DELTA = 1e-250
+"""Ends of what floats can compute with: beyond them a square or a root is 0 or infinite."""
 
 
 def positive(value: object, name: str) -> float:
@@ -26,6 +31,12 @@ def epsilon_value(value: object, name: str = "epsilon") -> float:
             "private.",
             field=name,
         )
+    if not LEAST_EPSILON <= number <= MOST_EPSILON:
+        raise BudgetError(
+            f"{name.replace('_', ' ')} = {number:g} is no usable number: it must lie between "
+            f"{LEAST_EPSILON:g} and {MOST_EPSILON:g}.",
+            field=name,
+        )
     return number
 
 
@@ -38,10 +49,17 @@ def delta_value(value: object, name: str = "delta") -> float:
             "rows.",
             field=name,
         )
+    if not number >= LEAST_DELTA:
+        raise BudgetError(
+            f"{name.replace('_', ' ')} = {number:g} is too small to compute with: it must be at "
+            f"least {LEAST_DELTA:g}.",
+            field=name,
+        )
     return number
 
 
 def _number(value: object) -> float:
+    value = plain(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return math.nan
     try:

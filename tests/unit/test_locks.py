@@ -97,7 +97,7 @@ def test_a_lock_on_what_is_not_measured_is_said_and_changes_nothing():
     free = plan_of()
     idle = (
         Lock(columns=("d", "y"), share=0.1), Lock(columns=("a",), share=0.1),
-        Lock(columns=("a", "b"), share=0.1), Lock(columns=("nobody",), share=0.1),
+        Lock(columns=("a", "b"), share=0.1), Lock(columns=("b", "c"), share=0.1),
     )  # fmt: skip
     plan = plan_of(*idle)
     assert plan.queries == free.queries

@@ -177,8 +177,10 @@ def test_background_pairs_are_not_called_nothing():
     names = (*"abcdefgh", "y")
     dag = Dag(nodes=names, edges=(("a", "y"), ("b", "y")))
     schema = Schema(
-        columns=tuple(Column(name=n, kind="boolean") for n in names[:-1])
-        + (Column(name="y", kind="ordinal", levels=tuple(range(60))),),
+        columns=(
+            *(Column(name=name, kind="boolean") for name in names[:-1]),
+            Column(name="y", kind="ordinal", levels=tuple(range(60))),
+        ),
         one_row_per_person=True,
     )
     task = Task(target="y", three_way="adaptive", max_joint_cells=0)

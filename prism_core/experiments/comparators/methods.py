@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from prism_core.errors import PlanError
+from prism_core.names import suggestion
 
 MethodName: TypeAlias = Literal["independent", "mst", "aim"]
 
@@ -75,4 +76,7 @@ def comparator(name: str) -> Comparator:
     for known in get_args(MethodName):
         if name == known:
             return COMPARATORS[known]
-    raise PlanError(f"method must be one of {', '.join(COMPARATORS)}.", field="method")
+    raise PlanError(
+        f"method must be one of {', '.join(COMPARATORS)}.{suggestion(name, COMPARATORS)}",
+        field="method",
+    )

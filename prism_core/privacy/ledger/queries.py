@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import LedgerError
+from prism_core.names import suggestion
 from prism_core.privacy.ledger.composition import Item
 from prism_core.privacy.ledger.records import (
     Asset,
@@ -68,7 +69,8 @@ def the_asset(db: sqlite3.Connection, name: str) -> tuple[int, Asset]:
     found = find_asset(db, name)
     if found is None:
         raise LedgerError(
-            f"There is no asset {name!r} in the ledger. Register it with a lifetime budget first.",
+            f"There is no asset {name!r} in the ledger. Register it with a lifetime budget first."
+            f"{suggestion(name, [asset.name for _, asset in all_assets(db)])}",
             field="asset",
         )
     return found

@@ -147,6 +147,12 @@ def _settings(workspace: Path) -> dict[str, dict[str, Any]]:
         raise _unusable() from None
     if not document:
         raise _unusable()
+    _check_settings(document)
+    return document
+
+
+def _check_settings(document: dict[str, Any]) -> None:
+    """No entry that is not known, and every value of its kind: no rule is passed over."""
     for section, entries in document.items():
         if section not in _ENTRIES:
             raise _unusable(f"{section!r} is none of its sections.{suggestion(section, _ENTRIES)}")
@@ -162,7 +168,6 @@ def _settings(workspace: Path) -> dict[str, dict[str, Any]]:
         epsilon_value(document.get("limits", {}).get("max_epsilon", MAX_EPSILON))
     except BudgetError:
         raise _unusable("max_epsilon must be a number above 0.") from None
-    return document
 
 
 def _unusable(why: str = "") -> ConfigError:

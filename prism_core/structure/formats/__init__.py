@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from prism_core import foreign
 from prism_core.errors import StructureError
+from prism_core.names import suggestion
 from prism_core.sources import GRAPH, Source, located
 from prism_core.structure.drawing import Drawing
 from prism_core.structure.formats import (
@@ -192,5 +193,8 @@ def _is_no_graph(text: str) -> bool:
 
 def _format(name: str) -> Any:  # noqa: ANN401  (a module)
     if name not in FORMATS:
-        raise StructureError(f"format must be one of {', '.join(FORMATS)}.", field="format")
+        raise StructureError(
+            f"format must be one of {', '.join(FORMATS)}.{suggestion(name, FORMATS)}",
+            field="format",
+        )
     return FORMATS[name]

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from prism_core.errors import PlanError
 from prism_core.experiments.comparators.external.neighbours import Part, Stated
 from prism_core.experiments.comparators.methods import COMPARATORS, Comparator
+from prism_core.names import suggestion
 
 ExternalName: TypeAlias = Literal["privbayes", "smartnoise-mst", "dpmm-mst"]
 
@@ -110,7 +111,9 @@ def external(name: str) -> External:
     for known in get_args(ExternalName):
         if name == known:
             return EXTERNAL[known]
-    raise PlanError(f"method must be one of {', '.join(EXTERNAL)}.", field="method")
+    raise PlanError(
+        f"method must be one of {', '.join(EXTERNAL)}.{suggestion(name, EXTERNAL)}", field="method"
+    )
 
 
 def about(name: str) -> Comparator | External:
@@ -123,5 +126,7 @@ def about(name: str) -> Comparator | External:
         if name == known:
             return found
     raise PlanError(
-        f"method must be one of {', '.join((*COMPARATORS, *EXTERNAL))}.", field="method"
+        f"method must be one of {', '.join((*COMPARATORS, *EXTERNAL))}."
+        f"{suggestion(name, (*COMPARATORS, *EXTERNAL))}",
+        field="method",
     )
