@@ -55,7 +55,8 @@ def score_lines(metrics: Sequence[Mapping[str, Any]]) -> list[str]:
     """The rows of an evaluation as lines of text, which `prism evaluate` prints.
 
     A score without a number is followed by the reason, a headline score by the share of what can
-    be learned. Outside epsilon.
+    be learned; what else is noted of scores (why a ceiling is missing) stands at the end, once.
+    Outside epsilon.
 
     Args:
         metrics: of `MetricRow.to_dict`.
@@ -81,7 +82,8 @@ def score_lines(metrics: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"  The synthetic rows carry {share} of what this model can learn from the real "
                 "ones."
             )
-    return lines
+    notes = dict.fromkeys(row["note"] for row in metrics if row["value"] is not None)
+    return [*lines, *(f"note: {note}" for note in notes if note)]
 
 
 def _number(value: float | None) -> str:

@@ -57,6 +57,7 @@ LEDGER = "unit/test_ledger.py"
 ACCOUNTANTS = "unit/test_accountants.py"
 PLD = "unit/test_pld.py"
 TARGETS = "unit/test_targets.py"
+WARNED = "unit/test_warned.py"
 LEARNED = "unit/test_learned_graph.py"
 VERIFY = "unit/test_verify.py"
 DRAWN = "unit/test_drawn.py"
@@ -1187,5 +1188,59 @@ CATALOGUE = (
         "the fits that say what pairs are expected to be are not counted", "planning/seconds.py",
         "fits = 1 + _expected(plan, cells)", "fits = 1",
         "unit/test_seconds.py",
+    ),
+    # --- warnings, limits and names at every door ---
+    _one(
+        "the release keeps its plan's warnings to itself", "cli.py",
+        "    plan = plan_for(config, inputs)\n    say_warnings(plan.warnings)\n",
+        "    plan = plan_for(config, inputs)\n",
+        f"{WARNED}::test_every_door_warns_and_asks_for_the_limit",
+    ),
+    _one(
+        "the committee's paper does not hold the warnings", "bundle/protocol.py",
+        "*self._warned(), *self._opened()", "*self._opened()",
+        f"{WARNED}::test_every_paper_of_a_release_holds_them",
+    ),
+    _one(
+        "background pairs are nothing", "planning/cautions.py",
+        "    pairs = 0 if plan.tree is None else plan.tree.rounds\n", "    pairs = 0\n",
+        f"{WARNED}::test_background_pairs_are_not_called_nothing",
+    ),
+    _one(
+        "the gate knows no maximum", "privacy/ledger/book.py",
+        "            exceeded = rules.above_limit(most, self.path.parent, said=above_limit)\n",
+        "            exceeded = above_limit\n",
+        f"{WARNED}::test_the_gate_holds_the_maximum_for_whoever_comes_by_another_way",
+    ),
+    _one(
+        "what is said of one maximum holds for every other", "privacy/ledger/rules.py",
+        "if allowed or said == most:", "if allowed or said is not None:",
+        f"{WARNED}::test_what_was_said_of_another_maximum_is_said_anew",
+    ),
+    _one(
+        "an unknown rule of a workspace is passed over", "privacy/ledger/rules.py",
+        "            if name not in _ENTRIES[section]:\n", "            if False:\n",
+        f"{WARNED}::test_rules_that_cannot_be_read_are_not_passed_over",
+    ),
+    _one(
+        "an epsilon beyond floats is usable", "privacy/checks.py",
+        "    if not LEAST_EPSILON <= number <= MOST_EPSILON:\n", "    if False:\n",
+        "unit/test_numbers.py::test_every_epsilon_and_delta_is_planned_or_refused_by_name",
+    ),
+    _one(
+        "numpy's numbers are none", "scalars.py",
+        "return value.item() if isinstance(value, np.generic) else value", "return value",
+        "unit/test_numbers.py::test_numbers_of_numpy_are_numbers",
+    ),
+    _one(
+        "a lock on an unknown column is taken", "planning/design.py",
+        "    _check_names(schema, budget)\n", "",
+        "unit/test_misspelt.py::"
+        "test_a_lock_on_an_unknown_name_is_refused_and_an_idle_one_is_not",
+    ),
+    _one(
+        "nothing is suggested for a misspelt name", "names.py",
+        "    return meant(found) if found else \"\"\n", "    return \"\"\n",
+        "unit/test_misspelt.py::test_a_configuration",
     ),
 )  # fmt: skip

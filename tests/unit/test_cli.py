@@ -176,6 +176,21 @@ def test_a_score_without_a_number_is_followed_by_the_reason():
     assert score_lines([row.to_dict()])[-1] == "  Fewer than 10 test rows have y = yes."
 
 
+def test_why_a_ceiling_is_missing_is_said_once():
+    from prism_core.evaluation import MetricRow
+    from prism_core.evaluation.number_words import score_lines
+
+    why = "No real training rows were given, so there is no ceiling."
+    rows = [
+        MetricRow(
+            name="auc", learner=name, subject="y", value=0.7, floor=0.5, ceiling=None, note=why
+        )
+        for name in ("ridge", "boosting")
+    ]
+    lines = score_lines([row.to_dict() for row in rows])
+    assert [line for line in lines if why in line] == [f"note: {why}"]
+
+
 def test_a_numeric_target_from_release_to_evaluation_and_report(prism, make_run, tmp_path):
     config = make_run(task={"target": "age", "regime": "predictive", "k": 2})
     assert prism("release", config, "--out", tmp_path / "out", "--seed", 1)[0] == 0
