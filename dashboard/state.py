@@ -617,6 +617,8 @@ class Project(Entries):
             self.target = None
         for entries in (self, *self.scenarios.others.values()):
             entries.further = {n: w for n, w in entries.further.items() if n in schema.names}
+            for columns in [c for c in entries.budget.locks if not set(c) <= set(schema.names)]:
+                del entries.budget.locks[columns]
 
     def show_form(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Put other rows into the form of columns."""

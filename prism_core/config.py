@@ -12,10 +12,10 @@ import tomli_w
 from prism_core import foreign
 from prism_core.data.address import Address, parse
 from prism_core.errors import ConfigError
-from prism_core.names import suggestion
 from prism_core.planning.locks import Lock
 from prism_core.planning.target import Target
 from prism_core.planning.task import Budget, Shares, Synthesis, Task
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

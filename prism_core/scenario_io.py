@@ -12,8 +12,8 @@ import tomli_w
 from prism_core import foreign
 from prism_core.config import wishes_dict, wishes_from
 from prism_core.errors import ConfigError
-from prism_core.names import suggestion
 from prism_core.planning.scenario import Scenario, figures
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

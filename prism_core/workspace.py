@@ -22,11 +22,11 @@ from prism_core.errors import EvaluationError, PrivacyError, TableError
 from prism_core.evaluation.comparing import Candidate
 from prism_core.evaluation.subject import Measured, Subject
 from prism_core.experiments.comparators import folder as compared
-from prism_core.names import suggestion
 from prism_core.planning.design import design
 from prism_core.planning.targets import Aim, features_for
 from prism_core.public_rows import check_public, remember_private
 from prism_core.structure import formats
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import SchemaError
-from prism_core.names import suggestion
 from prism_core.scalars import plain_fields
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.code_groups import CodeGroups

@@ -17,8 +17,8 @@ from prism_core.data.dates import day_number, day_text
 from prism_core.data.log_bins import log_edges
 from prism_core.data.schema import Schema
 from prism_core.errors import SchemaError
-from prism_core.names import meant, suggestion
 from prism_core.privacy.prior import Prior
+from prism_core.text.suggest import meant, suggestion
 
 _COLUMN_KEYS = {
     "name", "kind", "levels", "lower", "upper", "bins", "edges", "scale", "unit", "zero",

@@ -11,7 +11,7 @@ from prism_core.evaluation.learners import check_learners, labelled
 from prism_core.evaluation.records import Evaluation
 from prism_core.evaluation.target import learners_of
 from prism_core.evaluation.tstr import predictive_rows, protected_rows
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

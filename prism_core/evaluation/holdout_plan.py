@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
-from prism_core.names import suggestion
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.sparse_vector import SparseVector
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema

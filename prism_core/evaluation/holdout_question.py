@@ -16,7 +16,7 @@ import numpy as np
 from prism_core.errors import EvaluationError
 from prism_core.evaluation.holdout_plan import UNITS
 from prism_core.evaluation.learners import LEARNERS, check_learners
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.errors import EvaluationError
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

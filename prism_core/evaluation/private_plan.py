@@ -12,11 +12,11 @@ from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
 from prism_core.evaluation.learners import check_learners
 from prism_core.evaluation.target import by_squared_loss, learners_of
-from prism_core.names import suggestion
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.privacy.events import GaussianEvent, event_dict
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.column import Column

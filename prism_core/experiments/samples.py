@@ -18,7 +18,7 @@ from prism_core.data import schema_io
 from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import ConfigError
 from prism_core.experiments import readmission, scm
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data import schema_io
 from prism_core.errors import BudgetError, PrivacyError, TaskError
-from prism_core.names import suggestion
 from prism_core.privacy.accountants import accountant
 from prism_core.privacy.cautions import about_budget
 from prism_core.privacy.checks import delta_value, epsilon_value
@@ -19,6 +18,7 @@ from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.prior import LABEL, Prior, amount_left, together
 from prism_core.privacy.scores import conditional_association_sensitivity
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from prism_core.data import code_groups, looks, schema_io
 from prism_core.data.column import Column, level_text
 from prism_core.errors import SchemaError
 from prism_core.learning.requests import CategoryRequest, NumericRequest, Outline
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import BudgetError
-from prism_core.names import suggestion
 from prism_core.planning.adaptive import ROUNDS_SHARE
 from prism_core.planning.automatic import settled
 from prism_core.planning.background_pool import background_queries, forest_for, ties_pay
@@ -38,6 +37,7 @@ from prism_core.planning.task_pool import (
 )
 from prism_core.planning.workload import one_ways
 from prism_core.scalars import plain
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

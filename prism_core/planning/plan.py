@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core.data import looks, schema_io
 from prism_core.errors import TaskError
-from prism_core.names import suggestion
 from prism_core.planning.targets import Aim
 from prism_core.privacy.accountants import Accountant, Spent, accountant
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.prior import Prior, together
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

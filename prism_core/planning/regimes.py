@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.errors import TaskError
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.schema import Schema

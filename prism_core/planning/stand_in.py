@@ -28,8 +28,8 @@ import numpy as np
 
 from prism_core.data.column import Column
 from prism_core.errors import StructureError
-from prism_core.names import suggestion
 from prism_core.structure.dag import Dag
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

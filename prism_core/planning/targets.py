@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError, TaskError
-from prism_core.names import suggestion
 from prism_core.planning.regimes import features_of_interest
 from prism_core.planning.workload import task_pairs
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import BudgetError, PlanError, TaskError
-from prism_core.names import suggestion
 from prism_core.planning.locks import check_together
 from prism_core.planning.target import Target, check_targets
 from prism_core.privacy.accountants import ACCOUNTANTS, AccountantName
 from prism_core.privacy.checks import delta_value, epsilon_value
 from prism_core.scalars import plain, plain_fields
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

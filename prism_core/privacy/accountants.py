@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 from prism_core.errors import BudgetError
-from prism_core.names import suggestion
 from prism_core.privacy.conversions import epsilon_to_rho, gaussian_sigma, rho_to_epsilon
 from prism_core.privacy.events import (
     L2_SENSITIVITY,
@@ -23,6 +22,7 @@ from prism_core.privacy.events import (
     failure,
     leaves,
 )
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

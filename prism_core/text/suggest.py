@@ -10,30 +10,45 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_ALIKE = 0.7  # of difflib's ratio: one letter of four, or two swapped
+CLOSE = 0.6
+"""Likeness (difflib's ratio) from which a name is suggested."""
+
 _MOST = 5_000  # names compared letter by letter; more would take seconds
 
 
-def folded(name: str) -> str:
+def folded(name: object) -> str:
     """A name without what people do not see as different: case, spaces, `_`, `-` and `.`."""
-    return re.sub(r"[\s_.-]+", "", unicodedata.normalize("NFKC", name).casefold())
+    return re.sub(r"[\s_.-]+", "", unicodedata.normalize("NFKC", str(name)).casefold())
 
 
-def same_but_for_case(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is the same when both are `folded`; None where there is none."""
+def close_to(name: object, known: Iterable[object]) -> str:
+    """The known name that is most like this one, "" when none is.
+
+    Spends nothing: names are public.
+    """
+    texts: dict[str, str] = {}
+    for each in known:
+        texts.setdefault(folded(each), str(each))
     wanted = folded(name)
-    return next((one for one in known if folded(one) == wanted), None)
+    if wanted in texts:
+        return texts[wanted]
+    if len(texts) > _MOST:
+        return ""
+    found = difflib.get_close_matches(wanted, texts, n=1, cutoff=CLOSE)
+    return texts[found[0]] if found else ""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question that goes after a message, a space before it; "" where nothing is alike.
+def suggestion(name: object, known: Iterable[object]) -> str:
+    """The end of a refusal: "Did you mean X?" after a blank; "" when nothing is close.
 
     Args:
-        name: what was given.
-        known: what is allowed.
+        name: as given.
+        known: the names there are.
     """
-    names = list(known)
-    found = same_but_for_case(name, names)
-    if found is None and len(names) <= _MOST:
-        found = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)), None)
-    return "" if found is None else f" Did you mean {found!r}?"
+    found = close_to(name, known)
+    return meant(found) if found else ""
+
+
+def meant(name: str) -> str:
+    """The same for a name that is known to be meant."""
+    return f" Did you mean {name!r}? Correct the name."

@@ -13,7 +13,7 @@ from prism_core.data.big import open_table
 from prism_core.data.header import check_columns, check_header, check_names
 from prism_core.data.tables import from_frame, read_table
 from prism_core.errors import TableError
-from prism_core.text.suggest import did_you_mean
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,10 +214,10 @@ def test_another_kind_of_file_is_named(content, kind):
 
 def test_what_may_have_been_meant():
     known = ["age", "readmitted_30d", "ward"]
-    assert did_you_mean("Readmitted 30d", known) == " Did you mean 'readmitted_30d'?"
-    assert did_you_mean("readmited_30d", known) == " Did you mean 'readmitted_30d'?"
-    assert did_you_mean("severity", known) == ""
-    assert did_you_mean("AGE", iter(known)) == " Did you mean 'age'?"
+    assert suggestion("Readmitted 30d", known) == " Did you mean 'readmitted_30d'? Correct the name."
+    assert suggestion("readmited_30d", known) == " Did you mean 'readmitted_30d'? Correct the name."
+    assert suggestion("severity", known) == ""
+    assert suggestion("AGE", iter(known)) == " Did you mean 'age'?"
 
 
 def test_a_frame_is_checked_by_its_own_names(frame):

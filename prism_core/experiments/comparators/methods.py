@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from prism_core.errors import PlanError
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 MethodName: TypeAlias = Literal["independent", "mst", "aim"]
 

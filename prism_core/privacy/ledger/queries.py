@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import LedgerError
-from prism_core.names import suggestion
 from prism_core.privacy.ledger.composition import Item
 from prism_core.privacy.ledger.records import (
     Asset,
@@ -15,6 +14,7 @@ from prism_core.privacy.ledger.records import (
     StateChange,
     canonical,
 )
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     import sqlite3

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core import foreign
 from prism_core.errors import BudgetError, ConfigError, PrismError, PrivacyError
-from prism_core.names import suggestion
 from prism_core.privacy.checks import epsilon_value
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from prism_core import foreign
 from prism_core.errors import StructureError
-from prism_core.names import suggestion
 from prism_core.sources import GRAPH, Source, located
 from prism_core.structure.drawing import Drawing
 from prism_core.structure.formats import (
@@ -47,6 +46,7 @@ from prism_core.structure.formats.objects import (
     to_networkx,
     to_pgmpy,
 )
+from prism_core.text.suggest import suggestion
 
 if TYPE_CHECKING:
     import networkx as nx

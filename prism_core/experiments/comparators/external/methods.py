@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from prism_core.errors import PlanError
 from prism_core.experiments.comparators.external.neighbours import Part, Stated
 from prism_core.experiments.comparators.methods import COMPARATORS, Comparator
-from prism_core.names import suggestion
+from prism_core.text.suggest import suggestion
 
 ExternalName: TypeAlias = Literal["privbayes", "smartnoise-mst", "dpmm-mst"]
 
