@@ -217,7 +217,7 @@ def test_what_may_have_been_meant():
     assert suggestion("Readmitted 30d", known) == " Did you mean 'readmitted_30d'? Correct the name."
     assert suggestion("readmited_30d", known) == " Did you mean 'readmitted_30d'? Correct the name."
     assert suggestion("severity", known) == ""
-    assert suggestion("AGE", iter(known)) == " Did you mean 'age'?"
+    assert suggestion("AGE", iter(known)) == " Did you mean 'age'? Correct the name."
 
 
 def test_a_frame_is_checked_by_its_own_names(frame):
