@@ -99,6 +99,9 @@ APPROVAL = Limit(
 DOCUMENT = Limit(
     what="The document", field="document", error=EvaluationError, size=64 * _MB, values=4_000_000
 )
+STAND_IN = Limit(
+    what="The stand-in", field="stand_in", error=ConfigError, size=64 * _MB, values=4_000_000
+)
 COMPARATOR = Limit(
     what="The folder of a comparator", field="dir", error=EvaluationError, size=16 * _MB,
     values=1_000_000,

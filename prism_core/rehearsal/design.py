@@ -170,9 +170,23 @@ class Rehearsal:
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Rehearsal:
-        """A rehearsal from what `to_dict` gave."""
+        """A rehearsal from what `to_dict` gave.
+
+        Raises:
+            PrismError: naming the entry that is missing or not usable.
+        """
+        try:
+            variants, epsilons = document["variants"], document["epsilons"]
+            seeds, learner = document["seeds"], document["learner"]
+            lists = isinstance(variants, list) and isinstance(epsilons, list)
+        except (KeyError, TypeError):
+            lists, variants, epsilons, seeds, learner = False, [], [], 0, ""
+        if not lists:
+            raise ConfigError(
+                "A rehearsal has the entries variants, epsilons, seeds and learner.",
+                field="rehearsal",
+            )
         return cls(
-            variants=tuple(map(scenario_io.from_dict, document["variants"])),
-            epsilons=tuple(document["epsilons"]), seeds=document["seeds"],
-            learner=document["learner"],
+            variants=tuple(map(scenario_io.from_dict, variants)), epsilons=tuple(epsilons),
+            seeds=seeds, learner=learner,
         )  # fmt: skip

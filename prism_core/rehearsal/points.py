@@ -55,6 +55,10 @@ class Point:
             raise ValueError("a point needs a known shift and metric")
         if not all(possible(self.metric, score) for score in (self.score, self.ceiling)):
             raise ValueError("a point needs scores that its metric can have")
+        if not (math.isfinite(self.epsilon) and math.isfinite(self.seconds)):
+            raise ValueError("a point needs a finite epsilon and time")
+        if type(self.seed) is not int or not isinstance(self.variant, str):
+            raise ValueError("a point needs a whole seed and a name")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -82,10 +86,9 @@ class Kept:
         for line in lines:
             try:
                 point = Point(**(json.loads(line) | {"variant": variant}))
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, OverflowError, RecursionError):
                 continue
-            if math.isfinite(point.seconds):
-                found[point.epsilon, point.seed, point.shift] = point
+            found[point.epsilon, point.seed, point.shift] = point
         return list(found.values())
 
     def add(self, key: str, points: Iterable[Point]) -> None:

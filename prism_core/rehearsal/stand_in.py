@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import zipfile
+import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -12,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism_core import files
+from prism_core import files, foreign
 from prism_core.data import schema_io
 from prism_core.data.coverage import check_covered
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.split import set_aside
-from prism_core.errors import EvaluationError, PrivacyError
+from prism_core.errors import ConfigError, EvaluationError, PrismError, PrivacyError
 from prism_core.evaluation.learners import labelled
 from prism_core.evaluation.tstr import MAX_CLASSES
 from prism_core.planning.stand_in import SHIFTS, Mechanisms, sparse_graph
@@ -142,11 +144,33 @@ def save(stand_in: StandIn, folder: Path) -> None:
 
 
 def load(folder: Path) -> StandIn:
-    """The stand-in that `save` wrote."""
-    document = json.loads((folder / _DOCUMENT).read_text(encoding="utf-8"))
+    """The stand-in that `save` wrote.
+
+    Raises:
+        ConfigError: when a file of it is gone, damaged or cut short.
+    """
+    try:
+        return _loaded(folder)
+    except (
+        OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, PrismError,
+        zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError,
+    ):  # fmt: skip
+        raise ConfigError(
+            "The rows of this rehearsal cannot be read: a file is gone or damaged. Choose the "
+            "stand-in rows again.",
+            field="stand_in",
+        ) from None
+
+
+def _loaded(folder: Path) -> StandIn:
+    text = foreign.text_of(folder / _DOCUMENT, foreign.STAND_IN)
+    document = foreign.from_json(text, foreign.STAND_IN)
     schema = schema_io.loads(document["schema"])
     dag = None if document["dag"] is None else formats.parse(document["dag"]).dag
-    with np.load(folder / _CODES, allow_pickle=False) as codes:
+    with (
+        (folder / _CODES).open("rb") as file,  # numpy leaves it open where it is no archive
+        np.load(file, allow_pickle=False) as codes,
+    ):
         tables = {
             name: EncodedTable(schema=schema, codes=codes[name], public=True) for name in codes
         }

@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 import zipfile
+import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -163,9 +164,14 @@ def contents(workspace: Path, charge: int) -> tuple[str, dict[str, bytes]]:
         )
     try:
         with zipfile.ZipFile(io.BytesIO(foreign.content_of(path, foreign.BUNDLE))) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > foreign.BUNDLE.size:
+                raise ValueError("more than was ever kept")
             found = {name: archive.read(name) for name in archive.namelist()}
         kind, entry = found.pop(_KIND).decode(), found.pop(_ENTRY).decode()
-    except (OSError, zipfile.BadZipFile, UnicodeDecodeError, KeyError, BundleError):
+    except (
+        OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError,
+        ValueError, KeyError, BundleError,
+    ):  # fmt: skip
         raise ConfigError(
             f"What was kept for charge {charge} is damaged.", field="charge"
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,9 +111,8 @@ def read(path: Path) -> ComparedFolder:
         text = foreign.text_of(path / DOCUMENT, foreign.COMPARATOR)
         found = foreign.from_json(text, foreign.COMPARATOR)
         known_method(found["method"]["name"])
-        usable = isinstance(found["guarantee"]["declared_epsilon"], float | int)
-        usable = usable and isinstance(found["stamp"], str) and (path / PARQUET).is_file()
-    except (OSError, ValueError, KeyError, TypeError):
+        usable = _usable(found) and (path / PARQUET).is_file()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         usable, found = False, {}
     if not usable:
         raise EvaluationError(
@@ -120,3 +120,15 @@ def read(path: Path) -> ComparedFolder:
             field="dir",
         )
     return ComparedFolder(path=path, schema=schema_io.load(path / SCHEMA), document=found)
+
+
+def _usable(found: dict[str, Any]) -> bool:
+    """Whether a document has the entries that a page, a report or a comparison takes from it."""
+    epsilon, charge = found["guarantee"]["declared_epsilon"], found.get("charge")
+    texts = (found["stamp"], found["method"]["title"], found.get("neighbours", ""))
+    return (
+        isinstance(epsilon, float | int)
+        and math.isfinite(epsilon)
+        and all(isinstance(text, str) for text in texts)
+        and (charge is None or type(charge) is int)
+    )

@@ -125,10 +125,10 @@ class Network:
 
 
 def read(text: str) -> Network:
-    """The network in a BIF text.
+    """The network in a BIF text that pgmpy ships; others' graphs go through `structure.formats`.
 
     Raises:
-        ConfigError: when pgmpy is not installed, or the text is none.
+        ConfigError: when pgmpy is not installed.
     """
     try:
         from pgmpy.readwrite import BIFReader

@@ -210,10 +210,10 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
     """Its entries."""
     if not path.exists():
         return
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue  # a crash cut it short
         if isinstance(entry, dict):
             yield entry

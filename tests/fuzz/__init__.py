@@ -1,0 +1,1 @@
+"""Every reader of the product, on texts and bytes that nobody wrote."""
