@@ -200,7 +200,7 @@ def test_an_unusable_workspace_is_refused(tmp_path):
 
 def test_a_broken_ledger_is_a_ledger_error(ledger):
     ledger.path.write_bytes(b"not a database, and longer than a header " * 40)
-    with pytest.raises(LedgerError, match="cannot be read or written"):
+    with pytest.raises(LedgerError, match="is damaged, or is no ledger"):
         charge(ledger, 0.1)
 
 

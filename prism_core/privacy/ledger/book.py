@@ -21,7 +21,7 @@ from prism_core.privacy.accountants import CHARGEABLE
 from prism_core.privacy.checks import delta_value, epsilon_value, positive
 from prism_core.privacy.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
-from prism_core.privacy.ledger import audit, composition, fingerprint, rules
+from prism_core.privacy.ledger import access, audit, composition, fingerprint, rules
 from prism_core.privacy.ledger import head as heads
 from prism_core.privacy.ledger.composition import Item
 from prism_core.privacy.ledger.queries import (
@@ -79,8 +79,8 @@ class Ledger:
             if new:  # SQLite syncs its files; their place in the folders is synced here
                 files.sync_folder(folder)
                 files.sync_folder(folder.parent)
-        except (OSError, sqlite3.Error):
-            raise LedgerError(
+        except (OSError, sqlite3.Error) as error:
+            raise access.refusal(error) or LedgerError(
                 f"The ledger in the workspace {str(folder)!r} cannot be opened. Check that the "
                 "folder exists and is writable; nothing was run.",
                 field="workspace",

@@ -105,7 +105,7 @@ def recognise(
         _append(folder / MEMORY, {"asset": asset, "fingerprint": mark}, run)
     except OSError:
         raise _failed() from None
-    others = {name for name, known in seen if hmac.compare_digest(known, mark)} - {asset}
+    others = {name for name, known in seen if _same(known, mark)} - {asset}
     return tuple(sorted(others))
 
 
@@ -153,6 +153,10 @@ def assets_of(
     except OSError:
         raise _failed() from None
     return tuple(sorted({asset for asset, mark in known if mark in wanted}))
+
+
+def _same(known: str, mark: str) -> bool:
+    return hmac.compare_digest(known.encode("utf-8", "replace"), mark.encode())
 
 
 def _keyed(mark: str, key: bytes) -> str:

@@ -72,7 +72,7 @@ def noted(folder: Path) -> Head | None:
         )  # fmt: skip
     except FileNotFoundError:
         return None
-    except (OSError, PrismError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, PrismError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise LedgerError(
             f"The workspace's {FILE} cannot be read, so that nobody can tell whether the ledger is "
             "whole. Nothing was charged. Put the file back, or look at the ledger with `prism "

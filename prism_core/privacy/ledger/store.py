@@ -13,12 +13,12 @@ import json
 import logging
 import sqlite3
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger import head
+from prism_core.privacy.ledger import access, head
 from prism_core.privacy.ledger.head import Head
 
 if TYPE_CHECKING:
@@ -129,41 +129,56 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        files.database(path)
+        if not access.read_only(path):
+            files.database(path)
         with self._connection() as db:
-            _migrate(db)
+            access.check_cells(db)
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=SILENT, isolation_level=None)) as db:
+        with self._file() as path, closing(_connected(path)) as db:
             _write_ahead(db)
             db.execute("PRAGMA synchronous=FULL")  # a commit returns when the disk has it
             db.execute("PRAGMA foreign_keys=ON")
+            _migrate(db)
             yield db
+
+    @contextmanager
+    def _file(self) -> Iterator[Path]:
+        """The file, or a private copy of one that may only be read."""
+        if not access.read_only(self.path):
+            yield self.path
+            return
+        with access.copied(self.path) as copy:
+            yield copy
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
         """One transaction; writers take turns from its first line on.
 
         Raises:
-            LedgerError: when the file cannot be read or written, or a write would go to another
-                file than the one that was used last.
+            LedgerError: when the file cannot be read or written or is damaged, or a write would
+                go to another file than the one that was used last.
         """
+        if write and access.read_only(self.path):  # the copy would be written, and forgotten
+            raise LedgerError(access.READ_ONLY, field="workspace")
         try:
             with self._connection() as db:
                 _turn("BEGIN IMMEDIATE" if write else "BEGIN", db)
                 try:
+                    access.check_cells(db)
                     if write:
                         self.check_head(db)
                     yield db
                     newest = Head.of(db) if write else None
                 except BaseException:
-                    db.execute("ROLLBACK")
+                    with suppress(sqlite3.Error):  # SQLite ends some by itself; the first one tells
+                        db.execute("ROLLBACK")
                     raise
                 db.execute("COMMIT")
             head.note(self.path.parent, newest)  # after the act: what is noted is in the file
-        except sqlite3.Error:
-            raise LedgerError(
+        except sqlite3.Error as error:
+            raise access.refusal(error) or LedgerError(
                 "The ledger cannot be read or written just now. Check that its file is writable "
                 "and that no other program holds it.",
                 field="workspace",
@@ -179,6 +194,10 @@ class Store:
         why = "" if noted is None else noted.missing(db)
         if why:
             raise LedgerError(why, field="workspace")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=SILENT, isolation_level=None)
 
 
 def _turn(begin: str, db: sqlite3.Connection) -> None:
@@ -216,6 +235,8 @@ def _write_ahead(db: sqlite3.Connection) -> None:
 def _version(db: sqlite3.Connection) -> int:
     known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
     row = db.execute("SELECT MAX(version) FROM meta").fetchone() if known else (None,)
+    if not isinstance(row[0] or 0, int):
+        raise LedgerError(access.DAMAGED, field="workspace")
     return row[0] or 0
 
 
