@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = f"{error.field}: " if error.field else ""
         print(f"prism: {where}{error}", file=sys.stderr)
         return 2
+    except OSError as error:  # the disk is full, for example; its number's words hold no value
+        print(
+            f"prism: a file or folder cannot be read or written ({_words(error)}). If a charge was "
+            "written, it stands; what was paid for and is not written is kept: `prism doctor` "
+            "lists it and `prism recover` writes it.",
+            file=sys.stderr,
+        )
+        return 2
     except Exception as error:  # noqa: BLE001  (its text could hold a value; its type cannot)
         print(
             f"prism: stopped for an unexpected reason ({type(error).__name__}). If a charge was "
@@ -68,6 +77,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     return status or 0
+
+
+def _words(error: OSError) -> str:
+    return type(error).__name__ if error.errno is None else os.strerror(error.errno)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.errors import StructureError
 from prism_core.planning.words import count_text
 from prism_core.structure import formats
@@ -168,11 +170,10 @@ def _convert(arguments: argparse.Namespace) -> None:
     if str(out) == "-":
         sys.stdout.write(text)
         return
+    if os.path.lexists(out):
+        raise StructureError(f"{str(out)!r} exists. Name a new file.", field="out")
     try:
-        with out.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-    except FileExistsError:
-        raise StructureError(f"{str(out)!r} exists. Name a new file.", field="out") from None
+        files.give(out, text.encode("utf-8"))
     except OSError:
         raise StructureError(f"{str(out)!r} cannot be written.", field="out") from None
     document = {

@@ -2,20 +2,22 @@
 
 A workspace may be a folder that existed before, with mode 0755 and an ordinary umask; so every file
 is made with mode 0600 and never made wider, and one that an earlier version left wider is narrowed
-when it is next written. What a curator asks for elsewhere (`--out`) is hers: it is not made here.
+when it is next written. What a curator asks for elsewhere (`--out`) is hers, with the mode that her
+umask gives; it is put in place as a whole, too (`whole`, `give`, `give_all`).
 """
 
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import secrets
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
     from typing import BinaryIO
 
 FILE, FOLDER = 0o600, 0o700
@@ -80,6 +82,79 @@ def replace(path: Path, content: bytes, *, sync: bool = True) -> None:
         draft.unlink(missing_ok=True)
     if sync:
         sync_folder(path.parent)
+
+
+@contextmanager
+def whole(out: Path) -> Iterator[BinaryIO]:
+    """A file that the user asked for: at the end of the block it stands there, synced.
+
+    Where the block fails, what stood there before stays. A device or a pipe, and a file in a folder
+    that may not be written, are written at the end in one go.
+
+    Raises:
+        OSError: at once where it cannot be written, or at the end, when the disk is full.
+    """
+    place = Path(os.path.realpath(out))  # what a link points to is written, the link stays
+    if place.is_dir():
+        raise IsADirectoryError(str(place))
+    there = place.exists()
+    if there and not (place.is_file() and os.access(place.parent, os.W_OK)):
+        with place.open("ab"):  # whether it may be written
+            pass
+        content = io.BytesIO()
+        yield content
+        place.write_bytes(content.getvalue())
+        return
+    draft = place.with_name(f".{place.name[:200]}.{secrets.token_hex(8)}")
+    try:
+        with draft.open("xb") as file:
+            if there:
+                draft.chmod(place.stat().st_mode & 0o777)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # some disks say here alone that they are full
+        draft.replace(place)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def give(out: Path, content: bytes) -> None:
+    """Write a file that the user asked for, whole or not at all; see `whole`.
+
+    Raises:
+        OSError: when it cannot be written; what stood there stays.
+    """
+    with whole(out) as file:
+        file.write(content)
+
+
+def give_all(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write the files of a folder that the user asked for: all of them or none.
+
+    A file of the same name is replaced, any other stays. All are on the disk before the first one
+    takes its place, so a full disk leaves the folder as it was, or makes none.
+
+    Raises:
+        OSError: when they cannot be written.
+    """
+    there = folder.is_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = secrets.token_hex(8)
+    drafts = {name: folder / f".{name}.{mark}" for name in contents}
+    try:
+        for name, content in contents.items():
+            with drafts[name].open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        for name, draft in drafts.items():
+            draft.replace(folder / name)
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)
+        if not there:
+            with suppress(OSError):  # it holds the files
+                folder.rmdir()
 
 
 def append(path: Path, content: bytes, *, sync: bool = True) -> None:

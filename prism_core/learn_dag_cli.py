@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.charge_cli import (
     add_limit_option,
     check_seed,
@@ -102,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _put(text: str, out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text, encoding="utf-8")
+    files.give(out, text.encode("utf-8"))
 
 
 def _check_out(out: Path) -> None:

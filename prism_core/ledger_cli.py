@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _export(arguments: argparse.Namespace) -> None:
         _say(text)
         return
     try:
-        arguments.out.write_text(f"{text}\n", encoding="utf-8")
+        files.give(arguments.out, f"{text}\n".encode())
     except OSError:
         raise LedgerError(f"{str(arguments.out)!r} cannot be written.", field="out") from None
     _emit(arguments, {"out": str(arguments.out)}, f"wrote {arguments.out}")

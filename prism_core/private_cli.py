@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.charge_cli import (
     above_limit,
     add_limit_option,
@@ -19,6 +20,7 @@ from prism_core.errors import ConfigError, PrivacyError
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     from prism_core.bundle.writer import Folder
     from prism_core.config import RunConfig
@@ -109,43 +111,40 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     public = is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
     most = above_limit(arguments.private, arguments, public=public)
-    with _written(arguments.out, folder) as out:
-        rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
-        raw = opened(arguments.holdout, folder, arguments, public=public)
-        holdout = encode_holdout(folder.schema, raw, rng=rng, public=public)
-        plan = design_private(
-            folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
-            delta_of(folder) if arguments.delta is None else arguments.delta,
-            release=str(folder.certificate.get("plan_sha256", "")),
-            as_classes=arguments.classes, above_limit=most,
+    out = _place(arguments.out, folder)
+    rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
+    raw = opened(arguments.holdout, folder, arguments, public=public)
+    holdout = encode_holdout(folder.schema, raw, rng=rng, public=public)
+    plan = design_private(
+        folder.schema, folder.certificate["task"]["target"], holdout.n, arguments.private,
+        delta_of(folder) if arguments.delta is None else arguments.delta,
+        release=str(folder.certificate.get("plan_sha256", "")),
+        as_classes=arguments.classes, above_limit=most,
+    )  # fmt: skip
+    say_warnings(plan.warnings)
+    ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
+    remember(ledger, asset, raw, plan.hash)
+    # Whether it can be written is known before the charge; that it could not, before the room goes.
+    with paid.room(ledger, paid.SMALL) as room, _written(out) as file:
+        found = evaluate_private(
+            plan, synthetic_rows(folder), holdout,
+            ledger=ledger, asset=asset,
+            noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
         )  # fmt: skip
-        say_warnings(plan.warnings)
-        ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
-        remember(ledger, asset, raw, plan.hash)
-        with paid.room(ledger, paid.SMALL) as room:
-            found = evaluate_private(
-                plan, synthetic_rows(folder), holdout,
-                ledger=ledger, asset=asset,
-                noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
-            )  # fmt: skip
-            document = found.to_dict()
-            text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-            room.keep("evaluation", found.charge, {Path(out.name).name: text})
-            out.truncate(0)
-            out.write(text)
-            out.flush()
-    return document, _text(found, Path(out.name))
+        text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        room.keep("evaluation", found.charge, {out.name: text})
+        file.write(text.encode("utf-8"))
+    return found.to_dict(), _text(found, Path(out.name))
 
 
-@contextmanager
-def _written(asked: Path | None, folder: Folder) -> Iterator[TextIO]:
-    """The file of the numbers, opened before anything is charged; what fails leaves it as it was.
+def _place(asked: Path | None, folder: Folder) -> Path:
+    """The file of the numbers.
 
     By default it stands beside the folder, not in it: the folder is finished, and whoever checks
     it counts its files.
 
     Raises:
-        BundleError, ConfigError: when it may not or cannot be written.
+        BundleError: when it may not be written.
     """
     from prism_core.bundle import writer
     from prism_core.bundle.report_copy import check_place
@@ -153,22 +152,26 @@ def _written(asked: Path | None, folder: Folder) -> Iterator[TextIO]:
     place = folder.path.resolve()
     out = asked or place.with_name(f"{place.name}-{writer.PRIVATE_EVALUATION}")
     check_place(out, folder.path)
-    there = out.exists()
-    try:
-        file = out.open("a", encoding="utf-8")  # to append: an earlier document is not lost yet
-    except OSError:
-        raise ConfigError(
-            f"{out.name!r} cannot be written. Name another file, or check your permissions; "
-            "nothing was charged.",
-            field="out",
-        ) from None
-    with file:
+    return out
+
+
+@contextmanager
+def _written(out: Path) -> Iterator[BinaryIO]:
+    """The file of the numbers, opened before anything is charged; what fails leaves it as it was.
+
+    Raises:
+        ConfigError: when it cannot be opened.
+    """
+    with ExitStack() as held:
         try:
-            yield file
-        except BaseException:
-            if not there:
-                out.unlink(missing_ok=True)
-            raise
+            file = held.enter_context(files.whole(out))
+        except OSError:
+            raise ConfigError(
+                f"{out.name!r} cannot be written. Name another file, or check your permissions; "
+                "nothing was charged.",
+                field="out",
+            ) from None
+        yield file
 
 
 def opened(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import foreign
+from prism_core import files, foreign
 from prism_core.charge_cli import add_limit_option, say_warnings, within_limit
 from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError
@@ -166,7 +166,7 @@ def _approve(arguments: argparse.Namespace) -> None:
     text = foreign.read_text(arguments.protocol, foreign.APPROVAL)
     found = approved.approve(text, by=arguments.by, role=arguments.role, date=arguments.date)
     try:
-        arguments.out.write_text(found.dumps(), encoding="utf-8")
+        files.give(arguments.out, found.dumps().encode("utf-8"))
     except OSError:
         raise ConfigError(
             f"The file {arguments.out.name!r} cannot be written.", field="out"

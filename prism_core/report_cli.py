@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import foreign
+from prism_core import files, foreign
 from prism_core.errors import BundleError, ConfigError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _report(arguments: argparse.Namespace) -> None:
 
         content = pdf(html)
     try:
-        out.write_bytes(content)
+        files.give(out, content)
     except OSError:
         raise ConfigError(f"{out.name!r} cannot be written.", field="out") from None
     document = {"out": str(out), "bytes": len(content)}

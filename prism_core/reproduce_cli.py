@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _draw(found: Sequence[Row], chosen: Benchmark, out: Path) -> None:
         some = [row for row in found if row.rows == size]
         for one in paper_figures(some, f"{chosen.title}, {size:,} synthetic rows", title):
             drawn.append((one.title, one.figure, one.words))
-    out.write_bytes(pages(drawn))
+    files.give(out, pages(drawn))
 
 
 def _told(arguments: argparse.Namespace, chosen: Benchmark) -> Iterator[Outcome]:
@@ -240,6 +241,4 @@ def _write_tables(results: Path, book: Any, readme: Path | None) -> None:  # noq
 
 def _write(file: Path, text: str) -> None:
     """All of it or nothing."""
-    part = file.with_name(f".{file.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)
+    files.give(file, text.encode("utf-8"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from prism_core import files
 from prism_core.bundle import document
 from prism_core.bundle.approved import PROTOCOL_KIND, Approved, settings
 from prism_core.bundle.document import Section
@@ -375,7 +376,7 @@ def write(protocol: Protocol, path: Path) -> None:
     """
     text = protocol.text(path.suffix)
     try:
-        path.write_text(text, encoding="utf-8")
+        files.give(path, text.encode("utf-8"))
     except OSError:
         raise ConfigError(
             f"The file {path.name!r} cannot be written. Name another one.", field="out"

@@ -10,7 +10,7 @@ from typing import Any, SupportsFloat
 
 import yaml
 
-from prism_core import foreign, sources
+from prism_core import files, foreign, sources
 from prism_core.data import code_groups, looks
 from prism_core.data.column import DEFAULT_BINS, Column, equal_edges, kind_text
 from prism_core.data.dates import day_number, day_text
@@ -427,11 +427,14 @@ def dump(document: dict[str, Any]) -> str:
 
 
 def save(schema: Schema, path: str | Path) -> None:
-    """Write the schema; a name ending in .json gives JSON, anything else YAML."""
+    """Write the schema, whole or not at all; a name ending in .json gives JSON, any other YAML.
+
+    Raises:
+        OSError: when it cannot be written; what stood there stays.
+    """
     target = Path(path)
-    target.write_text(
-        dumps(schema, format="json" if target.suffix == ".json" else "yaml"), encoding="utf-8"
-    )
+    text = dumps(schema, format="json" if target.suffix == ".json" else "yaml")
+    files.give(target, text.encode("utf-8"))
 
 
 _OTHER_WORDS = {

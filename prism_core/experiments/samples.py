@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from prism_core import files
 from prism_core.data import schema_io
 from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import ConfigError
@@ -231,10 +232,8 @@ def write_files(
     }
     folder = Path(out)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file, text in texts.items():
-            # As bytes: the same files on every system, without translated line ends.
-            (folder / file).write_bytes(text.encode("utf-8"))
+        # As bytes: the same files on every system, without translated line ends.
+        files.give_all(folder, {file: text.encode("utf-8") for file, text in texts.items()})
     except OSError:
         raise ConfigError(
             f"The folder {folder.name!r} cannot be written. Check the path and your permissions.",

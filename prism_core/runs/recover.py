@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prism_core import files
 from prism_core.errors import ConfigError
 from prism_core.runs import paid
 from prism_core.runs.release import recovered
@@ -36,13 +37,11 @@ def _copy(texts: dict[str, bytes], out: Path, *, folder: bool) -> None:
     if out.exists():
         raise ConfigError(f"--out {out.name!r} is there already. Name a new one.", field="out")
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        if not folder:
+        if folder:
+            files.give_all(out, texts)
+        else:
             (text,) = texts.values()
-            out.write_bytes(text)
-            return
-        out.mkdir()
-        for name, text in texts.items():
-            (out / name).write_bytes(text)
+            out.parent.mkdir(parents=True, exist_ok=True)
+            files.give(out, text)
     except OSError:
         raise ConfigError(f"{out.name!r} cannot be written.", field="out") from None

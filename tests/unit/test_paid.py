@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
 import errno
-import io
 import os
 import signal
 import subprocess
@@ -14,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from support.disks import FullDisk
 from unit import bundles
 
 from prism_core import cli, files, pipeline
@@ -56,50 +55,6 @@ def run(schema, frame, ledger):
         )  # fmt: skip
 
     return make
-
-
-class FullDisk:
-    """Every write fails from the `first` on, wherever it goes below `root`.
-
-    What is written into a file that has its room already (`r+b`) takes no space and succeeds.
-    """
-
-    def __init__(self, root: Path, first: int) -> None:
-        self.root, self.first, self.writes = str(root), first, 0
-
-    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        real_open, real_os_open = io.open, os.open
-        disk = self
-
-        def ours(path: object) -> bool:
-            return isinstance(path, str | os.PathLike) and str(path).startswith(disk.root)
-
-        def refuse() -> None:
-            disk.writes += 1
-            if disk.writes >= disk.first:
-                raise OSError(errno.ENOSPC, "No space left on device")
-
-        def open_(file, mode="r", *args, **kwargs):
-            if ours(file) and set(mode) & set("wax"):
-                refuse()
-            return real_open(file, mode, *args, **kwargs)
-
-        def os_open(path, flags, *args, **kwargs):
-            if ours(path) and flags & (os.O_WRONLY | os.O_RDWR):
-                refuse()
-            return real_os_open(path, flags, *args, **kwargs)
-
-        real_parquet = pd.DataFrame.to_parquet
-
-        def to_parquet(frame, path, *args, **kwargs):
-            if ours(path):
-                refuse()
-            return real_parquet(frame, path, *args, **kwargs)
-
-        monkeypatch.setattr(io, "open", open_)
-        monkeypatch.setattr(builtins, "open", open_)
-        monkeypatch.setattr(os, "open", os_open)
-        monkeypatch.setattr(pd.DataFrame, "to_parquet", to_parquet)
 
 
 def test_a_disk_that_is_full_at_any_write_loses_nothing_paid(run, ledger, tmp_path, monkeypatch):

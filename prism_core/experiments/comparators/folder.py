@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import foreign
+from prism_core import files, foreign
 from prism_core.bundle.spreadsheet import csv_text
 from prism_core.data import schema_io
 from prism_core.errors import EvaluationError
@@ -88,11 +88,13 @@ def size(plan: ComparatorPlan) -> int:
 
 
 def write(made: Compared | Foreign, out: str | Path) -> Path:
-    """Write the folder; files of an earlier run in it are replaced."""
+    """Write the folder, all of it or nothing; files of an earlier run in it are replaced.
+
+    Raises:
+        OSError: when it cannot be written; an earlier run in it stays.
+    """
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents(made).items():
-        (folder / name).write_bytes(content)
+    files.give_all(folder, contents(made))
     return folder
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from prism_core.errors import LedgerError
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
 
 _NEWEST = "-wal"
