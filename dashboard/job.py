@@ -75,6 +75,7 @@ APPROVAL = "approval.json"
 SAID = "said.json"
 ABOUT = "about.json"
 RESULT = "result"
+_OUTCOME_BYTES = 16 * 1024
 
 __all__ = ["LOG", "OUTCOME", "PROGRESS", "forget", "write_json"]
 
@@ -83,6 +84,7 @@ def main(folder: Path) -> None:
     """Run the job of a folder and write its outcome."""
     os.umask(0o077)
     signal.signal(signal.SIGTERM, _cancel)
+    room = _room(folder)
     try:
         made = _step(folder)(folder)
         outcome: dict[str, Any] = {"state": "done", **made}
@@ -98,7 +100,18 @@ def main(folder: Path) -> None:
         }
     finally:
         forget(folder)
-    write_json(folder / OUTCOME, outcome)
+    if room is None:
+        write_json(folder / OUTCOME, outcome)
+    else:
+        files.fill(room, folder / OUTCOME, json.dumps(outcome).encode())
+
+
+def _room(folder: Path) -> Path | None:
+    """Room for the outcome, so that a disk that fills up meanwhile does not leave it unsaid."""
+    try:
+        return files.reserve(folder, _OUTCOME_BYTES)
+    except OSError:
+        return None
 
 
 def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:

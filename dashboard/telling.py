@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.errors import CancelledError
+from prism_core.errors import CancelledError, ConfigError
 from prism_core.pipeline import STAGES
 from prism_core.privacy.ledger import Ledger
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 PROGRESS = "progress.json"
 CHARGE = "charge.json"
 LOG = "log.txt"
+_NOTE_BYTES = 1024
 WRITING = "write"
 """The stage after the last of the pipeline."""
 
@@ -71,13 +73,19 @@ class Teller:
             raise CancelledError("The run was cancelled.")
 
     def log(self, text: str) -> None:
-        """One line more in the log."""
+        """One line more in the log.
+
+        A full disk stops no run for a line of it: between the charge and the end of measuring,
+        what was paid for would be lost.
+        """
         now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        files.append(self._folder / LOG, f"{now}  {text}\n".encode(), sync=False)
+        with suppress(OSError):
+            files.append(self._folder / LOG, f"{now}  {text}\n".encode(), sync=False)
 
     def _write(self, share: float) -> None:
         document = {"stage": self._stage, "share": share, "times": self._times}
-        write_json(self._folder / PROGRESS, document)
+        with suppress(OSError):
+            write_json(self._folder / PROGRESS, document)
 
 
 class NotedLedger(Ledger):
@@ -89,9 +97,24 @@ class NotedLedger(Ledger):
         self._folder = folder
 
     def charge(self, asset: str, **charged: Any) -> int:  # noqa: ANN401  (passed on as it is)
-        """See `Ledger.charge`."""
-        number = super().charge(asset, **charged)
-        write_json(self._folder / CHARGE, {"number": number})
+        """See `Ledger.charge`. Room for the note is taken before, so that it fails before, too.
+
+        Raises:
+            ConfigError: when the disk is full; nothing was charged.
+        """
+        try:
+            room = files.reserve(self._folder, _NOTE_BYTES)
+        except OSError:
+            raise ConfigError(
+                "The disk is full, or cannot be written. Free some space; nothing was charged.",
+                field="workspace",
+            ) from None
+        try:
+            number = super().charge(asset, **charged)
+            with suppress(OSError):
+                files.fill(room, self._folder / CHARGE, json.dumps({"number": number}).encode())
+        finally:
+            room.unlink(missing_ok=True)
         self._teller.log(f"Charge {number} is written; no mechanism has run yet.")
         return number
 

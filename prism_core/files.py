@@ -157,6 +157,37 @@ def give_all(folder: Path, contents: Mapping[str, bytes]) -> None:
                 folder.rmdir()
 
 
+def reserve(folder: Path, size: int) -> Path:
+    """A new private file that holds room for so many bytes, to be filled by `fill`; its path.
+
+    Raises:
+        OSError: when the disk has no room, or the folder cannot be written; nothing is left.
+    """
+    draft = folder / f".{secrets.token_hex(8)}"
+    try:
+        with new(draft) as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    return draft
+
+
+def fill(draft: Path, path: Path, content: bytes) -> None:
+    """Put a content that fits into the room of `reserve` in place, as `replace` does.
+
+    Raises:
+        OSError: when it cannot be written; the former file stands.
+    """
+    with draft.open("r+b") as file:  # into the blocks that are ours already
+        file.write(content)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    sync_folder(path.parent)
+
+
 def append(path: Path, content: bytes, *, sync: bool = True) -> None:
     """Add to a private file by one write, so that lines of two processes do not mix.
 

@@ -132,7 +132,7 @@ def open_holdout(
     )  # fmt: skip
     place = state.make(workspace)
     try:
-        with charging(
+        with state.room(place, plan.schema, 0) as room, charging(
             "holdout", price, ledger, asset, public=holdout.public, noise=source,
             why=why or "reusable holdout",
         ) as charge:  # fmt: skip
@@ -143,7 +143,7 @@ def open_holdout(
                 standing=sparse_vector.opened(plan.scales, holdout, source), key=key,
                 rows=fingerprint(holdout, key), seed=seed, local=dict(local or {}),
             )  # fmt: skip
-            state.write(session)
+            state.write(session, room)
     finally:
         state.remove(place)  # only where no session was written
     return session
@@ -192,10 +192,11 @@ def ask_holdout(
         source = noise or _noise(session.seed, session.count + 1)
         session = _recovered(session, holdout, source)
         _check_open(session)
-        session = replace(session, pending=question)
-        state.write(session)
-        session = _answered(session, question, holdout, source, total, made)
-        state.write(session)
+        with state.room(place, session.plan.schema, session.count + 1) as room:
+            session = replace(session, pending=question)
+            state.write(session)
+            session = _answered(session, question, holdout, source, total, made)
+            state.write(session, room)
     return Answer(entry=session.entries[-1], again=False, session=session)
 
 

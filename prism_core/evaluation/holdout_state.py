@@ -28,6 +28,9 @@ FOLDER = "holdouts"
 FILE = "session.json"
 VERSION = 1
 
+_LEAST, _AN_ENTRY = 64 * 1024, 1_000
+"""Bytes beside schema and questions; bytes of a question for each column that it may name."""
+
 SYNTHETIC, HOLDOUT, LOST = "synthetic", "holdout", "lost"
 """Where an answer came from; lost: a run stopped before it could tell, and the answer counts."""
 
@@ -166,15 +169,45 @@ def alone(place: Path) -> Iterator[None]:
         yield
 
 
-def write(session: Session) -> None:
+@contextmanager
+def room(place: Path, schema: Schema, entries: int) -> Iterator[Path]:
+    """Room on the disk for the next file of a session, taken before anything is spent or compared.
+
+    Args:
+        place: the session's folder.
+        schema: of the session.
+        entries: questions that the file will hold.
+
+    Raises:
+        LedgerError: when the disk is full.
+    """
+    size = 4 * len(schema_io.dumps(schema).encode()) + _AN_ENTRY * len(schema.names) * (entries + 1)
+    try:
+        draft = files.reserve(place, _LEAST + size)
+    except OSError:
+        raise _failed("written") from None
+    try:
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write(session: Session, draft: Path | None = None) -> None:
     """Replace the session's file as a whole, and sync it.
+
+    Args:
+        session: as it stands now.
+        draft: `room` that was taken for it; a new file without.
 
     Raises:
         LedgerError: when that cannot be done; nothing was told.
     """
     content = json.dumps(_document(session), ensure_ascii=True, allow_nan=False).encode()
     try:
-        files.replace(session.place / FILE, content)
+        if draft is None:
+            files.replace(session.place / FILE, content)
+        else:
+            files.fill(draft, session.place / FILE, content)
     except OSError:
         raise _failed("written") from None
 

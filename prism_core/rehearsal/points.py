@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -92,16 +93,22 @@ class Kept:
         return list(found.values())
 
     def add(self, key: str, points: Iterable[Point]) -> None:
-        """Keep the points of one run; other runs of the same design may write at the same time."""
-        files.folder(self.folder)
+        """Keep the points of one run; other runs of the same design may write at the same time.
+
+        Where they cannot be written a later rehearsal makes them again: no reason to stop here.
+        """
         text = "".join(f"{json.dumps(point.to_dict())}\n" for point in points)
-        files.append(self._path(key), text.encode(), sync=False)
+        with suppress(OSError):
+            files.folder(self.folder)
+            # A line end first: a line before that a full disk cut short spoils no other.
+            files.append(self._path(key), f"\n{text}".encode(), sync=False)
 
     def prune(self) -> None:
-        """Delete the files used longest ago."""
-        kept = sorted(self.folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-        for path in kept[:-MOST_FILES]:
-            path.unlink(missing_ok=True)
+        """Delete the files used longest ago, where that can be done."""
+        with suppress(OSError):
+            kept = sorted(self.folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+            for path in kept[:-MOST_FILES]:
+                path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.jsonl"

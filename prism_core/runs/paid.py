@@ -11,9 +11,7 @@ Nothing in it depends on the rows but what was paid for.
 from __future__ import annotations
 
 import io
-import os
 import re
-import secrets
 import zipfile
 import zlib
 from contextlib import contextmanager, suppress
@@ -71,14 +69,9 @@ class Room:
             for name, text in contents.items():
                 archive.writestr(name, text)
         with suppress(OSError):
-            with self.draft.open("r+b") as file:  # into the blocks that are ours already
-                file.write(content.getvalue())
-                file.truncate()
-                file.flush()
-                os.fsync(file.fileno())
-            self.draft.rename(self.draft.with_name(f"charge-{charge}.zip"))
+            path = self.draft.with_name(f"charge-{charge}.zip")
+            files.fill(self.draft, path, content.getvalue())
             self.charge = charge
-            files.sync_folder(self.draft.parent)
 
 
 @contextmanager
@@ -122,13 +115,7 @@ def room(ledger: Ledger | None, size: int) -> Iterator[Room]:
 def _reserved(workspace: Path, size: int) -> Path:
     try:
         folder = files.folder(files.folder(workspace) / FOLDER)
-        draft = folder / f".{secrets.token_hex(8)}"
-        with files.new(draft) as file:
-            try:
-                os.posix_fallocate(file.fileno(), 0, size + _LEAST)
-            except BaseException:
-                draft.unlink()
-                raise
+        return files.reserve(folder, size + _LEAST)
     except OSError:
         raise ConfigError(
             f"The workspace has no room for the result of this run ({max(1, size // 10**6):,} MB), "
@@ -136,7 +123,6 @@ def _reserved(workspace: Path, size: int) -> Path:
             "charged.",
             field="workspace",
         ) from None
-    return draft
 
 
 def kept(workspace: Path) -> tuple[int, ...]:

@@ -37,9 +37,7 @@ _TOKENS = [
 ]  # fmt: skip
 
 
-def mutants(
-    seeds: Sequence[bytes], syntax: Syntax, fixed: int = 0
-) -> st.SearchStrategy[bytes]:
+def mutants(seeds: Sequence[bytes], syntax: Syntax, fixed: int = 0) -> st.SearchStrategy[bytes]:
     """Files to be read: valid ones with a few changes, and anything at all.
 
     Args:
@@ -82,15 +80,18 @@ def _edited(content: bytes, edits: list[tuple[str, float, int, bytes]], fixed: i
     for how, where, length, token in edits:
         at = int(where * len(found))
         here, rest = found[at : at + length], found[at + length :]
-        found = found[:at] + {
-            "insert": token + here + rest,
-            "replace": token + rest,
-            "delete": rest,
-            "double": here + here + rest,
-            "flip": bytes(byte ^ (1 << length % 8) for byte in here[:1]) + here[1:] + rest,
-            "cut": b"",
-            "move": rest + here,
-        }[how]
+        found = (
+            found[:at]
+            + {
+                "insert": token + here + rest,
+                "replace": token + rest,
+                "delete": rest,
+                "double": here + here + rest,
+                "flip": bytes(byte ^ (1 << length % 8) for byte in here[:1]) + here[1:] + rest,
+                "cut": b"",
+                "move": rest + here,
+            }[how]
+        )
     return head + found
 
 
@@ -122,7 +123,9 @@ def _changed(draw: st.DrawFn, value: Any) -> Any:
     if not places:
         return copy.deepcopy(draw(st.sampled_from(_VALUES)))
     holder, key = places[draw(st.integers(0, len(places) - 1))]
-    how = draw(st.sampled_from(["value", "value", "near", "drop", "name", "other", "wrap", "twice"]))
+    how = draw(
+        st.sampled_from(["value", "value", "near", "drop", "name", "other", "wrap", "twice"])
+    )
     if how == "value":
         holder[key] = copy.deepcopy(draw(st.sampled_from(_VALUES)))
     elif how == "near":
@@ -130,10 +133,14 @@ def _changed(draw: st.DrawFn, value: Any) -> Any:
     elif how == "drop":
         del holder[key]
     elif how == "name" and isinstance(holder, dict):
-        holder[draw(st.sampled_from(["", "x", "name", f"{key} ", str(key).upper()]))] = holder.pop(key)
+        holder[draw(st.sampled_from(["", "x", "name", f"{key} ", str(key).upper()]))] = holder.pop(
+            key
+        )
     elif how == "other":
         there, name = places[draw(st.integers(0, len(places) - 1))]
-        holder[key] = copy.deepcopy(there.get(name) if isinstance(there, dict) else _at(there, name))
+        holder[key] = copy.deepcopy(
+            there.get(name) if isinstance(there, dict) else _at(there, name)
+        )
     elif how == "wrap":
         holder[key] = [holder[key]]
     elif isinstance(holder, list):

@@ -21,7 +21,17 @@ from typing import TYPE_CHECKING, Any
 from unit import bundles
 
 from prism_core import config, protocol_cli, report_cli, scenario_book, scenario_io
-from prism_core.bundle import approved, layout, manifest, noisy, reader, rows_check, signing, verify, writer
+from prism_core.bundle import (
+    approved,
+    layout,
+    manifest,
+    noisy,
+    reader,
+    rows_check,
+    signing,
+    verify,
+    writer,
+)
 from prism_core.data import address, code_groups, copies, schema_io
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable, read_table
@@ -498,9 +508,7 @@ def _compared(name: str) -> Callable[[Shop], Case]:
         place = shop.folder(f"comparator-{name}")
         rng = __import__("numpy").random.default_rng(0)
         plan = design_comparator("independent", shop.schema, shop.encoded.n, 1.0, 1e-6)
-        made = run_comparator(
-            plan, shop.encoded, ledger=None, noise=SeededNoise(rng), rng=rng
-        )
+        made = run_comparator(plan, shop.encoded, ledger=None, noise=SeededNoise(rng), rng=rng)
         compared.write(made, place)
         from prism_core.workspace import candidate
 
@@ -521,7 +529,9 @@ def _results(shop: Shop) -> Case:
     book = packaged()
     text = json.loads(book.to_text())
     few = text | {"rows": text["rows"][:4]}
-    return Case(seeds=(json.dumps(few).encode(),), read=lambda content: Book.from_text(_text(content)))
+    return Case(
+        seeds=(json.dumps(few).encode(),), read=lambda content: Book.from_text(_text(content))
+    )
 
 
 # --- workspace -------------------------------------------------------------------------------
@@ -655,9 +665,7 @@ def _session(shop: Shop) -> Case:
 
     place = shop.folder("session")
     plan = design_holdout(shop.schema, "readmitted", shop.encoded.n, 1.0, 1e-6)
-    session = open_holdout(
-        plan, shop.encoded, shop.encoded, workspace=place, ledger=None, seed=3
-    )
+    session = open_holdout(plan, shop.encoded, shop.encoded, workspace=place, ledger=None, seed=3)
     ask_holdout(session.place, question(shop.schema, "readmitted"), shop.encoded, shop.encoded)
     path = session.place / holdout_state.FILE
     return Case(

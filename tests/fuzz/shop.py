@@ -157,9 +157,7 @@ class Shop:
 
     @cached_property
     def approval(self) -> str:
-        return approved.approve(
-            self.protocol, by="A. B.", role="chair", date="2025-01-31"
-        ).dumps()
+        return approved.approve(self.protocol, by="A. B.", role="chair", date="2025-01-31").dumps()
 
     @cached_property
     def table(self) -> bytes:

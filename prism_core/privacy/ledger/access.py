@@ -36,6 +36,18 @@ DAMAGED = (
 )
 
 
+_FULL = (
+    "The disk is full, or cannot be written: the ledger needs some room. Nothing was charged. Free "
+    "some space."
+)
+
+
+def no_room_beside(error: sqlite3.Error) -> bool:
+    """Whether SQLite failed at the files that it makes beside the ledger, even for reading."""
+    name = getattr(error, "sqlite_errorname", None) or ""
+    return name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_READONLY"))
+
+
 def read_only(path: Path) -> bool:
     """Whether the file is there and either it or its folder may not be written."""
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
@@ -129,8 +141,7 @@ def refusal(error: Exception) -> LedgerError | None:
         name = "SQLITE_CORRUPT"
     said = {
         "SQLITE_NOTADB": DAMAGED, "SQLITE_CORRUPT": DAMAGED, "SQLITE_READONLY": READ_ONLY,
-        "SQLITE_FULL": "The disk is full, so the ledger cannot be written. Nothing was charged. "
-        "Free some space.",
+        "SQLITE_FULL": _FULL, "SQLITE_IOERR": _FULL,
     }  # fmt: skip
     text = next((text for code, text in said.items() if name.startswith(code)), None)
     return None if text is None else LedgerError(text, field="workspace")

@@ -13,7 +13,7 @@ import json
 import logging
 import sqlite3
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
@@ -135,22 +135,20 @@ class Store:
             access.check_cells(db)
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        with self._file() as path, closing(_connected(path)) as db:
-            _write_ahead(db)
-            db.execute("PRAGMA synchronous=FULL")  # a commit returns when the disk has it
-            db.execute("PRAGMA foreign_keys=ON")
-            _migrate(db)
+    def _connection(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """The file, or for reading a private copy where SQLite finds no room beside it."""
+        with ExitStack() as held:
+            try:
+                if access.read_only(self.path) and not write:
+                    path = held.enter_context(access.copied(self.path))
+                else:
+                    path = self.path
+                db = held.enter_context(_connected(path))
+            except sqlite3.OperationalError as error:
+                if write or not access.no_room_beside(error):
+                    raise
+                db = held.enter_context(_connected(held.enter_context(access.copied(self.path))))
             yield db
-
-    @contextmanager
-    def _file(self) -> Iterator[Path]:
-        """The file, or a private copy of one that may only be read."""
-        if not access.read_only(self.path):
-            yield self.path
-            return
-        with access.copied(self.path) as copy:
-            yield copy
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
@@ -163,7 +161,7 @@ class Store:
         if write and access.read_only(self.path):  # the copy would be written, and forgotten
             raise LedgerError(access.READ_ONLY, field="workspace")
         try:
-            with self._connection() as db:
+            with self._connection(write=write) as db:
                 _turn("BEGIN IMMEDIATE" if write else "BEGIN", db)
                 try:
                     access.check_cells(db)
@@ -196,8 +194,14 @@ class Store:
             raise LedgerError(why, field="workspace")
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=SILENT, isolation_level=None)
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(path, timeout=SILENT, isolation_level=None)) as db:
+        _write_ahead(db)
+        db.execute("PRAGMA synchronous=FULL")  # a commit returns when the disk has it
+        db.execute("PRAGMA foreign_keys=ON")
+        _migrate(db)
+        yield db
 
 
 def _turn(begin: str, db: sqlite3.Connection) -> None:
