@@ -412,7 +412,7 @@ def test_an_answer_that_cannot_be_stored_is_not_told(work, monkeypatch):
     whole = state.write
     calls = itertools.count()
 
-    def full(now):
+    def full(now, room=None):
         if next(calls):
             raise LedgerError("full", field="session")
         whole(now)

@@ -137,7 +137,7 @@ def check_cells(db: sqlite3.Connection) -> None:
 def refusal(error: Exception) -> LedgerError | None:
     """What an error of SQLite means, None where it says no more than itself."""
     name = getattr(error, "sqlite_errorname", None) or ""
-    if not name and "decode" in str(error):  # a text that is none; Python's own, without a code
+    if not name and "decode" in str(error):  # a text that is none, or a name in SQLite's words
         name = "SQLITE_CORRUPT"
     said = {
         "SQLITE_NOTADB": DAMAGED, "SQLITE_CORRUPT": DAMAGED, "SQLITE_READONLY": READ_ONLY,

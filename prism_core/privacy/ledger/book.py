@@ -79,7 +79,7 @@ class Ledger:
             if new:  # SQLite syncs its files; their place in the folders is synced here
                 files.sync_folder(folder)
                 files.sync_folder(folder.parent)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
             raise access.refusal(error) or LedgerError(
                 f"The ledger in the workspace {str(folder)!r} cannot be opened. Check that the "
                 "folder exists and is writable; nothing was run.",

@@ -175,7 +175,7 @@ class Store:
                     raise
                 db.execute("COMMIT")
             head.note(self.path.parent, newest)  # after the act: what is noted is in the file
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise access.refusal(error) or LedgerError(
                 "The ledger cannot be read or written just now. Check that its file is writable "
                 "and that no other program holds it.",
