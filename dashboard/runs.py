@@ -25,11 +25,7 @@ from prism_core.privacy.ledger.book import default_workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER = "runs"
-"""Where a workspace keeps them."""
-
-PRIVATE = ("codes.npy", "rows.parquet")
-"""Files with private rows; the run deletes them as soon as it has read them."""
+FOLDER, PRIVATE = scratch.RUNS, scratch.PRIVATE
 
 COMPARATORS = "comparators"
 """Where a workspace keeps what comparators gave out that were paid for."""
@@ -74,17 +70,7 @@ def claimed(key: str = "") -> Iterator[tuple[Path, int]]:
 
 def alive(folder: Path) -> bool:
     """Whether the process of a run lives."""
-    try:
-        handle = os.open(folder / _LOCK, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    return scratch.held(folder)
 
 
 def under_way(folder: Path) -> bool:

@@ -16,6 +16,7 @@ from prism_core import (
     check_cli,
     comparator_cli,
     dag_cli,
+    doctor_cli,
     holdout_cli,
     learn_dag_cli,
     ledger_cli,
@@ -141,7 +142,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
     for part in (
         check_cli, dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli,
-        report_cli, comparator_cli, reproduce_cli, bench_cli, holdout_cli,
+        report_cli, comparator_cli, reproduce_cli, bench_cli, holdout_cli, doctor_cli,
     ):  # fmt: skip
         part.add(commands)
     return parser

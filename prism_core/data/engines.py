@@ -10,7 +10,9 @@ through. Databases on servers are in `servers`.
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from prism_core.data.copies import csv_as_parquet, readable_parquet
@@ -20,7 +22,6 @@ from prism_core.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import pyarrow as pa
 
@@ -160,6 +161,16 @@ def _row_by_row(connection: Any) -> None:  # noqa: ANN401
             "This version of DuckDB does not let its optimizer be switched off, and the optimizer "
             "changes how a cell is read by what stands in others. Install duckdb 2.0."
         )
+
+
+def check_optimizer() -> None:
+    """Open an empty database as tables are opened. Reads no row.
+
+    Raises:
+        TableError: when its optimizer cannot be switched off, or the package is damaged.
+    """
+    with tempfile.TemporaryDirectory(prefix="prism-duckdb-") as spill:
+        _connect(Path(spill)).close()
 
 
 def _quoted(text: str) -> str:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 FOLDER = "scratch"
+RUNS = "runs"
+"""Where a workspace keeps the runs of the dashboard; their folders hold the same kind of lock."""
+PRIVATE = ("codes.npy", "rows.parquet")
+"""Files of a run with private rows; the run deletes them as soon as it has read them."""
 _LOCK = "in-use"
 
 
@@ -82,6 +86,48 @@ def join(path: Path) -> Scratch:
     except OSError:
         raise TableError("The run's temporary files are gone. Load the table again.") from None
     return Scratch(path, handle)
+
+
+def held(folder: Path) -> bool:
+    """Whether a process that lives holds the lock of a folder."""
+    try:
+        handle = os.open(folder / _LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def left(workspace: Path) -> tuple[Path, ...]:
+    """Folders with private rows that a crash left in a workspace. Changes nothing."""
+    found = []
+    for folder in workspace.joinpath(FOLDER).glob("run-*"):
+        # A user of a scratch folder shares its lock, so that only its last one may take it whole.
+        if (folder / _LOCK).exists() and not _shared(folder):
+            found.append(folder)
+    for name in PRIVATE:
+        runs = [path.parent for path in workspace.joinpath(RUNS).rglob(name)]
+        found += [run for run in runs if (run / _LOCK).exists() and not held(run)]
+    return tuple(sorted(set(found)))
+
+
+def _shared(folder: Path) -> bool:
+    try:
+        handle = os.open(folder / _LOCK, os.O_RDWR)
+    except OSError:
+        return True  # being made or being removed
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def clean(workspace: Path) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from prism_core.data.schema import Schema
+
 FOLDER = "holdouts"
 FILE = "session.json"
 VERSION = 1

@@ -139,7 +139,7 @@ def test_a_file_that_changes_while_it_is_copied_is_copied_again(ledger, monkeypa
     def copyfile(source, target):
         real(source, target)
         if next(writes, False):
-            with open(ledger.path, "ab") as file:
+            with ledger.path.open("ab") as file:
                 file.write(b"\0")
             source.touch()
 
