@@ -28,12 +28,13 @@ _VALUES: list[Any] = [
 """Values that a reader may not expect where they stand."""
 
 _TOKENS = [
-    b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\n", b"\r", b"\r\n", b"\n\n", b" ", b"\t", b",", b";",
-    b'"', b"'", b'""', b"\\", b"\\u", b"\\x", b"[", b"]", b"{", b"}", b"(", b")", b"<", b">", b"<!", b"&#0;",
-    b"&x;", b":", b"::", b"=", b"->", b"<-", b"--", b"|", b"#", b"//", b"/*", b"*/", b"<!--", b"-->", b"!", b"*a",
-    b"&a", b"%", b"~", b"`", b"-", b"0", b"-1", b"1e999", b"nan", b"9" * 30, b"9" * 5000, b"true", b"null", b"[[[[",
-    b"{{{{", b"]]", b"graph", b"node", b"edge", b"digraph {", b"subgraph", b"variable", b"\xc3\xa9", b"\xed\xa0\x80",
-    "×".encode(), "\u2028".encode(), "\x85".encode(), b"\x1f\x8b", b"PAR1", b"name", b"learn: true",
+    b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\n", b"\r", b"\r\n", b"\n\n", b" ", b"\t",
+    b",", b";", b'"', b"'", b'""', b"\\", b"\\u", b"\\x", b"[", b"]", b"{", b"}", b"(", b")", b"<",
+    b">", b"<!", b"&#0;", b"&x;", b":", b"::", b"=", b"->", b"<-", b"--", b"|", b"#", b"//", b"/*",
+    b"*/", b"<!--", b"-->", b"!", b"*a", b"&a", b"%", b"~", b"`", b"-", b"0", b"-1", b"1e999",
+    b"nan", b"9" * 30, b"9" * 5000, b"true", b"null", b"[[[[", b"{{{{", b"]]", b"graph", b"node", b"edge",
+    b"digraph {", b"subgraph", b"variable", b"\xc3\xa9", b"\xed\xa0\x80", "×".encode(),
+    "\u2028".encode(), "\x85".encode(), b"\x1f\x8b", b"PAR1", b"name", b"learn: true",
 ]  # fmt: skip
 
 

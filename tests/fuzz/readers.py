@@ -5,21 +5,21 @@ A new reader adds one entry here; `test_every_reader_is_here` asks for it.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import shutil
 import sqlite3
 import traceback
-import zipfile
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from unit import bundles
 
+from fuzz.steps import MOST
 from prism_core import config, protocol_cli, report_cli, scenario_book, scenario_io
 from prism_core.bundle import (
     approved,
@@ -36,9 +36,10 @@ from prism_core.data import address, code_groups, copies, schema_io
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable, read_table
 from prism_core.errors import PrismError
-from prism_core.experiments.comparators import design_comparator, folder as compared
-from prism_core.experiments.comparators import run as run_comparator
 from prism_core.evaluation import holdout_state
+from prism_core.experiments.comparators import design_comparator
+from prism_core.experiments.comparators import folder as compared
+from prism_core.experiments.comparators import run as run_comparator
 from prism_core.experiments.reproduce.book import Book
 from prism_core.experiments.reproduce.stored import packaged
 from prism_core.learning import outline_io
@@ -81,20 +82,22 @@ class Entry:
     Attributes:
         syntax: what its files are written in.
         share: which part of the usual number of examples it gets; a reader may be slow.
+        steps: most calls that it may take.
         make: its seeds and its reader.
     """
 
     syntax: Syntax
     share: float
+    steps: int
     make: Callable[[Shop], Case]
 
 
 READERS: dict[str, Entry] = {}
 
 
-def _entry(name: str, syntax: Syntax, share: float = 1.0) -> Callable[..., Any]:
+def _entry(name: str, syntax: Syntax, share: float = 1.0, steps: int = MOST) -> Callable[..., Any]:
     def keep(make: Callable[[Shop], Case]) -> Callable[[Shop], Case]:
-        READERS[name] = Entry(syntax=syntax, share=share, make=make)
+        READERS[name] = Entry(syntax=syntax, share=share, steps=steps, make=make)
         return make
 
     return keep
@@ -322,9 +325,10 @@ _entry("table: CSV, semicolons, Latin-1", "text")(_csv(";", "latin-1"))
 @_entry("table: Parquet", "bytes", 0.1)
 def _parquet(shop: Shop) -> Case:
     return Case(
-        seeds=(shop.parquet,), read=lambda content: _rows(shop, read_table(content, name="t.parquet")),
+        seeds=(shop.parquet,),
+        read=lambda content: _rows(shop, read_table(content, name="t.parquet")),
         fixed=4,
-    )  # fmt: skip
+    )
 
 
 @_entry("table: Parquet behind a database", "bytes", 0.1)
@@ -335,6 +339,31 @@ def _large_parquet(shop: Shop) -> Case:
         copies.readable_parquet(path, place / "copy.parquet")
 
     return Case(seeds=(shop.parquet,), read=_file(place / "t.parquet", read), fixed=4)
+
+
+def _in_place(content: str) -> Callable[[Shop], Case]:
+    def make(shop: Shop) -> Case:
+        from prism_core.data.big import open_table
+
+        place = shop.folder(f"in-place-{content}")
+        seed = shop.table if content == "csv" else shop.parquet
+
+        def read(path: Path) -> None:
+            table = open_table(address.Address("file", str(path)), place)
+            try:
+                table.store(shop.schema, public=False).folder.close()
+            finally:
+                table.engine.close()
+                table.scratch.close()
+
+        fixed = seed.index(b"\n") + 1 if content == "csv" else 4
+        return Case(seeds=(seed,), read=_file(place / f"t.{content}", read), fixed=fixed)
+
+    return make
+
+
+_entry("table: CSV where it stands", "text", 0.05, 10 * MOST)(_in_place("csv"))
+_entry("table: Parquet where it stands", "bytes", 0.05, 10 * MOST)(_in_place("parquet"))
 
 
 # --- the folder of a release -----------------------------------------------------------------
@@ -374,11 +403,10 @@ for _name, _kind in _OF_BUNDLE.items():
     _entry(f"bundle: {_name}", _kind, 0.3)(_bundle(_name))
 
 
-@_entry("bundle: verify", "json", 0.05)
+@_entry("bundle: verify", "json", 0.05, 20 * MOST)  # fits a model and draws its rows again
 def _verified(shop: Shop) -> Case:
     """All of a certificate's check, with a certificate, a plan or counts that are not ours."""
-    places = {name: shop.bundle_copy("verify") / name for name in ("",)}
-    folder = places[""]
+    folder = shop.bundle_copy("verify")
     parts = [layout.CERTIFICATE, layout.PLAN, layout.MEASUREMENTS]
     seeds = {name: (folder / name).read_bytes() for name in parts}
 
@@ -506,7 +534,7 @@ def _compared(name: str) -> Callable[[Shop], Case]:
         from prism_core.privacy.noise import SeededNoise
 
         place = shop.folder(f"comparator-{name}")
-        rng = __import__("numpy").random.default_rng(0)
+        rng = np.random.default_rng(0)
         plan = design_comparator("independent", shop.schema, shop.encoded.n, 1.0, 1e-6)
         made = run_comparator(plan, shop.encoded, ledger=None, noise=SeededNoise(rng), rng=rng)
         compared.write(made, place)
@@ -522,6 +550,32 @@ def _compared(name: str) -> Callable[[Shop], Case]:
 
 _entry("comparator: comparator.json", "json", 0.1)(_compared(compared.DOCUMENT))
 _entry("comparator: schema.yaml", "yaml", 0.1)(_compared(compared.SCHEMA))
+
+
+@_entry("output of another package", "text", 0.5)
+def _output(shop: Shop) -> Case:
+    from prism_core.experiments.comparators.external import external, process
+
+    place = shop.folder("output") / "synthetic.csv"
+    return Case(
+        seeds=(b"0,1,2\n1,0,0\n",),
+        read=_file(place, lambda path: process._read(path, external("privbayes"), 2, (2, 2, 3))),
+    )
+
+
+@_entry("outcome of a benchmark", "json", 0.5)
+def _outcome(shop: Shop) -> Case:
+    from prism_core.experiments.reproduce.outcomes import Outcome, Scored
+
+    score = Scored(auc=0.7, accuracy=0.6, ceiling=0.8, ceiling_all=0.9)
+    made = Outcome(
+        benchmark="adult", method="mst", setting="ours", epsilon=1.0, rows=100, seed=1,
+        onehot=score, standardised=score, l1=0.1, seconds=2.0,
+    )  # fmt: skip
+    return Case(
+        seeds=(json.dumps(made.to_dict()).encode(),),
+        read=lambda content: Outcome.from_dict(_values(content)),
+    )
 
 
 @_entry("results of a benchmark", "json", 0.3)
@@ -644,17 +698,15 @@ def _fingerprints(shop: Shop) -> Case:
 
 @_entry("what was paid for", "bytes")
 def _paid(shop: Shop) -> Case:
-    place = shop.folder("paid")
-    (place / paid.FOLDER).mkdir()
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("kind", "domain")
-        archive.writestr("schema.yaml", schema_io.dumps(shop.schema))
-
-    return Case(
-        seeds=(content.getvalue(),),
-        read=_file(place / paid.FOLDER / "charge-1.zip", lambda _: paid.contents(place, 1)),
-    )
+    assert shop.ledger
+    place = shop.root / "paid"
+    shutil.copytree(shop.workspace, place)
+    (place / paid.FOLDER).mkdir(exist_ok=True)
+    room = paid.Room(place / paid.FOLDER / "draft", Ledger(place))
+    room.draft.touch()
+    room.keep("domain", 1, {"schema.yaml": schema_io.dumps(shop.schema)})
+    path = place / paid.FOLDER / "charge-1.zip"
+    return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: paid.contents(place, 1)))
 
 
 @_entry("session of a reusable holdout", "json")

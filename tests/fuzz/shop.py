@@ -26,7 +26,6 @@ from prism_core.pipeline import design
 from prism_core.planning.scenario import Scenario
 from prism_core.planning.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
-from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema import Schema
     from prism_core.planning.plan import Plan
+    from prism_core.structure.dag import Dag
 
 
 class Shop:

@@ -22,13 +22,13 @@ class TooManyStepsError(BaseException):
 
 
 @contextmanager
-def bounded() -> Iterator[list[int]]:
-    """No more than `MOST` calls; gives a list that holds their number."""
+def bounded(most: int = MOST) -> Iterator[list[int]]:
+    """No more than so many calls; gives a list that holds their number."""
     made = [0]
 
     def count(frame: FrameType, event: str, value: object) -> None:
         made[0] += 1
-        if made[0] > MOST:
+        if made[0] > most:
             sys.setprofile(None)
             raise TooManyStepsError
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,8 +154,10 @@ def _read(file: Path, about: External, rows: int, sizes: Sequence[int]) -> NDArr
         # What another package wrote: a code of a declared level has few digits.
         if file.stat().st_size > _CELL * rows * len(sizes):
             raise ValueError("larger than the table")
-        found = np.loadtxt(file, dtype=np.int64, delimiter=",", ndmin=2)
-    except (OSError, ValueError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # no rows, or numbers with digits after the point
+            found = np.loadtxt(file, dtype=np.int64, delimiter=",", ndmin=2)
+    except (OSError, ValueError, OverflowError, Warning):
         found = np.empty((0, 0), dtype=np.int64)
     shaped = found.shape == (rows, len(sizes))
     if not shaped or not np.all((found >= 0) & (found < np.asarray(sizes))):
