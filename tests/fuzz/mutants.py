@@ -32,7 +32,8 @@ _TOKENS = [
     b",", b";", b'"', b"'", b'""', b"\\", b"\\u", b"\\x", b"[", b"]", b"{", b"}", b"(", b")", b"<",
     b">", b"<!", b"&#0;", b"&x;", b":", b"::", b"=", b"->", b"<-", b"--", b"|", b"#", b"//", b"/*",
     b"*/", b"<!--", b"-->", b"!", b"*a", b"&a", b"%", b"~", b"`", b"-", b"0", b"-1", b"1e999",
-    b"nan", b"9" * 30, b"9" * 5000, b"true", b"null", b"[[[[", b"{{{{", b"]]", b"graph", b"node", b"edge",
+    b"nan", b"9" * 30, b"9" * 5000, b"true", b"null", b"[[[[", b"{{{{", b"]]", b"graph",
+    b"node", b"edge",
     b"digraph {", b"subgraph", b"variable", b"\xc3\xa9", b"\xed\xa0\x80", "×".encode(),
     "\u2028".encode(), "\x85".encode(), b"\x1f\x8b", b"PAR1", b"name", b"learn: true",
 ]  # fmt: skip

@@ -38,7 +38,11 @@ def of(workspace, name, **others):
 
 def contents(folder):
     return {
-        str(path): (path.stat().st_mode, path.stat().st_mtime_ns, path.is_dir() or path.read_bytes())
+        str(path): (
+            path.stat().st_mode,
+            path.stat().st_mtime_ns,
+            path.is_dir() or path.read_bytes(),
+        )
         for path in [folder, *folder.rglob("*")]
     }
 

@@ -214,7 +214,9 @@ def test_another_kind_of_file_is_named(content, kind):
 
 def test_what_may_have_been_meant():
     known = ["age", "readmitted_30d", "ward"]
-    assert suggestion("Readmitted 30d", known) == " Did you mean 'readmitted_30d'? Correct the name."
+    assert (
+        suggestion("Readmitted 30d", known) == " Did you mean 'readmitted_30d'? Correct the name."
+    )
     assert suggestion("readmited_30d", known) == " Did you mean 'readmitted_30d'? Correct the name."
     assert suggestion("severity", known) == ""
     assert suggestion("AGE", iter(known)) == " Did you mean 'age'? Correct the name."
