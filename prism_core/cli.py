@@ -90,6 +90,27 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     plan = _add_plan(commands)
+    learn, release = _add_learn(commands), _add_release(commands)
+    recover = commands.add_parser(
+        "recover", help="write what was paid for and could not be written; spends nothing"
+    )
+    recover.add_argument("charge", type=int, metavar="CHARGE", help="its number in the ledger")
+    recover.add_argument("--out", type=Path, required=True, metavar="PATH")
+    recover.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    recover.set_defaults(run=_recover)
+    for command in (plan, learn, release, recover, *_unspent(commands)):
+        command.add_argument("--json", action="store_true", help="print JSON")
+    for part in (
+        check_cli, dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli,
+        report_cli, comparator_cli, reproduce_cli, bench_cli, holdout_cli, doctor_cli,
+    ):  # fmt: skip
+        part.add(commands)
+    return parser
+
+
+def _add_learn(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401
     learn = commands.add_parser(
         "learn-domain", help="learn bounds, bins and categories with part of the budget"
     )
@@ -102,7 +123,12 @@ def _parser() -> argparse.ArgumentParser:
     learn.add_argument(
         "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
     )
+    add_limit_option(learn)
     learn.set_defaults(run=_learn)
+    return learn
+
+
+def _add_release(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401
     release = commands.add_parser("release", help="measure, fit and write synthetic rows")
     release.add_argument("config", type=Path, metavar="CONFIG.toml")
     release.add_argument("--out", type=Path, required=True, metavar="DIR")
@@ -124,28 +150,11 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument(
         "--replace", action="store_true", help="put this run in the place of the one in DIR"
     )
-    add_limit_option(learn)
     add_limit_option(release)
     protocol_cli.add_option(release)
     report_cli.add_said(release, asset="--data-asset")
     release.set_defaults(run=_release)
-    recover = commands.add_parser(
-        "recover", help="write what was paid for and could not be written; spends nothing"
-    )
-    recover.add_argument("charge", type=int, metavar="CHARGE", help="its number in the ledger")
-    recover.add_argument("--out", type=Path, required=True, metavar="PATH")
-    recover.add_argument(
-        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
-    )
-    recover.set_defaults(run=_recover)
-    for command in (plan, learn, release, recover, *_unspent(commands)):
-        command.add_argument("--json", action="store_true", help="print JSON")
-    for part in (
-        check_cli, dag_cli, learn_dag_cli, rehearse_cli, protocol_cli, ledger_cli, verify_cli,
-        report_cli, comparator_cli, reproduce_cli, bench_cli, holdout_cli, doctor_cli,
-    ):  # fmt: skip
-        part.add(commands)
-    return parser
+    return release
 
 
 def _unspent(commands: Any) -> tuple[argparse.ArgumentParser, ...]:  # noqa: ANN401

@@ -1239,7 +1239,7 @@ CATALOGUE = (
         "test_a_lock_on_an_unknown_name_is_refused_and_an_idle_one_is_not",
     ),
     _one(
-        "nothing is suggested for a misspelt name", "names.py",
+        "nothing is suggested for a misspelt name", "text/suggest.py",
         "    return meant(found) if found else \"\"\n", "    return \"\"\n",
         "unit/test_misspelt.py::test_a_configuration",
     ),
