@@ -142,7 +142,8 @@ def test_every_paper_of_a_release_holds_them(prism, make_run, tmp_path):
 def test_a_plan_without_a_warning_says_nothing_of_them(prism, make_run, tmp_path):
     config = make_run(public=False, asset=9.0)
     status, _, err = prism("release", config, "--out", tmp_path / "out")
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert "warning:" not in err
     for name in ("certificate.json", "report.html", "meaning.md", "README.md"):
         assert "arnings of this plan" not in (tmp_path / "out" / name).read_text()
     assert "warnings" not in json.loads((tmp_path / "out" / "certificate.json").read_text())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core import foreign
-from prism_core.errors import BudgetError, ConfigError, PrismError, PrivacyError
+from prism_core.errors import BudgetError, ConfigError, PrivacyError
 from prism_core.privacy.checks import epsilon_value
 from prism_core.text.suggest import suggestion
 
@@ -143,7 +143,7 @@ def _settings(workspace: Path) -> dict[str, dict[str, Any]]:
         if _stands(workspace):  # it is meant to be there
             raise _unusable("It cannot be opened under this name.") from None
         return {}
-    except (OSError, ValueError, PrismError):
+    except (OSError, ValueError):
         raise _unusable() from None
     if not document:
         raise _unusable()
@@ -172,9 +172,9 @@ def _check_settings(document: dict[str, Any]) -> None:
 
 def _unusable(why: str = "") -> ConfigError:
     return ConfigError(
-        f"The workspace's {SETTINGS} is not usable.{f' {why}' if why else ''} It may hold "
-        "[release] with approval_required = true or false, and [limits] with max_epsilon = a "
-        "number.",
+        f"The workspace's {SETTINGS} is not usable.{f' {why}' if why else ''} It must be a file of "
+        "this name and may hold [release] with approval_required = true or false, and [limits] "
+        "with max_epsilon = a number, and nothing else.",
         field="workspace",
     )
 
