@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from prism_core.errors import SchemaError
@@ -177,14 +177,25 @@ def unsourced(looks: Looks, names: Collection[str]) -> tuple[str, ...]:
 
 
 def merged(looks: Looks, other: Looks) -> Looks:
-    """The events of both in the order of time; what both record is there as often as in one."""
+    """The events of both in the order of time; what both record is there as often as in one.
+
+    An event stays behind those that its own record has before it: where the clock was set back, a
+    change would come before the look that it followed.
+    """
     known, added = Counter(looks), []
     for event in other:
         if known[event] > 0:
             known[event] -= 1
         else:
             added.append(event)
-    return tuple(sorted((*looks, *added), key=lambda event: event.when))
+    timed = [*_not_before(looks), *_not_before(tuple(added))]
+    return tuple(event for _, event in sorted(timed, key=lambda pair: pair[0]))
+
+
+def _not_before(looks: Looks) -> list[tuple[str, Event]]:
+    """Each event with the latest time that its record has reached with it."""
+    times = accumulate((event.when for event in looks), max)
+    return list(zip(times, looks, strict=True))
 
 
 def redeclared(

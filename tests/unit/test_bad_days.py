@@ -174,6 +174,18 @@ def test_a_clock_that_was_set_back_stops_nothing_and_accuses_nobody(ledger, monk
     assert ledger.balance("ward").charges == 3
 
 
+def test_a_change_after_a_look_stays_after_it_though_the_clock_was_set_back():
+    from prism_core.data.looks import Changed, Look, check_looks, merged
+
+    look = Look(did="previewed rows", file="a.csv", when="2025-01-02 10:00")
+    change = Changed(columns=("age",), declared_from="codebook", when="2025-01-01 09:00")
+    other = Look(did="checked rows", file="a.csv", when="2025-01-01 10:00")
+    for found in (merged((look, change), (other,)), merged((other,), (look, change))):
+        assert found == (other, look, change)
+        check_looks(found, "declared", ("age",))
+    assert merged((look, change), ()) == (look, change)
+
+
 # --- a file whose bits have changed -----------------------------------------------------------
 
 
