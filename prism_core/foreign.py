@@ -267,9 +267,11 @@ def from_json(text: str, limit: Limit, **hooks: Any) -> Any:  # noqa: ANN401  (a
 
     Raises:
         PrismError: of the limit's kind, beyond it.
-        ValueError: when it is no JSON.
+        ValueError: when it is no JSON, or holds half of a surrogate pair, which is no text.
     """
     check_size(text, limit)
+    if not text.isascii():
+        text.encode("utf-8")
     # Every value but the first follows one of these marks; those inside texts count, too.
     nested = text.count("[") + text.count("{")
     if nested + text.count(",") > limit.values or nested > limit.nested:
@@ -281,6 +283,8 @@ def from_json(text: str, limit: Limit, **hooks: Any) -> Any:  # noqa: ANN401  (a
     if isinstance(value, PrismError):  # outside of the handler: a thousand frames hang on it
         raise value
     _check_depth(value, limit)
+    if "\\ud" in text or "\\uD" in text:  # the escapes of halves; a whole pair is a character
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value
 
 

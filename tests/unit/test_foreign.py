@@ -390,3 +390,15 @@ def test_own_documents_are_within_the_limits(tmp_path):
     document = {"rows": [{"name": f"n{i}", "value": [i]} for i in range(10_000)]}
     (tmp_path / "plan.json").write_text(json.dumps(document))
     assert layout.read_json(tmp_path / "plan.json") == document
+
+
+def test_half_of_a_surrogate_pair_is_no_text_in_json():
+    """A hash, a file or a page of it would fail later, far from the file that it came from."""
+    from prism_core import foreign
+
+    for text in ('{"a": "\\ud800"}', '{"\\uDFFF": 1}', '{"a": "\ud800"}'):
+        with pytest.raises(ValueError, match="surrogates"):
+            foreign.from_json(text, foreign.APPROVAL)
+        with pytest.raises(ConfigError, match="not readable as JSON"):
+            approved.approve(text, by="A", role="b", date="2025-01-31")
+    assert foreign.from_json('{"a": "\\ud83d\\ude00"}', foreign.APPROVAL) == {"a": "😀"}
