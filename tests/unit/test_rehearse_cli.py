@@ -51,7 +51,7 @@ def test_the_private_table_is_not_opened(make_run, capsys):
     capsys.readouterr()
     # Without a number of rows it would have to be counted, and this test would notice.
     assert main(["rehearse", str(config), "--seeds", "1", "--epsilon", "1"]) == 2
-    assert "cannot be read" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.privacy
@@ -137,7 +137,7 @@ def test_edges_have_strengths_of_their_own(make_run, capsys):
         (["--jobs", "0"], "jobs must be"),
         (["--rows", "1"], "--rows must be"),
         (["--stand-in", "sample:nothing"], "no sample named"),
-        (["--stand-in", "nowhere.csv"], "cannot be read"),
+        (["--stand-in", "nowhere.csv"], "does not exist"),
         (["--stand-in", "sample:scm_spurious", "--shift", "parents"], "not defined for these"),
         (["--auto", "--shift", "none", "--shift", "parents"], "under one shift"),
     ],

@@ -107,6 +107,8 @@ def _is_matrix_row(cells: list[str]) -> bool:
 def _is_weighted(text: str, columns: int) -> bool:
     """Whether a matrix has as many rows as columns, and numbers in them."""
     lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return False
     first, *cells = _cells(lines[1]) or [""]
     named = not _NUMBER.fullmatch(first)
     square = len(lines) - 1 == columns - named
