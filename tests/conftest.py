@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from support.tables import small_frame
+from support.tables import CANARY, small_frame, small_schema
 
 from prism_core.data import schema_io
 from prism_core.data.code_groups import CodeGroups
-from prism_core.data.column import Column, equal_edges, level_text, level_value
+from prism_core.data.column import Column, level_text, level_value
 from prism_core.data.schema import Schema
 from prism_core.experiments import samples
 from prism_core.structure.dag import Dag
@@ -238,33 +238,11 @@ st.register_type_strategy(Dag, _dags())
 
 # --- a small table with every kind of column -------------------------------------------------
 
-CANARY = "CANARY7f3a"
-
 
 @pytest.fixture
 def canary() -> str:
     """A text that stands in private cells only."""
     return CANARY
-
-
-def small_schema() -> Schema:
-    """One column of every kind; `readmitted` is the target."""
-    return Schema(
-        columns=(
-            Column(name="age", kind="numeric", lower=18, upper=89, decimals=0,
-                   edges=equal_edges(18, 89, 4, 0)),
-            Column(name="smoker", kind="boolean", nullable=True),
-            Column(name="grade", kind="ordinal", levels=(1, 2, 3)),
-            Column(name="ward", kind="categorical", levels=("north", "south", "rest"),
-                   other="rest"),
-            Column(name="seen", kind="date", lower=18_262, upper=18_627,
-                   edges=equal_edges(18_262, 18_627, 3, 0)),
-            Column(name="dose", kind="numeric", lower=0.0, upper=2.0, edges=(0.5, 1.0),
-                   nullable=True),
-            Column(name="readmitted", kind="boolean"),
-        ),
-        one_row_per_person=True,
-    )  # fmt: skip
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from conftest import CANARY, small_frame, small_schema
+from support.tables import CANARY, small_frame, small_schema
 from unit import bundles
 
 from prism_core.bundle import approved, manifest, writer

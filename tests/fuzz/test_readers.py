@@ -11,8 +11,8 @@ import traceback
 from pathlib import Path
 
 import pytest
-from conftest import CANARY
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from support.tables import CANARY
 
 from fuzz.mutants import mutants
 from fuzz.readers import READERS

@@ -1,9 +1,15 @@
-"""A tiny table of private rows, hostile where tables are."""
+"""A tiny table of private rows with its schema, and a cell to look for."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+
+from prism_core.data.column import Column, equal_edges
+from prism_core.data.schema import Schema
+
+CANARY = "CANARY7f3a"
+"""A cell that may stand nowhere but among the rows."""
 
 
 def small_frame(rows: int = 300, seed: int = 7) -> pd.DataFrame:
@@ -25,3 +31,23 @@ def small_frame(rows: int = 300, seed: int = 7) -> pd.DataFrame:
             "readmitted": np.where(rng.random(rows) < risk, "yes", "no"),
         }
     )
+
+
+def small_schema() -> Schema:
+    """One column of every kind; `readmitted` is the target."""
+    return Schema(
+        columns=(
+            Column(name="age", kind="numeric", lower=18, upper=89, decimals=0,
+                   edges=equal_edges(18, 89, 4, 0)),
+            Column(name="smoker", kind="boolean", nullable=True),
+            Column(name="grade", kind="ordinal", levels=(1, 2, 3)),
+            Column(name="ward", kind="categorical", levels=("north", "south", "rest"),
+                   other="rest"),
+            Column(name="seen", kind="date", lower=18_262, upper=18_627,
+                   edges=equal_edges(18_262, 18_627, 3, 0)),
+            Column(name="dose", kind="numeric", lower=0.0, upper=2.0, edges=(0.5, 1.0),
+                   nullable=True),
+            Column(name="readmitted", kind="boolean"),
+        ),
+        one_row_per_person=True,
+    )  # fmt: skip
