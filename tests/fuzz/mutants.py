@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import tomllib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import tomli_w
 import yaml
@@ -100,15 +100,25 @@ def _edited(content: bytes, edits: list[tuple[str, float, int, bytes]], fixed: i
 # --- values ----------------------------------------------------------------------------------
 
 
+Change: TypeAlias = tuple[str, float, float, int]
+"""What is done, where (as a share of all places), another place, and the number of a value."""
+
+
 def _documents(values: Sequence[Any], dump: Callable[[Any], bytes]) -> st.SearchStrategy[bytes]:
-    @st.composite
-    def changed(draw: st.DrawFn) -> bytes:  # without arguments: hypothesis would print them
-        value = copy.deepcopy(values[draw(st.integers(0, len(values) - 1))])
-        for _ in range(draw(st.integers(1, 3))):
-            value = _changed(draw, value)
+    changes = st.tuples(
+        st.sampled_from(["value", "value", "near", "drop", "name", "other", "wrap", "twice"]),
+        st.floats(0.0, 1.0, exclude_max=True), st.floats(0.0, 1.0, exclude_max=True),
+        st.integers(0, len(_VALUES) - 1),
+    )  # fmt: skip
+
+    def written(pair: tuple[int, list[Change]]) -> bytes:
+        value = copy.deepcopy(values[pair[0]])
+        for change in pair[1]:
+            value = _changed(value, *change)
         return dump(value)
 
-    return changed()
+    numbers = st.integers(0, len(values) - 1)
+    return st.tuples(numbers, st.lists(changes, min_size=1, max_size=3)).map(written)
 
 
 def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -120,28 +130,26 @@ def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return found
 
 
-def _changed(draw: st.DrawFn, value: Any) -> Any:
+_NAMES = ("", "x", "name", " ", "A")
+
+
+def _changed(value: Any, how: str, where: float, there: float, number: int) -> Any:
     places = _places(value, []) if isinstance(value, (dict, list)) else []
     if not places:
-        return copy.deepcopy(draw(st.sampled_from(_VALUES)))
-    holder, key = places[draw(st.integers(0, len(places) - 1))]
-    how = draw(
-        st.sampled_from(["value", "value", "near", "drop", "name", "other", "wrap", "twice"])
-    )
+        return copy.deepcopy(_VALUES[number])
+    holder, key = places[int(where * len(places))]
     if how == "value":
-        holder[key] = copy.deepcopy(draw(st.sampled_from(_VALUES)))
+        holder[key] = copy.deepcopy(_VALUES[number])
     elif how == "near":
         holder[key] = _near(holder[key])
     elif how == "drop":
         del holder[key]
     elif how == "name" and isinstance(holder, dict):
-        holder[draw(st.sampled_from(["", "x", "name", f"{key} ", str(key).upper()]))] = holder.pop(
-            key
-        )
+        holder[_NAMES[number % len(_NAMES)]] = holder.pop(key)
     elif how == "other":
-        there, name = places[draw(st.integers(0, len(places) - 1))]
+        other, name = places[int(there * len(places))]
         holder[key] = copy.deepcopy(
-            there.get(name) if isinstance(there, dict) else _at(there, name)
+            other.get(name) if isinstance(other, dict) else _at(other, name)
         )
     elif how == "wrap":
         holder[key] = [holder[key]]

@@ -32,7 +32,7 @@ from prism_core.bundle import (
     verify,
     writer,
 )
-from prism_core.data import address, code_groups, copies, schema_io
+from prism_core.data import address, code_groups, copies, level_line, schema_io
 from prism_core.data.encoding import encode
 from prism_core.data.tables import RawTable, read_table
 from prism_core.errors import PrismError
@@ -158,6 +158,19 @@ def _schema_text(shop: Shop) -> Case:
     return Case(seeds=(document,), read=lambda content: schema_io.loads(_text(content)))
 
 
+@_entry("levels on a line", "text")
+def _levels(shop: Shop) -> Case:
+    line = level_line.write(("north", "a|b", "01", "1", 1, 0.5, True, ' "x" '))
+
+    def read(content: bytes) -> None:
+        _every(
+            lambda: level_line.read(_text(content), "ward"),
+            lambda: level_line.read_one(_text(content), "ward", "fill"),
+        )
+
+    return Case(seeds=(line.encode(), b'"a|b"'), read=read)
+
+
 @_entry("outline", "yaml")
 def _outline(shop: Shop) -> Case:
     text = (
@@ -171,7 +184,7 @@ def _outline(shop: Shop) -> Case:
     written = outline_io.dumps_outline(outline_io.loads_outline(text))
 
     def read(path: Path) -> object:
-        outline_io.has_requests(schema_io.read_text(path))
+        outline_io.has_requests(schema_io.read_text(path)[0])
         return outline_io.load_outline(path)
 
     return Case(seeds=(text.encode(), written.encode()), read=_file(place, read))
@@ -689,7 +702,7 @@ def _fingerprints(shop: Shop) -> Case:
     assert lines
 
     def read(path: Path) -> None:
-        fingerprint.assets_of(path.parent, {"a" * 64})
+        fingerprint.assets_of(path.parent, {"a" * 64}, None)
         fingerprint.recognise(path.parent, "clinic", shop.encoded)
 
     seeds = tuple(line for line in (place / fingerprint.MEMORY).read_bytes().splitlines() if line)
