@@ -331,11 +331,11 @@ def _csv(separator: str, encoding: str) -> Callable[[Shop], Case]:
     return make
 
 
-_entry("table: CSV", "text")(_csv(",", "utf-8"))
-_entry("table: CSV, semicolons, Latin-1", "text")(_csv(";", "latin-1"))
+_entry("table: CSV", "text", 0.3)(_csv(",", "utf-8"))
+_entry("table: CSV, semicolons, Latin-1", "text", 0.3)(_csv(";", "latin-1"))
 
 
-@_entry("table: Parquet", "bytes", 0.1)
+@_entry("table: Parquet", "bytes", 0.03)
 def _parquet(shop: Shop) -> Case:
     return Case(
         seeds=(shop.parquet,),
@@ -375,8 +375,8 @@ def _in_place(content: str) -> Callable[[Shop], Case]:
     return make
 
 
-_entry("table: CSV where it stands", "text", 0.05, 10 * MOST)(_in_place("csv"))
-_entry("table: Parquet where it stands", "bytes", 0.05, 10 * MOST)(_in_place("parquet"))
+_entry("table: CSV where it stands", "text", 0.015, 10 * MOST)(_in_place("csv"))
+_entry("table: Parquet where it stands", "bytes", 0.015, 10 * MOST)(_in_place("parquet"))
 
 
 # --- the folder of a release -----------------------------------------------------------------
@@ -413,10 +413,10 @@ _OF_BUNDLE: dict[str, Syntax] = {
     layout.LOCAL: "json",
 }  # fmt: skip
 for _name, _kind in _OF_BUNDLE.items():
-    _entry(f"bundle: {_name}", _kind, 0.3)(_bundle(_name))
+    _entry(f"bundle: {_name}", _kind, 0.1)(_bundle(_name))
 
 
-@_entry("bundle: verify", "json", 0.05, 20 * MOST)  # fits a model and draws its rows again
+@_entry("bundle: verify", "json", 0.015, 20 * MOST)  # fits a model and draws its rows again
 def _verified(shop: Shop) -> Case:
     """All of a certificate's check, with a certificate, a plan or counts that are not ours."""
     folder = shop.bundle_copy("verify")
@@ -432,7 +432,7 @@ def _verified(shop: Shop) -> Case:
     return Case(seeds=tuple(seeds.values()), read=read)
 
 
-@_entry("bundle: synthetic.csv", "text", 0.3)
+@_entry("bundle: synthetic.csv", "text", 0.05)
 def _synthetic(shop: Shop) -> Case:
     folder = shop.bundle_copy("rows")
     final = reader.read_bundle(folder).stages().final
@@ -561,8 +561,8 @@ def _compared(name: str) -> Callable[[Shop], Case]:
     return make
 
 
-_entry("comparator: comparator.json", "json", 0.1)(_compared(compared.DOCUMENT))
-_entry("comparator: schema.yaml", "yaml", 0.1)(_compared(compared.SCHEMA))
+_entry("comparator: comparator.json", "json", 0.03)(_compared(compared.DOCUMENT))
+_entry("comparator: schema.yaml", "yaml", 0.03)(_compared(compared.SCHEMA))
 
 
 @_entry("output of another package", "text", 0.5)
@@ -615,7 +615,7 @@ def _look_at(folder: Path) -> None:
     )  # fmt: skip
 
 
-@_entry("ledger: file", "bytes", 0.5)
+@_entry("ledger: file", "bytes", 0.2)
 def _ledger(shop: Shop) -> Case:
     place = shop.folder("ledger")
 
@@ -628,7 +628,7 @@ def _ledger(shop: Shop) -> Case:
     return Case(seeds=(shop.ledger,), read=read)
 
 
-@_entry("ledger: rows", "json", 0.5)
+@_entry("ledger: rows", "json", 0.2)
 def _ledger_rows(shop: Shop) -> Case:
     """A file of SQLite that holds whatever it likes under the names of our tables."""
     place = shop.folder("ledger-rows")

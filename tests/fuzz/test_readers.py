@@ -134,7 +134,7 @@ def test_a_reader_gives_a_value_or_an_error_of_ours(name, cases):
     case = cases(name)
 
     @settings(
-        max_examples=max(10, int(EXAMPLES * READERS[name].share)), derandomize=True, deadline=None,
+        max_examples=max(3, int(EXAMPLES * READERS[name].share)), derandomize=True, deadline=None,
         database=None, suppress_health_check=_QUIET,
     )  # fmt: skip
     @given(of_reader(name, case))
