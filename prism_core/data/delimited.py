@@ -35,9 +35,9 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19]")  # bytes that no text holds
 class _Text(io.TextIOWrapper):
     """A text stream that remembers whether its bytes were text: pandas forgets the reason.
 
-    What is read from it ends its lines as the header does: by CR, or by LF with or without a CR
-    before it. Any other CR is a part of its cell: where a program did not quote it, the row of one
-    person would become two, or be passed over as an empty line.
+    Its lines end as the header's does: by CR, or by LF with or without a CR before it. Any other
+    CR is a part of its cell: where a program did not quote it, the row of one person would become
+    two, or be passed over as an empty line.
     """
 
     broken = False
@@ -45,13 +45,10 @@ class _Text(io.TextIOWrapper):
 
     def read(self, size: int | None = -1, /) -> str:
         try:
-            text = super().read(size)
-            if self.end == "\n" and text.endswith("\r"):
-                text += super().read(1)
+            return super().read(size)
         except UnicodeError:
             self.broken = True
             raise
-        return text.replace("\r\n", "\n") if self.end == "\n" else text
 
 
 def read_delimited(
@@ -78,13 +75,15 @@ def read_delimited(
     head = stream.read(_HEAD)
     encoding = _encoding(head, name, encoding)
     text = _wound_back(stream, encoding)
-    first = _first_line(text, head, name)
+    before, first = _first_line(text, head, name)
     _check_separator(first, name, separator)
     if first.count(separator) > 2 * foreign.COLUMNS:
         raise many_columns(name)
     header: list[str] | None = None
     text = _wound_back(stream, encoding, text)
     text.end = "\r" if first.endswith("\r") else "\n"
+    for _ in range(before):  # the header says how many cells a line has
+        text.readline()
     for cells in _cut(text, head, name, separator):
         if header is None:
             header = [str(cell).strip() for cell in cells.iloc[0]]
@@ -142,9 +141,10 @@ def _not_text(text: _Text, head: bytes, name: str) -> TableError:
     )
 
 
-def _first_line(text: _Text, head: bytes, name: str) -> str:
+def _first_line(text: _Text, head: bytes, name: str) -> tuple[int, str]:
+    """The first line that is not empty, and how many stand before it."""
     try:
-        return next((line for line in text if line.strip()), "")
+        return next(((n, line) for n, line in enumerate(text) if line.strip()), (0, ""))
     except UnicodeError:
         failed = _not_text(text, head, name)
     # Outside of the handler: the context of an error would hold bytes of rows.
@@ -181,7 +181,19 @@ def _cut(text: _Text, head: bytes, name: str, separator: str) -> Iterator[pd.Dat
             raise failed
         if cells is None:
             return
-        yield cells.fillna("")
+        yield (_without_returns(cells) if text.end == "\n" else cells).fillna("")
+
+
+def _without_returns(cells: pd.DataFrame) -> pd.DataFrame:
+    """Without the CR before a line's LF, and without lines of it alone, which are empty ones.
+
+    A line is looked at by itself. Absent cells tell an empty line from one whose cells are empty.
+    """
+    empty = (cells.iloc[:, 0] == "\r") & cells.iloc[:, 1:].isna().all(axis=1)
+    cells = cells[~empty].reset_index(drop=True)
+    last = cells.columns[-1]
+    cells[last] = cells[last].str.removesuffix("\r")
+    return cells
 
 
 def _irregular(name: str) -> TableError:
