@@ -42,6 +42,7 @@ class _Text(io.TextIOWrapper):
 
     broken = False
     end = "\n"
+    returns = False  # whether a CR stands before the LF of its lines
 
     def read(self, size: int | None = -1, /) -> str:
         try:
@@ -82,6 +83,7 @@ def read_delimited(
     header: list[str] | None = None
     text = _wound_back(stream, encoding, text)
     text.end = "\r" if first.endswith("\r") else "\n"
+    text.returns = first.endswith("\r\n")
     for _ in range(before):  # the header says how many cells a line has
         text.readline()
     for cells in _cut(text, head, name, separator):
@@ -181,15 +183,16 @@ def _cut(text: _Text, head: bytes, name: str, separator: str) -> Iterator[pd.Dat
             raise failed
         if cells is None:
             return
-        yield (_without_returns(cells) if text.end == "\n" else cells).fillna("")
+        yield (_without_returns(cells) if text.returns else cells).fillna("")
 
 
 def _without_returns(cells: pd.DataFrame) -> pd.DataFrame:
     """Without the CR before a line's LF, and without lines of it alone, which are empty ones.
 
-    A line is looked at by itself. Absent cells tell an empty line from one whose cells are empty.
+    A line is looked at by itself. In a whole line the last cell has the CR, so that a line with
+    nothing but one in its first cell is an empty one.
     """
-    empty = (cells.iloc[:, 0] == "\r") & cells.iloc[:, 1:].isna().all(axis=1)
+    empty = (cells.iloc[:, 0] == "\r") & (cells.iloc[:, 1:] == "").all(axis=1)
     cells = cells[~empty].reset_index(drop=True)
     last = cells.columns[-1]
     cells[last] = cells[last].str.removesuffix("\r")
