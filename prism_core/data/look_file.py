@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import secrets
-import shutil
 from typing import TYPE_CHECKING, Any
 
-from prism_core import foreign
+from prism_core import files, foreign
 from prism_core.data import looks, schema_io
 from prism_core.errors import SchemaError
 
@@ -65,16 +63,11 @@ def _texts(text: str, wanted: dict[str, Any], look: Look) -> Iterator[str]:
 
 
 def _put(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        draft.write_text(text, encoding="utf-8")
-        shutil.copymode(path, draft)
-        draft.replace(path)
+        files.give(path, text.encode("utf-8"))
     except OSError:
         raise SchemaError(
             f"The schema file {path.name!r} cannot be written, and a look at the rows has to be "
             "recorded in it. Check your permissions; nothing was counted.",
             field="schema",
         ) from None
-    finally:
-        draft.unlink(missing_ok=True)

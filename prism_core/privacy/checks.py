@@ -22,8 +22,14 @@ def positive(value: object, name: str) -> float:
     return number
 
 
-def epsilon_value(value: object, name: str = "epsilon") -> float:
-    """A finite epsilon above 0, or a BudgetError in a curator's words."""
+def epsilon_value(value: object, name: str = "epsilon", *, least: float = LEAST_EPSILON) -> float:
+    """A finite epsilon above 0, or a BudgetError in a curator's words.
+
+    Args:
+        value: as given.
+        name: the field.
+        least: smallest that is taken; a bisection asks for smaller ones on its way.
+    """
     number = _number(value)
     if not 0.0 < number < math.inf:
         raise BudgetError(
@@ -31,7 +37,7 @@ def epsilon_value(value: object, name: str = "epsilon") -> float:
             "private.",
             field=name,
         )
-    if not LEAST_EPSILON <= number <= MOST_EPSILON:
+    if not least <= number <= MOST_EPSILON:
         raise BudgetError(
             f"{name.replace('_', ' ')} = {number:g} is no usable number: it must lie between "
             f"{LEAST_EPSILON:g} and {MOST_EPSILON:g}.",

@@ -60,7 +60,7 @@ def _order(rho: float, epsilon: float) -> float:
 @lru_cache(maxsize=4096, typed=True)
 def epsilon_to_rho(epsilon: float, delta: float) -> float:
     """Largest rho for which rho-zCDP still gives (epsilon, delta)-DP; rounded down."""
-    epsilon_value(epsilon)
+    epsilon_value(epsilon, least=0.0)
     delta_value(delta)
     low, high = 0.0, epsilon + 1.0
     while low < (middle := (low + high) / 2.0) < high:
@@ -135,7 +135,7 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
     Rounded up: the result is checked against the analytic formula and against the discrete law
     that is really drawn (`counts_delta`) before it is returned.
     """
-    epsilon_value(epsilon)
+    epsilon_value(epsilon, least=0.0)
     delta_value(delta)
 
     def enough(sigma: float) -> bool:

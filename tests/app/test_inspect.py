@@ -285,7 +285,7 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     assert ":green-badge[inside epsilon]" in texts(test)
     assert ":red-badge" not in texts(test)
     assert test.button(key="private_run").disabled  # the next one is confirmed by itself
-    test.text_input(key="private_epsilon-1").set_value("50")
+    test.text_input(key="private_epsilon-1").set_value("19")
     settled(test, project)
     assert "of the lifetime budget is left" in texts(test)
 

@@ -40,7 +40,7 @@ def sleeper(monkeypatch):
     real, started = subprocess.Popen, []
 
     def sleeping(command, *, pass_fds, **_):
-        assert command[1:3] == ["-m", "dashboard.job"]
+        assert command[1:4] == ["-P", "-m", "dashboard.job"]
         started.append(real([sys.executable, "-c", "import time; time.sleep(120)"],
                             pass_fds=pass_fds))  # fmt: skip
         return started[-1]

@@ -164,7 +164,7 @@ def test_no_count_without_its_record(make_run, capsys, monkeypatch):
     def full(*_) -> None:
         raise OSError
 
-    monkeypatch.setattr(look_file.shutil, "copymode", full)
+    monkeypatch.setattr(look_file.files, "give", full)
     assert cli.main(["check", str(config)]) == 2
     told = capsys.readouterr()
     assert told.out == ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from prism_core.experiments.comparators.external.methods import External
 
+_LINE = re.compile(r"[0-9]{1,9}(?:,[0-9]{1,9})*")
 _CELL = 32  # most bytes of a code that was written as text
 _LOOK = 0.1  # seconds between two looks at the process
 _KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT")
@@ -154,10 +155,12 @@ def _read(file: Path, about: External, rows: int, sizes: Sequence[int]) -> NDArr
         # What another package wrote: a code of a declared level has few digits.
         if file.stat().st_size > _CELL * rows * len(sizes):
             raise ValueError("larger than the table")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # no rows, or numbers with digits after the point
-            found = np.loadtxt(file, dtype=np.int64, delimiter=",", ndmin=2)
-    except (OSError, ValueError, OverflowError, Warning):
+        lines = file.read_text(encoding="ascii").splitlines()
+        if not all(_LINE.fullmatch(line) for line in lines):
+            raise ValueError("no codes")
+        # Not numpy's loadtxt, which some texts end with the whole process.
+        found = np.array([line.split(",") for line in lines], dtype=np.int64)
+    except (OSError, ValueError):
         found = np.empty((0, 0), dtype=np.int64)
     shaped = found.shape == (rows, len(sizes))
     if not shaped or not np.all((found >= 0) & (found < np.asarray(sizes))):
