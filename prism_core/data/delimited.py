@@ -193,7 +193,7 @@ def _without_returns(cells: pd.DataFrame) -> pd.DataFrame:
     nothing but one in its first cell is an empty one.
     """
     empty = (cells.iloc[:, 0] == "\r") & (cells.iloc[:, 1:] == "").all(axis=1)
-    cells = cells[~empty].reset_index(drop=True)
+    cells = cells.loc[~empty].reset_index(drop=True)
     last = cells.columns[-1]
     cells[last] = cells[last].str.removesuffix("\r")
     return cells

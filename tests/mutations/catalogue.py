@@ -1224,7 +1224,7 @@ CATALOGUE = (
     ),
     _one(
         "an epsilon beyond floats is usable", "privacy/checks.py",
-        "    if not LEAST_EPSILON <= number <= MOST_EPSILON:\n", "    if False:\n",
+        "    if not least <= number <= MOST_EPSILON:\n", "    if False:\n",
         "unit/test_numbers.py::test_every_epsilon_and_delta_is_planned_or_refused_by_name",
     ),
     _one(
