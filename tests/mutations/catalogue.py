@@ -924,7 +924,7 @@ CATALOGUE = (
     # --- the ledger's file ---
     _one(
         "an emptied ledger is charged", "privacy/ledger/store.py",
-        "                        self.check_head(db)\n", "                        pass\n",
+        "                        self.check_head(db, head.noted(self.path.parent))\n", "                        pass\n",  # noqa: E501
         f"{HEAD}::test_a_file_that_is_not_the_last_one_is_not_charged",
     ),
     _one(

@@ -317,8 +317,9 @@ class Ledger:
         Raises:
             LedgerError: when there is no such asset, or the file is not the one used last.
         """
+        noted = heads.noted(self.path.parent)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
-            self._store.check_head(db)
+            self._store.check_head(db, noted)
             key, known = the_asset(db, asset)
             return composition.compose(known, counted(db, key))
 
@@ -363,8 +364,9 @@ class Ledger:
 
     def verify(self, head: str = "") -> audit.Verification:
         """Check the whole file; see `audit.verify`."""
+        noted = heads.noted(self.path.parent)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
-            return audit.verify(db, head, heads.noted(self.path.parent))
+            return audit.verify(db, head, noted)
 
     def accept(self, why: str) -> audit.Verification:
         """Say that the file as it is, an older copy for example, was put in place on purpose.
@@ -391,9 +393,10 @@ class Ledger:
         It holds no fingerprint and nothing else that depends on rows, but for the seconds at which
         charges were reserved and done.
         """
+        noted = heads.noted(self.path.parent)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
             assets = all_assets(db)
-            found = audit.verify(db, noted=heads.noted(self.path.parent))
+            found = audit.verify(db, noted=noted)
             balances = [composition.compose(asset, counted(db, key)) for key, asset in assets]
             charges = all_charges(db)
             chain = db.execute("SELECT kind, row, digest FROM chain ORDER BY id").fetchall()

@@ -166,7 +166,7 @@ class Store:
                 try:
                     access.check_cells(db)
                     if write:
-                        self.check_head(db)
+                        self.check_head(db, head.noted(self.path.parent))
                     yield db
                     newest = Head.of(db) if write else None
                 except BaseException:
@@ -182,13 +182,12 @@ class Store:
                 field="workspace",
             ) from None
 
-    def check_head(self, db: sqlite3.Connection) -> None:
+    def check_head(self, db: sqlite3.Connection, noted: Head | None) -> None:
         """Refuse a file that does not hold the entry that was noted last.
 
         Raises:
             LedgerError: saying what to do.
         """
-        noted = head.noted(self.path.parent)
         why = "" if noted is None else noted.missing(db)
         if why:
             raise LedgerError(why, field="workspace")
