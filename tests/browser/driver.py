@@ -186,9 +186,16 @@ class Editor:
         self.drag(self.at(cause), self.at(effect))
 
     def middle(self, cause: str, effect: str) -> list[int]:
-        """Where the middle of an edge is, in the drawing."""
-        middles = json.loads(self.canvas.get_attribute("data-middles") or "[]")
-        return next(place for names, place in middles if names == [cause, effect])
+        """Where the middle of an edge is, in the drawing, once it runs round the boxes.
+
+        Before that it is straight for a moment, and may lie under a box that takes the click.
+        """
+        wait_until(lambda: (cause, effect) in self.middles(), self.middles)
+        return self.middles()[cause, effect]
+
+    def middles(self) -> dict[tuple[str, str], list[int]]:
+        found = json.loads(self.canvas.get_attribute("data-middles") or "[]")
+        return {(cause, effect): place for (cause, effect), place in found}
 
     def middle_on_page(self, cause: str, effect: str) -> tuple[float, float]:
         box = self.canvas.bounding_box()

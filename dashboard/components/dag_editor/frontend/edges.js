@@ -27,13 +27,19 @@ export class Edges {
   }
 
   /** How an edge runs now: {line, head, middle}. */
-  way({ id, from, to }) {
-    const [a, b] = [this.placeOf(from), this.placeOf(to)];
-    const known = this.ways.get(id);
-    return known && same(known.from, a) && same(known.to, b) ? known : this.straight(from, to, a, b);
+  way(edge) {
+    return this.led(edge) ?? this.straight(edge);
   }
 
-  straight(from, to, a, b) {
+  /** The way that Python found, while both ends stand where they stood for it. */
+  led({ id, from, to }) {
+    const known = this.ways.get(id);
+    const stands = known && same(known.from, this.placeOf(from)) && same(known.to, this.placeOf(to));
+    return stands ? known : undefined;
+  }
+
+  straight({ from, to }) {
+    const [a, b] = [this.placeOf(from), this.placeOf(to)];
     const start = border(a, b, this.sizeOf(from));
     const end = border(b, a, this.sizeOf(to));
     const line = new Path2D();

@@ -109,11 +109,11 @@ export class Stage {
     this.network.redraw();
   }
 
-  /** Where the middle of each drawn edge is. */
+  /** Where the middle is of each edge that Python has led round the boxes. */
   middles() {
-    return this.edges.drawn.map((edge) => ({
+    return this.edges.drawn.filter((edge) => this.edges.led(edge)).map((edge) => ({
       names: [edge.from, edge.to].map((end) => this.nameOf.get(end)),
-      place: this.edges.way(edge).middle,
+      place: this.edges.led(edge).middle,
     }));
   }
 
