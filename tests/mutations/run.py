@@ -106,7 +106,7 @@ def verdict(mutation: Mutation | None, arguments: tuple[str, ...]) -> tuple[int,
         folder = Path(name)
         copy(folder)
         if mutation is not None:
-            mutation.apply(folder / "prism_core")
+            mutation.apply(folder)
         return run_tests(folder, *arguments)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mutations import run
-from mutations.catalogue import CATALOGUE, Mutation
+from mutations.catalogue import CATALOGUE, Edit, Mutation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,25 +41,46 @@ def test_the_bug_is_noticed(mutation):
     assert status == run.FAILED, output
 
 
-def test_every_bug_still_applies(tmp_path: Path):
-    package = run.ROOT / "prism_core"
-    for mutation in CATALOGUE:
-        copied = tmp_path / mutation.file
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        text = (package / mutation.file).read_text(encoding="utf-8")
-        copied.write_text(text, encoding="utf-8")
-        mutation.apply(tmp_path)
-        assert copied.read_text(encoding="utf-8") != text
+@pytest.mark.parametrize("mutation", CATALOGUE, ids=lambda mutation: mutation.name)
+def test_the_bug_still_applies(mutation):
+    for edit in mutation.edits:
+        path, text = edit.planted(run.ROOT)
+        assert path.read_bytes() != text
 
 
 def test_names_are_distinct_and_the_thirteen_of_the_notes_are_there():
     assert len({mutation.name for mutation in CATALOGUE}) == len(CATALOGUE) >= 13
 
 
-@pytest.mark.parametrize("text", ["nothing of it", "twice twice"], ids=["gone", "ambiguous"])
+def _tree(folder: Path, text: str) -> Path:
+    path = folder / "prism_core" / "file.py"
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "def f():\n    return 2\n", "def f():\n    return one + one\n", "def g():\n    one\n"],
+    ids=["gone", "changed", "ambiguous", "another function"],
+)
 def test_a_mutation_that_no_longer_applies_is_an_error(tmp_path: Path, text):
-    (tmp_path / "file.py").write_text(text, encoding="utf-8")
-    stale = Mutation(name="stale", file="file.py", edits=(("twice", "x"),), killers=())
+    path = _tree(tmp_path, text)
+    stale = Mutation(name="stale", edits=(Edit(where="f", old="one", new="x"),), killers=())
     with pytest.raises(ValueError, match="no longer applies"):
         stale.apply(tmp_path)
-    assert (tmp_path / "file.py").read_text(encoding="utf-8") == text
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_bug_that_is_no_python_is_an_error(tmp_path: Path):
+    _tree(tmp_path, "def f():\n    return one\n")
+    with pytest.raises(ValueError, match="no Python"):
+        Edit(where="f", old="one", new="x y").planted(tmp_path)
+
+
+def test_a_bug_is_found_however_the_line_is_written(tmp_path: Path):
+    path = _tree(tmp_path, "class A:\n    def f(self):\n        if (1 +\n            one): pass\n")
+    Edit(where="A.f", old="if 1 + one:\n    pass", new="if one:\n    y\nz").planted(tmp_path)
+    changed = Mutation(name="b", edits=(Edit(where="A.f", old="1 + one", new="one"),), killers=())
+    changed.apply(tmp_path)
+    assert "if (one): pass" in path.read_text(encoding="utf-8")
