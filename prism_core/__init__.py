@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from prism_core.structure.formats import read as read_dag
     from prism_core.structure.formats import read_drawing
     from prism_core.structure.formats import write as write_dag
-    from prism_core.synthesizer import PlanWarning, PrismSynthesizer, SameRowsWarning
+    from prism_core.synthesizer import (
+        PlanWarning,
+        PrismSynthesizer,
+        SameRowsWarning,
+        UncheckedWarning,
+    )
 
 __all__ = [
     "Budget",
@@ -64,6 +69,7 @@ __all__ = [
     "Shares",
     "Synthesis",
     "Task",
+    "UncheckedWarning",
     "decode",
     "design",
     "design_domain",
@@ -114,6 +120,7 @@ _HOMES = {
     "Shares": ("prism_core.planning.task", "Shares"),
     "Synthesis": ("prism_core.planning.task", "Synthesis"),
     "Task": ("prism_core.planning.task", "Task"),
+    "UncheckedWarning": ("prism_core.synthesizer", "UncheckedWarning"),
     "decode": ("prism_core.data.encoding", "decode"),
     "design": ("prism_core.pipeline", "design"),
     "design_domain": ("prism_core.learning.plan", "design_domain"),

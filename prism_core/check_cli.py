@@ -10,13 +10,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from prism_core.config import RunConfig
     from prism_core.data.big import BigTable
     from prism_core.data.coverage import Coverage
+    from prism_core.data.looks import Looks
     from prism_core.data.schema import Schema
     from prism_core.data.tables import RawTable
 
-UNCHECKED = "nobody has checked that the cells fit the declaration; prism check does"
 _NAME = 40
 
 
@@ -37,12 +36,16 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     check.set_defaults(run=_check)
 
 
-def say_unchecked(config: RunConfig, schema: Schema) -> None:
-    """Tell the curator beforehand that nobody looked whether private rows fit. Reads no row."""
-    from prism_core.data.looks import checked
+def say_unchecked(looks: Looks, *, public: bool, when: str = "") -> None:
+    """Tell the curator before a charge that nobody looked whether private rows fit. Reads no row.
 
-    if not config.table.public and not checked(schema.looks):
-        sys.stderr.write(f"prism: note: {UNCHECKED}\n")
+    Every command that charges calls it, and `prism plan`. Where columns are still to be learned
+    nothing can be counted yet: `when` says from when on.
+    """
+    from prism_core.data.looks import unchecked
+
+    if note := unchecked(looks, public=public):
+        sys.stderr.write(f"prism: note: {note}; prism check does{when}\n")
 
 
 def say_misfits(schema: Schema, raw: RawTable | BigTable) -> None:

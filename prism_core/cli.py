@@ -208,6 +208,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     # n has to be counted; the rows go no further
     inputs = gather(config, arguments.workspace)
     facts = what_if_cli.Facts(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
+    check_cli.say_unchecked(inputs.schema.looks, public=config.table.public)
     if arguments.what_if is not None:
         _emit(arguments, *what_if_cli.side_by_side(arguments.what_if, config, facts))
         return
@@ -216,7 +217,6 @@ def _plan(arguments: argparse.Namespace) -> None:
         facts.schema, config.task, config.budget, facts.n,
         dag=facts.dag, synthesis=config.synthesis,
     )  # fmt: skip
-    check_cli.say_unchecked(config, inputs.schema)
     if arguments.meaning:
         from prism_core.planning.meaning import meaning
 
@@ -317,6 +317,9 @@ def _learn(arguments: argparse.Namespace) -> None:
         share=config.domain.share, delta_share=config.domain.delta_share,
         above_limit=config.budget.above_limit,
     )  # fmt: skip
+    check_cli.say_unchecked(
+        outline.looks, public=config.table.public, when=", once the columns are learned"
+    )
     say_warnings(plan.warnings)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
@@ -381,7 +384,7 @@ def _release(arguments: argparse.Namespace) -> None:
     )
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
     say_owed(ledger, asset, plan.prior)
-    check_cli.say_unchecked(config, inputs.schema)
+    check_cli.say_unchecked(inputs.schema.looks, public=config.table.public)
     table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
     twin = ""
     if ledger is not None:

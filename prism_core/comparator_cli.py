@@ -108,7 +108,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
         degree=arguments.degree, above_limit=most,
         rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
     )  # fmt: skip
-    say_unchecked(config, inputs.schema)
+    say_unchecked(inputs.schema.looks, public=config.table.public)
     say_warnings(plan.warnings)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import private_cli
 from prism_core.charge_cli import above_limit, add_limit_option, check_seed, say_warnings
+from prism_core.check_cli import say_unchecked
 from prism_core.errors import ConfigError
 from prism_core.planning.words import count_text
 
@@ -114,6 +115,7 @@ def _open(arguments: argparse.Namespace) -> None:
         answers=arguments.answers, tolerance=arguments.tolerance, questions=arguments.questions,
         release=str(folder.certificate.get("plan_sha256", "")), above_limit=most,
     )  # fmt: skip
+    say_unchecked(private_cli.looks_of(folder, config), public=public)
     say_warnings(plan.warnings)
     ledger, asset = private_cli.ledger_of(arguments, config, plan.delta, public=public)
     private_cli.remember(ledger, asset, raw, plan.hash)

@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> None:
         share=config.graph.share, members=config.graph.members,
         above_limit=config.budget.above_limit,
     )  # fmt: skip
-    say_unchecked(config, inputs.schema)
+    say_unchecked(inputs.schema.looks, public=config.table.public)
     say_warnings(plan.warnings)
     rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     if arguments.exact:

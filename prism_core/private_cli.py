@@ -15,7 +15,8 @@ from prism_core.charge_cli import (
     ledger_for,
     say_warnings,
 )
-from prism_core.errors import ConfigError, PrivacyError
+from prism_core.check_cli import say_unchecked
+from prism_core.errors import ConfigError, PrismError, PrivacyError
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from prism_core.config import RunConfig
     from prism_core.data.address import Address
     from prism_core.data.big import BigTable
+    from prism_core.data.looks import Looks
     from prism_core.data.tables import RawTable
     from prism_core.evaluation.private import PrivateEvaluation
     from prism_core.privacy.ledger import Ledger
@@ -121,6 +123,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
         release=str(folder.certificate.get("plan_sha256", "")),
         as_classes=arguments.classes, above_limit=most,
     )  # fmt: skip
+    say_unchecked(looks_of(folder, config), public=public)
     say_warnings(plan.warnings)
     ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
     remember(ledger, asset, raw, plan.hash)
@@ -238,6 +241,23 @@ def config_of(folder: Folder) -> RunConfig | None:
 
     path = Path(str(folder.local.get("config", "")))
     return configs.load(path) if path.is_file() else None
+
+
+def looks_of(folder: Folder, config: RunConfig | None) -> Looks:
+    """What opened the rows: before the release, or since, by the file of the same declaration.
+
+    `prism check` records its count in the curator's own file, not in a folder that is finished.
+    """
+    from prism_core.data import schema_io
+
+    looks = folder.schema.looks
+    if config is None:
+        return looks
+    try:
+        own = schema_io.load(config.table.schema)
+    except PrismError:  # gone or changed since; the run's own copy holds
+        return looks
+    return own.looks if own.columns == folder.schema.columns else looks
 
 
 def delta_of(folder: Folder) -> float | None:

@@ -114,7 +114,7 @@ def _protocol(arguments: argparse.Namespace) -> None:
     config = within_limit(configs.load(arguments.config), arguments)
     inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
     plan = plan_for(config, inputs)
-    say_unchecked(config, inputs.schema)
+    say_unchecked(inputs.schema.looks, public=config.table.public)
     say_warnings(plan.warnings)
     asset = config.asset
     balance, earlier = _standing(config, plan, arguments.workspace)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import decode
 from prism_core.data.header import check_columns
+from prism_core.data.looks import unchecked
 from prism_core.data.tables import RawTable, from_frame
 from prism_core.errors import PlanError, TableError
 from prism_core.pipeline import Release, design, release
@@ -33,12 +34,22 @@ if TYPE_CHECKING:
     from prism_core.structure.dag import Dag
 
 
+_HOW_TO_CHECK = (
+    "`prism check` counts the cells that do not, as does `prism_core.data.coverage.coverage`; a "
+    "`Look` in `schema.looks` says that it was done."
+)
+
+
 class SameRowsWarning(UserWarning):
     """The rows were charged under another asset's name before; for the curator's eyes."""
 
 
 class PlanWarning(UserWarning):
     """What the plan of a `fit` warns of; see `Plan.warnings`."""
+
+
+class UncheckedWarning(UserWarning):
+    """Nobody has looked whether the cells fit the declaration."""
 
 
 class LearningOwedWarning(UserWarning):
@@ -133,6 +144,8 @@ class PrismSynthesizer:
 
         Warns:
             PlanWarning: for each sentence of `Plan.warnings`, before anything is charged.
+            UncheckedWarning: before anything is charged, where `schema.looks` tells of no check
+                that the cells fit the declaration.
             SameRowsWarning: when the ledger knows these rows under another asset's name. The
                 run goes on all the same.
             LearningOwedWarning: when the cost of learning the domain or the graph is charged
@@ -146,6 +159,8 @@ class PrismSynthesizer:
         )  # fmt: skip
         for sentence in plan.warnings:
             warnings.warn(sentence, PlanWarning, stacklevel=2)
+        if note := unchecked(self.schema.looks):
+            warnings.warn(f"{note}; {_HOW_TO_CHECK}", UncheckedWarning, stacklevel=2)
         if approval is not None:
             approval.check(plan, self.asset)
         if self.ledger is not None:  # the gate asks once more; here before the rows are read

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import access
-from dashboard.parts import asset, confirm, limit, public_claim
+from dashboard.parts import asset, confirm, limit, people, public_claim
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -236,6 +236,7 @@ def _cost(plan: HoldoutPlan) -> None:
                  f"privacy (delta 0): {eps_text(plan.scales.pure_epsilon)}.")  # fmt: skip
     second.metric("Comparison, noise (95%)", f"± {1.96 * plan.comparing_error:.3f}", border=True)
     third.metric("Answer, noise (95%)", f"± {1.96 * plan.answer_error:.3f}", border=True)
+    people.say_unchecked()
     limit.warned(plan.warnings)
     st.caption(
         f"Shares of the metric's range, from the {plan.n:,} rows kept aside and epsilon alone; no "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.parts import asset, confirm, limit, public_claim
+from dashboard.parts import asset, confirm, limit, people, public_claim
 from dashboard.parts.inspect_figure import table
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
@@ -83,6 +83,7 @@ def _cost(plan: PrivatePlan) -> None:
         _numeric_cost(plan, second, third)
     else:
         _class_cost(plan, second, third)
+    people.say_unchecked()
     limit.warned(plan.warnings)
     st.caption(
         f"Computed from the declared columns and the {plan.n:,} rows kept aside alone; no row is "

@@ -8,7 +8,15 @@ import streamlit as st
 
 from dashboard import access, worker
 from dashboard.keep import keep
-from dashboard.parts import asset, confirm, learning_step, limit, public_claim, rehearse_start
+from dashboard.parts import (
+    asset,
+    confirm,
+    learning_step,
+    limit,
+    people,
+    public_claim,
+    rehearse_start,
+)
 from dashboard.parts.inspect_work import inspection
 from dashboard.parts.typed_entry import number_entry
 from dashboard.rehearsing import scenario_of
@@ -213,6 +221,7 @@ def _own(table: Rows) -> None:
                 _start(plan, table, None)
         return
     rules.check("comparator", access.workspace())
+    people.say_unchecked()
     limit.warned(plan.warnings)
     st.metric(
         "Spends, ε", eps_text(plan.spent.epsilon), border=True,

@@ -10,7 +10,15 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, columns_form, confirm, learning_step, limit, public_claim
+from dashboard.parts import (
+    asset,
+    columns_form,
+    confirm,
+    learning_step,
+    limit,
+    people,
+    public_claim,
+)
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -161,6 +169,7 @@ def _cost(plan: DomainPlan) -> None:
         hide_index=True, width="stretch",
         column_config={"noise, σ in rows": st.column_config.NumberColumn(format="%.1f")},
     )  # fmt: skip
+    people.say_unchecked(", once the columns are learned")
     limit.warned(plan.warnings)
     st.caption(
         f"Computed from what is declared and the {plan.n:,} "

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import job as child
 from dashboard import worker
 from dashboard.keep import from_percent, keep
-from dashboard.parts import asset, confirm, learning_step, limit, public_claim
+from dashboard.parts import asset, confirm, learning_step, limit, people, public_claim
 from dashboard.parts.typed_entry import epsilon_entry
 from dashboard.state import project
 from dashboard.widgets import mistakes, plain
@@ -135,6 +135,7 @@ def _cost(plan: GraphPlan) -> None:
         "Least association found", f"{plan.threshold:.3f}", border=True,
         help="Of 1: weaker columns do not stand out of the noise.",
     )  # fmt: skip
+    people.say_unchecked()
     limit.warned(plan.warnings)
     st.caption(
         f"Computed from what is declared and the {plan.n:,} rows (persons) alone; no row is read "

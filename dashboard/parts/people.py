@@ -9,6 +9,7 @@ from dashboard.state import People, project
 from dashboard.widgets import mistakes, plain
 from prism_core.data.coverage import coverage
 from prism_core.data.header import check_names
+from prism_core.data.looks import unchecked
 from prism_core.workspace import people, some_rows
 
 
@@ -182,6 +183,20 @@ def _check() -> None:
                 "column carries no information; a target like this cannot be predicted."
             )
         st.table(table.set_index("column"))  # unlike a data frame, without a download
+
+
+def say_unchecked(when: str = "") -> None:
+    """Beside what a step costs, before it is charged: that nobody looked if the cells fit.
+
+    Args:
+        when: from when on it can be counted, where columns are still to be learned.
+    """
+    state = project()
+    if note := unchecked(state.looks, public=state.public):
+        st.warning(
+            f"{note[0].upper()}{note[1:]}: *Check the declaration* on the page Data does{when}.",
+            icon=":material/rule:",
+        )
 
 
 def _seen() -> None:

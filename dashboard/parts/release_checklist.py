@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.steps import STEPS, Step
 from dashboard.widgets import plain, provenance_words
-from prism_core.data.looks import checked, summary
+from prism_core.data.looks import summary, unchecked
 from prism_core.errors import PrismError
 from prism_core.planning.regimes import given_by
 from prism_core.planning.seconds import size_text
@@ -96,10 +96,10 @@ def _columns(state: Project) -> Check:
         return Check(done=True, text=text, step=step, doubt=True)
     if schema.looks:
         text += f". {plain(summary(schema.looks))} The report lists it"
-    unchecked = not state.public and not checked(schema.looks)
-    if unchecked:
-        text += ". Nobody has checked that the cells fit it: *Check the declaration* on Data does"
-    return Check(done=True, text=text, step=step, doubt=bool(schema.looks) or unchecked)
+    note = unchecked(schema.looks, public=state.public)
+    if note:
+        text += f". {note[0].upper()}{note[1:]}: *Check the declaration* on Data does"
+    return Check(done=True, text=text, step=step, doubt=bool(schema.looks) or bool(note))
 
 
 def _people(state: Project) -> Check:

@@ -36,6 +36,8 @@ ACT_TEXT: dict[Act, str] = {
 }
 """What was done, as the end of a sentence."""
 
+UNCHECKED = "nobody has checked that the cells fit the declaration"
+
 _CHECKS = ("counted cells outside", "checked rows", "drafted from rows")
 
 LONGEST = 300
@@ -236,6 +238,14 @@ def checked(looks: Looks) -> bool:
         if event.did in _CHECKS:
             return True
     return False
+
+
+def unchecked(looks: Looks, *, public: bool = False) -> str:
+    """What is to be said before private rows are charged: that nobody looked if they fit, or "".
+
+    Public rows are checked when they are read (`data.coverage.check_covered`). Reads no row.
+    """
+    return "" if public or checked(looks) else UNCHECKED
 
 
 def sentences(looks: Looks) -> tuple[str, ...]:

@@ -14,15 +14,16 @@ import pandas as pd
 import pytest
 
 from prism_core import cli
-from prism_core.check_cli import UNCHECKED
 from prism_core.data import encoding
 from prism_core.data.column import Column
+from prism_core.data.looks import UNCHECKED
 from prism_core.data.schema import Schema
 from prism_core.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+NOTE = f"prism: note: {UNCHECKED}; prism check does\n"
 DESCRIBED = (
     "README.md", "certificate.json", "dag.dot", "dag.json", "datapackage.json", "meaning.md",
     "plan.json", "refit.py", "report.html", "run.toml", "schema.yaml",
@@ -97,7 +98,7 @@ def test_plan_prints_its_warnings(prism, make_run):
 def test_a_private_release_is_charged_and_stamped(prism, make_run, tmp_path):
     config = make_run(public=False, asset=3.0)
     status, out, err = prism("release", config, "--out", tmp_path / "out", "--json")
-    assert (status, err) == (0, f"prism: note: {UNCHECKED}\n")
+    assert (status, err) == (0, NOTE)
     made = json.loads(out)
     assert set(made) >= {"out", "rows", "epsilon", "delta", "seconds", "stamp"}
     assert made["out"] == str(tmp_path / "out")
@@ -258,7 +259,7 @@ def test_a_graphical_model_from_end_to_end(prism, make_run, tmp_path):
 def refused(result: tuple[int, str, str], start: str) -> str:
     status, out, err = result
     assert (status, out) == (2, "")
-    err = err.removeprefix(f"prism: note: {UNCHECKED}\n")
+    err = err.removeprefix(NOTE)
     assert err.startswith(f"prism: {start}")
     assert err.endswith(".\n")
     assert "Traceback" not in err

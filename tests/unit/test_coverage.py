@@ -8,11 +8,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from prism_core import check_cli, cli
+from prism_core import cli
 from prism_core.data import look_file, schema_io
 from prism_core.data.column import Column
 from prism_core.data.coverage import coverage
-from prism_core.data.looks import Changed, Look, checked
+from prism_core.data.looks import UNCHECKED, Changed, Look, checked
 from prism_core.data.schema import Schema
 from prism_core.data.tables import from_frame
 from prism_core.errors import SchemaError, TableError
@@ -115,7 +115,7 @@ def test_nothing_of_a_private_run_depends_on_what_fits(make_run, schema, tmp_pat
         assert released(config, out, "--workspace", str(tmp_path / name / "ws")) == 0
         said.append(capsys.readouterr().err)
     assert said[0] == said[1]
-    assert said[0].count(check_cli.UNCHECKED) == 1
+    assert said[0].count(UNCHECKED) == 1
 
 
 @pytest.mark.privacy
@@ -127,7 +127,7 @@ def test_the_check_is_recorded_before_it_counts_and_then_nobody_is_reminded(
     place = config.parent / "schema.yaml"
     text = place.read_text()
     assert cli.main(["plan", str(config)]) == 0
-    assert check_cli.UNCHECKED in capsys.readouterr().err
+    assert UNCHECKED in capsys.readouterr().err
     assert cli.main(["check", str(config), "--workspace", str(tmp_path / "ws")]) == 2
     shown = capsys.readouterr().out
     lines = {line.split()[0]: line.split()[1:] for line in shown.splitlines() if line}
@@ -143,7 +143,7 @@ def test_the_check_is_recorded_before_it_counts_and_then_nobody_is_reminded(
     assert "299" not in place.read_text()
     assert cli.main(["plan", str(config)]) == 0
     told = capsys.readouterr()
-    assert check_cli.UNCHECKED not in told.err
+    assert UNCHECKED not in told.err
     assert "train.csv" in told.out
 
 
@@ -154,7 +154,7 @@ def test_public_rows_are_checked_without_a_record(make_run, capsys):
     assert "cells lie outside" in capsys.readouterr().out
     assert (config.parent / "schema.yaml").read_text() == text
     assert cli.main(["plan", str(config)]) == 0
-    assert check_cli.UNCHECKED not in capsys.readouterr().err
+    assert UNCHECKED not in capsys.readouterr().err
 
 
 @pytest.mark.privacy
