@@ -37,6 +37,12 @@ _OF_STRUCTURE = ("dag", "edges", "nodes", "target", "further", "k")
 
 
 def _data(project: Project) -> str:
+    gone = project.rows_let_go
+    if project.raw is None and gone is not None:
+        return (
+            f"The rows of {gone.name} were let go while nobody used them. Load the same file "
+            "again: everything entered is kept."
+        )
     if project.raw is None:
         return "Load a table or open a sample."
     if project.to_learn:

@@ -14,9 +14,9 @@ heading(
     "ask for it: what does is a button that says so.",
 )
 load.section()
-if project().raw is not None:
-    columns_form.section()
 state = project()
+if state.raw is not None or (state.rows_let_go is not None and state.form is not None):
+    columns_form.section()
 if state.schema is not None:
     provenance_notice(state.schema)
     if state.schema.prior is not None:
@@ -25,7 +25,7 @@ if state.schema is not None:
             "You may still correct the learned columns by hand: that costs nothing, as long as "
             "the corrections do not come from a look at the rows."
         )
-if state.schema is not None or state.to_learn:
+if state.raw is not None and (state.schema is not None or state.to_learn):
     people.section()
 learn.section()
 onward("Data")

@@ -91,6 +91,10 @@ def section() -> None:
     """The second section of the page Data."""
     st.header("2 · Columns")
     state = project()
+    if state.raw is None:  # the rows were let go: what is typed stays on screen, the last cell too
+        _grid()
+        st.caption("It can be put in use once the rows are back.")
+        return
     if state.schema is None and state.form is None:
         st.markdown(
             "Declare the *domain*: what every column **may** hold, from the codebook, not from the "

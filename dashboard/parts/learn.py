@@ -65,7 +65,7 @@ _DETAILS = {
 def section() -> None:
     """The fourth section of the page Data, where a column is ticked to be learned."""
     state = project()
-    if state.learning.job is None and not state.to_learn:
+    if state.learning.job is None and (state.raw is None or not state.to_learn):
         return
     st.header("4 · Learn what the codebook does not say")
     if state.learning.job is not None:

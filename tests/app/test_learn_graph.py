@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import job as child
 from dashboard.state import Project
 from prism_core.data.column import Column
+from prism_core.data.looks import UNCHECKED
 from prism_core.data.schema import Schema
 from prism_core.data.tables import read_table
 from prism_core.errors import TaskError
@@ -65,6 +66,7 @@ def test_learned_charged_shown_and_deducted(project):
     assert not test.exception
     plan = project.graph_plan()
     assert test.button(key="blanket_run").disabled
+    assert f"{UNCHECKED[1:]}: " in texts(test)
     assert eps_text(plan.spent.epsilon) in [metric.value for metric in test.metric]
     test.checkbox(key="blanket_confirm_0").check().run()
     test.button(key="blanket_run").click().run()

@@ -16,6 +16,7 @@ from dashboard import worker
 from dashboard.state import People, Project
 from prism_core.config import AssetConfig
 from prism_core.data import form
+from prism_core.data.looks import UNCHECKED
 from prism_core.data.tables import read_table
 from prism_core.learning.learn import learn_domain
 from prism_core.learning.outline_io import dumps_outline, loads_outline
@@ -92,6 +93,7 @@ def test_what_it_costs_is_shown_before(project):
     assert shown["Learning spends, ε"] == eps_text(plan.spent.epsilon)
     assert shown["Left for the release, ε"] == left_text(plan.left_epsilon)
     assert "Learn the columns that are ticked" in texts(test)  # to go on
+    assert f"{UNCHECKED[1:]}: " in texts(test)
     assert test.button(key="learn_run").disabled
     assert test.button(key="apply_columns").disabled
     (cost,) = (f.value for f in test.dataframe if "what comes out" in f.value)
