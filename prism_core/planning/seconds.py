@@ -6,11 +6,15 @@ the end, and once more for every pair with a target that the other marginals say
 (`synthesis.drawn`). A fit takes more steps the clearer the counts stand out from their noise.
 
 How large the model gets in adaptive rounds depends on what is picked, which no plan knows. So picks
-are drawn by chance, in a few orders, within the limits of a run (`synthesis.select.adaptive`).
+are drawn by chance, in a few orders, within the limits of a run (`synthesis.select.adaptive`). Two
+tables of the same numbers of levels may end with models of which one has sixty times the cells of
+the other, so a plan with rounds tells a range: of few picks as they come, and of as many as there
+are rounds with large ones first.
 
 The constants were fitted to 22 runs of `prism release` with seeded noise on one core of the
 reference machine, stage by stage (`time.process_time`, best of several): 9 to 200 columns, 7,000
-to 262,000 rows, epsilon 0.3 to 10. docs/wide.md shows what was said and measured. Other machines
+to 262,000 rows, epsilon 0.3 to 10. docs/wide.md shows what was said and measured,
+and where it is off. Other machines
 are slower or faster: a calibration of some hundredths of a second says by how much. Secure noise
 takes a fifth more, which is not counted.
 """
@@ -20,6 +24,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -47,22 +52,44 @@ _USUAL = 1_000.0  # n / sigma where there are no rounds to read it from
 _FEW, _ALL, _CLEAR = 0.75, 1.0, 50.0
 """Share of the rounds that find something; all of them from so large an n / sigma a cell on."""
 
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """How adaptive rounds may go.
+
+    Attributes:
+        share: of the rounds that find something; None: as usual, by how clear the counts are.
+        large: power of a pair's cells by which it is picked early; 0 is any order.
+        factor: by which a cell may take longer than usual in rounds and fits.
+    """
+
+    share: float | None = None
+    large: float = 0.0
+    factor: float = 1.0
+
+
+USUAL = Found()
+LITTLE = Found(share=0.5, factor=0.6)
+MUCH = Found(share=1.0, large=1.0, factor=1.5)
+"""On six tables with nine targets at epsilon 1 to 10, all 13 runs ended between these two."""
+
 _ORDERS = 3
 _MOST_EXPECTED = 3_000_000  # cells of the fits that say what pairs are expected to be; else none
 
 
-def parts(plan: Plan) -> dict[str, float]:
+def parts(plan: Plan, found: Found = USUAL) -> dict[str, float]:
     """Seconds on the reference machine by stage: start, rows, choices, rounds, fit.
 
     Args:
         plan: before the run or after it; nothing else is asked.
+        found: how adaptive rounds go.
     """
     three = plan.three_way
     cells, clear = typical_cells(plan), _USUAL
     rounds = 0.0
     if three is not None and three.rule == "adaptive":
         clear = plan.n / three.sigma
-        cells, path = _growth(plan, three)
+        cells, path = _growth(plan, three, found)
         asked = three.rounds * min(len(three.candidates), WATCHED * (WATCHED - 1))
         rounds = asked * _PER_CANDIDATE + path * _PER_CELL_OF_ROUND * math.sqrt(clear)
     fits = 1 + _expected(plan, cells)
@@ -70,30 +97,47 @@ def parts(plan: Plan) -> dict[str, float]:
         "start": _START,
         "rows": _PER_VALUE * len(plan.schema.columns) * (plan.n + plan.rows),
         "choices": _pairs(plan) * (_PER_PAIR + _PER_PAIR_AND_ROW * plan.n),
-        "rounds": rounds,
-        "fit": fits * cells * _PER_CELL_OF_FIT * math.sqrt(clear),
+        "rounds": found.factor * rounds,
+        "fit": found.factor * fits * cells * _PER_CELL_OF_FIT * math.sqrt(clear),
     }
 
 
 def run_seconds(plan: Plan) -> float:
-    """How long a run takes on one core of this machine, in seconds; within a factor of two mostly.
+    """How long a run takes on one core of this machine, in seconds; see `seconds_range`.
 
     From the plan alone, no row is read.
     """
     return math.fsum(parts(plan).values()) * slowness()
 
 
+def _has_rounds(plan: Plan) -> bool:
+    return plan.three_way is not None and plan.three_way.rule == "adaptive"
+
+
+def seconds_range(plan: Plan) -> tuple[float, float]:
+    """Between how many seconds a run with adaptive rounds takes; without rounds half and twice."""
+    if not _has_rounds(plan):
+        return run_seconds(plan) / 2.0, run_seconds(plan) * 2.0
+    little, much = (math.fsum(parts(plan, way).values()) for way in (LITTLE, MUCH))
+    return little * slowness(), much * slowness()
+
+
 def size_text(plan: Plan) -> str:
     """The forecast in a line: cells, memory, time."""
     size = plan.forecast
     most = "" if size.exact else " at most"
-    time = run_seconds(plan)
-    about = f"{time:,.0f} seconds" if time < 100.0 else f"{time / 60.0:,.0f} minutes"
-    less = "" if size.exact else ", half or twice that by what is chosen,"
+    about = f"about {_duration(run_seconds(plan))}"
+    if not size.exact:
+        least, longest = map(_duration, seconds_range(plan))
+        about += f" ({least} to {longest} by what is chosen)"
     return (
         f"{size.cells:,} cells{most}, the largest clique {size.largest_clique:,}{most}; about "
-        f"{max(1.0, size.megabytes):,.0f} MiB{most} and {about}{less} on one core"
+        f"{max(1.0, size.megabytes):,.0f} MiB{most} and {about} on one core"
     )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:,.0f} seconds" if seconds < 100.0 else f"{seconds / 60.0:,.0f} minutes"
 
 
 def typical_cells(plan: Plan) -> float:
@@ -126,32 +170,47 @@ def _expected(plan: Plan, cells: float) -> int:
     return asked if asked * cells <= _MOST_EXPECTED else 0
 
 
-def _growth(plan: Plan, three: ThreeWayChoice) -> tuple[float, float]:
+def _growth(plan: Plan, three: ThreeWayChoice, found: Found = USUAL) -> tuple[float, float]:
     """Cells of the model after the rounds, and those of all rounds together, as they may come."""
     candidates = three.candidates
     if len(plan.s) > WATCHED and isinstance(candidates, Candidates):
         candidates = candidates.within(plan.s[:WATCHED])
     clear = plan.n / three.sigma / three.cells
-    picks = round((_ALL if clear > _CLEAR else _FEW) * three.rounds)
+    usual = _ALL if clear > _CLEAR else _FEW
+    picks = round((usual if found.share is None else found.share) * three.rounds)
     return _drawn_growth(
-        tuple(plan.sizes.items()), plan.cliques, plan.task.target, tuple(candidates), picks
-    )
+        tuple(plan.sizes.items()), plan.cliques, plan.task.target, tuple(candidates), picks,
+        found.large,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=64)  # the pages ask for it with every move of a slider
 def _drawn_growth(
     columns: tuple[tuple[str, int], ...], known: tuple[Clique, ...], target: str,
-    candidates: tuple[Clique, ...], picks: int,
+    candidates: tuple[Clique, ...], picks: int, large: float,
 ) -> tuple[float, float]:  # fmt: skip
     """Geometric means over the orders: one of them may grow far beyond the others."""
     sizes = dict(columns)
     grown = [
-        _one_order(sizes, known, target, random.Random(seed).sample(candidates, len(candidates)),
-                   picks)
+        _one_order(sizes, known, target, _order(candidates, sizes, target, large, seed), picks)
         for seed in range(_ORDERS)
-    ]  # fmt: skip
+    ]
     end, path = np.exp(np.log(np.maximum(1.0, grown)).mean(axis=0))
     return float(end), float(path)
+
+
+def _order(
+    candidates: Sequence[Clique], sizes: dict[str, int], target: str, large: float, seed: int
+) -> list[Clique]:
+    """The candidates in an order by chance, large ones rather early."""
+    rng = random.Random(seed)
+    if not large:
+        return rng.sample(candidates, len(candidates))
+    waits = {
+        clique: rng.expovariate(math.prod(sizes[n] for n in clique if n != target) ** large)
+        for clique in candidates
+    }
+    return sorted(candidates, key=waits.__getitem__)
 
 
 def _one_order(

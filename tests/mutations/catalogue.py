@@ -1591,6 +1591,20 @@ CATALOGUE = (
         "unit/test_seconds.py",
     ),
     _one(
+        "the range of seconds knows no large picks",
+        "",
+        "Found(share=1.0, large=1.0, factor=1.5)",
+        "Found()",
+        "unit/test_seconds.py",
+    ),
+    _one(
+        "private numbers are bought though nobody looked if the cells fit",
+        "run",
+        "say_unchecked(looks_of(folder, config), public=public)",
+        "pass",
+        "unit/test_unchecked.py",
+    ),
+    _one(
         "the release keeps its plan's warnings to itself",
         "_release",
         "say_warnings(plan.warnings)",

@@ -15,11 +15,12 @@ from prism_core.data.column import Column
 from prism_core.data.schema import Schema
 from prism_core.planning import seconds
 from prism_core.planning.design import design
-from prism_core.planning.seconds import parts, run_seconds, size_text
+from prism_core.planning.seconds import parts, run_seconds, seconds_range, size_text
 from prism_core.planning.task import Budget, Synthesis, Task
 
 MADE = [(2, 5, 12, 20, 8, 40)[i % 6] for i in range(19)]  # columns of the made table
 GEMS = [10, 5, 7, 8, 10, 10, 10, 10, 10]
+ADULT = [20, 9, 20, 16, 7, 15, 6, 5, 2, 20, 20, 20, 42]
 SURVEY = [(2, 4, 3, 6, 2, 2)[i % 6] for i in range(12)]
 
 
@@ -76,7 +77,33 @@ def test_it_is_the_same_each_time_and_follows_the_machine(monkeypatch):
     assert parts(plan) == parts(planned(GEMS, 53_940, 3.0))
     monkeypatch.setattr(seconds, "slowness", lambda: 3.0)
     assert run_seconds(plan) == pytest.approx(3.0 * said(plan))
-    assert f"{3.0 * said(plan):,.0f} seconds, half or twice that" in size_text(plan)
+    least, most = seconds_range(plan)
+    assert f"about {3.0 * said(plan):,.0f} seconds ({least:,.0f} seconds to" in size_text(plan)
+    assert least < 3.0 * said(plan) < most
+
+
+def test_a_range_is_told_where_what_is_chosen_decides():
+    rounds, none = planned(GEMS, 53_940, 3.0), planned(GEMS, 53_940, 0.001)
+    least, most = seconds_range(rounds)
+    assert most > 4.0 * least
+    assert none.three_way is None
+    usual = run_seconds(none)
+    assert seconds_range(none) == pytest.approx((usual / 2.0, usual * 2.0))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n", "epsilon", "measured"),
+    [
+        (ADULT, 48_842, 3.0, 9.7),
+        (GEMS, 53_940, 3.0, 33.0),
+        (GEMS, 53_940, 0.3, 2.2),
+        (MADE, 262_000, 1.0, 12.0),
+    ],
+)
+def test_the_range_holds_what_was_measured(sizes, n, epsilon, measured, monkeypatch):
+    monkeypatch.setattr(seconds, "slowness", lambda: 1.0)
+    least, most = seconds_range(planned(sizes, n, epsilon))
+    assert least <= measured <= most
 
 
 def test_a_machine_is_measured_within_limits(monkeypatch):
