@@ -7,9 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import access, held, machine_key, runs
-from dashboard.state import project, remember
-from dashboard.steps import DEMO, DONE_ICON, GALLERY, STEPS
+from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, STEPS
+from dashboard.jobs import folders
+from dashboard.key import access, machine_key
+from dashboard.session import memory
+from dashboard.session.project import project, remember
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -17,8 +19,8 @@ _ASSETS = Path(__file__).parent / "assets"
 @st.cache_resource(show_spinner=False)
 def _started() -> bool:
     """Once a process: a crash's private rows are deleted, and the key is shown."""
-    runs.sweep()
-    held.watch()
+    folders.sweep()
+    memory.watch()
     if not machine_key.known():  # started by `streamlit run`, and not by the launcher
         machine_key.show(st.get_option("server.port"))
     return True

@@ -14,9 +14,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dashboard import machine_key, show_browser
-from dashboard.steps import DEMO
-from prism_core.children import python
+from dashboard.common.steps import DEMO
+from dashboard.key import machine_key, open_browser
+from prism_core.child_processes import python
 from prism_core.synthesis.engine.cache import warm
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     os.environ[machine_key.VARIABLE] = machine_key.fresh()
     machine_key.show(arguments.port)
     if not arguments.no_browser:
-        show_browser.begin(arguments.port)
+        open_browser.begin(arguments.port)
     os.execv(sys.executable, command)
 
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import decode
-from prism_core.data.header import check_columns
-from prism_core.data.looks import unchecked
-from prism_core.data.tables import RawTable, from_frame
+from prism_core.data.schema.looks import unchecked
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import RawTable, from_frame
 from prism_core.errors import PlanError, TableError
-from prism_core.pipeline import Release, design, release
-from prism_core.planning.target import Target
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
 from prism_core.privacy.ledger import rules
 from prism_core.privacy.ledger.charging import owed
+from prism_core.runs.inputs import encode_rows, fresh_rng, recognise
 from prism_core.scalars import plain
-from prism_core.workspace import encode_rows, fresh_rng, recognise
+from prism_core.synthesis.release import Release, release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from prism_core.bundle.approved import Approved
+    from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.data.encoding import EncodedTable
-    from prism_core.data.schema import Schema
-    from prism_core.planning.task import Regime, SelectionRule, ThreeWayRule
-    from prism_core.privacy.accountants import AccountantName
+    from prism_core.data.schema.schema import Schema
+    from prism_core.planning.wishes.task import Regime, SelectionRule, ThreeWayRule
+    from prism_core.privacy.accountants.accountant import AccountantName
     from prism_core.privacy.ledger import Ledger
     from prism_core.structure.dag import Dag
 
@@ -113,9 +113,13 @@ class PrismSynthesizer:
     ) -> None:
         self.schema = schema
         self.task = Task(
-            target=target, regime=regime, k=k, selection=selection, three_way=three_way,
+            target=target,
+            regime=regime,
+            k=k,
+            selection=selection,
+            three_way=three_way,
             further=tuple(Target(name=n, weight=w) for n, w in (further or {}).items()),
-        )  # fmt: skip
+        )
         self.budget = Budget(epsilon=epsilon, delta=delta, accountant=accountant)
         self.synthesis = synthesis or Synthesis()
         self.dag = dag
@@ -126,7 +130,7 @@ class PrismSynthesizer:
         self.notice_ = ""
 
     def fit(
-        self, table: pd.DataFrame | RawTable, *, approval: Approved | None = None
+        self, table: pd.DataFrame | RawTable, *, approval: ApprovedPlan | None = None
     ) -> PrismSynthesizer:
         """Measure the rows with secure noise and fit the model. Spends (epsilon, delta).
 
@@ -154,9 +158,13 @@ class PrismSynthesizer:
         raw = _rows(table)
         check_columns(self.schema.header, raw.header, raw.name)
         plan = design(
-            self.schema, self.task, self._within_limit(), self.schema.persons or raw.rows,
-            dag=self.dag, synthesis=self.synthesis,
-        )  # fmt: skip
+            self.schema,
+            self.task,
+            self._within_limit(),
+            self.schema.persons or raw.rows,
+            dag=self.dag,
+            synthesis=self.synthesis,
+        )
         for sentence in plan.warnings:
             warnings.warn(sentence, PlanWarning, stacklevel=2)
         if note := unchecked(self.schema.looks):
@@ -164,7 +172,7 @@ class PrismSynthesizer:
         if approval is not None:
             approval.check(plan, self.asset)
         if self.ledger is not None:  # the gate asks once more; here before the rows are read
-            rules.check("release", self.ledger.path.parent, approved=approval is not None)
+            rules.check_rules("release", self.ledger.path.parent, approved=approval is not None)
             earlier = owed(self.ledger, self.asset, plan.prior)
             if earlier is not None:
                 warnings.warn(earlier.sentence, LearningOwedWarning, stacklevel=2)
@@ -172,9 +180,13 @@ class PrismSynthesizer:
         encoded = encode_rows(self.schema, raw, public=False, rng=rng)
         self._recognise(raw, encoded, plan.hash)
         self.release_ = release(
-            plan, encoded, ledger=self.ledger, asset=self.asset, rng=rng,
+            plan,
+            encoded,
+            ledger=self.ledger,
+            asset=self.asset,
+            rng=rng,
             approval=None if approval is None else approval.approval,
-        )  # fmt: skip
+        )
         return self
 
     def _within_limit(self) -> Budget:

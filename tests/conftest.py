@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from support.tables import CANARY, small_frame, small_schema
 
-from prism_core.data import schema_io
-from prism_core.data.code_groups import CodeGroups
-from prism_core.data.column import Column, level_text, level_value
-from prism_core.data.schema import Schema
-from prism_core.experiments import samples
+from prism_core.data.schema import schema_file
+from prism_core.data.schema.code_groups import CodeGroups
+from prism_core.data.schema.column import Column, level_text, level_value
+from prism_core.data.schema.schema import Schema
+from prism_core.samples import catalogue
 from prism_core.structure.dag import Dag
+from tests.support.tables import CANARY, small_frame, small_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
 _SLOW_MACHINES = [HealthCheck.too_slow]
 settings.register_profile(
-    "ci", derandomize=True, max_examples=50, deadline=None, database=None,
+    "ci",
+    derandomize=True,
+    max_examples=50,
+    deadline=None,
+    database=None,
     suppress_health_check=_SLOW_MACHINES,
-)  # fmt: skip
+)
 settings.register_profile(
     "local", max_examples=50, deadline=None, suppress_health_check=_SLOW_MACHINES
 )
@@ -53,24 +57,24 @@ LONG = (
     "browser/test_share_bar.py::test_python_hears_of_a_drag",
     "browser/test_share_bar.py::test_a_handle_stops_at_the_least",
     "mutations/test_mutations.py::test_the_bug_is_noticed",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[2]",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[3]",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[4]",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[5]",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[6]",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[7]",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[8]",
-    "unit/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[9]",
-    "unit/test_regression.py::test_the_privacy_loss_exceeds_epsilon_with_probability_delta_at_most[0.5",
-    "unit/test_rehearsal.py::test_points_do_not_depend_on_the_number_of_processes",
-    "unit/test_reproduce.py::test_the_networks_of_pgmpy",
-    "unit/test_reproduce.py::test_outcomes_do_not_depend_on_the_number_of_processes",
-    "unit/test_engine_cache.py::test_planning_and_a_fit_of_ours_bring_no_mbi",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[2]",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[3]",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[4]",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[5]",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[6]",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[7]",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[8]",
+    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[9]",
+    "privacy/test_regression.py::test_the_privacy_loss_exceeds_epsilon_with_probability_delta_at_most[0.5",
+    "rehearsal/test_rehearsal.py::test_points_do_not_depend_on_the_number_of_processes",
+    "reproduction/test_reproduce.py::test_the_networks_of_pgmpy",
+    "reproduction/test_reproduce.py::test_outcomes_do_not_depend_on_the_number_of_processes",
+    "synthesis/test_engine_cache.py::test_planning_and_a_fit_of_ours_bring_no_mbi",
 )
 """Marked `long`: minutes together, and each of them has shorter ones of its kind beside it."""
 
 
-CHAINS = ("tests/browser/", "tests/static/test_static.py::test_pyright")
+CHAINS = ("tests/browser/", "tests/house/test_static.py::test_pyright")
 """Each is begun at once, by a worker of its own: tests with a browser wait for each other, and the
 type checker is one test, so that whoever begins them late is waited for at the end."""
 
@@ -106,10 +110,40 @@ def _chains_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
 # Any Unicode but surrogates and control characters, and the characters that formats trip over.
 _CHARACTERS = st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from("\n\t,;|\"'#:-{}[]&")
 _TRAPS = (
-    "NA", "nan", "null", "~", "no", "yes", "on", "true", "True", "False", "1", "01", "1.0", "1e3",
-    "0x1F", "12:30", "1_000", "2020-01-01", "<<", "=", "inf", ".inf", "-", "?", "!x", "&a", "*a",
-    "a: b", "a #b", "=1+1", '"', "''", "\ufeff",
-)  # fmt: skip
+    "NA",
+    "nan",
+    "null",
+    "~",
+    "no",
+    "yes",
+    "on",
+    "true",
+    "True",
+    "False",
+    "1",
+    "01",
+    "1.0",
+    "1e3",
+    "0x1F",
+    "12:30",
+    "1_000",
+    "2020-01-01",
+    "<<",
+    "=",
+    "inf",
+    ".inf",
+    "-",
+    "?",
+    "!x",
+    "&a",
+    "*a",
+    "a: b",
+    "a #b",
+    "=1+1",
+    '"',
+    "''",
+    "\ufeff",
+)
 
 
 def labels() -> st.SearchStrategy[str]:
@@ -145,10 +179,14 @@ def _categorical(draw: st.DrawFn) -> Column:
     levels = draw(_levels())
     choice = st.none() | st.sampled_from(levels)
     return Column(
-        name=draw(names()), kind=draw(st.sampled_from(["categorical", "ordinal"])), levels=levels,
-        nullable=draw(st.booleans()), fill=draw(choice), other=draw(choice),
+        name=draw(names()),
+        kind=draw(st.sampled_from(["categorical", "ordinal"])),
+        levels=levels,
+        nullable=draw(st.booleans()),
+        fill=draw(choice),
+        other=draw(choice),
         description=draw(labels() | st.just("")),
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -159,14 +197,19 @@ def _grouped(draw: st.DrawFn) -> Column:
     weight = st.floats(0.0, 1e6)
     weights = [[draw(weight) for _ in part] for part in codes] if draw(st.booleans()) else []
     known = CodeGroups(
-        groups=tuple(groups), codes=tuple(map(tuple, codes)),
+        groups=tuple(groups),
+        codes=tuple(map(tuple, codes)),
         weights=tuple(tuple(part) if sum(part) > 0.0 else (1.0,) * len(part) for part in weights),
-    )  # fmt: skip
+    )
     choice = st.none() | st.sampled_from(groups)
     return Column(
-        name=draw(names()), kind=draw(st.sampled_from(["categorical", "ordinal"])), groups=known,
-        nullable=draw(st.booleans()), fill=draw(choice), other=draw(choice),
-    )  # fmt: skip
+        name=draw(names()),
+        kind=draw(st.sampled_from(["categorical", "ordinal"])),
+        groups=known,
+        nullable=draw(st.booleans()),
+        fill=draw(choice),
+        other=draw(choice),
+    )
 
 
 @st.composite
@@ -179,10 +222,15 @@ def _gridded(draw: st.DrawFn, kind: str) -> Column:
     if draw(st.booleans()):  # the last digit of a float is often wrong
         edges = [float(np.nextafter(edge, upper)) for edge in edges]
     return Column(
-        name=draw(names()), kind=kind, lower=lower, upper=upper, edges=tuple(edges),  # type: ignore[arg-type]
-        decimals=decimals, nullable=draw(st.booleans()),
+        name=draw(names()),
+        kind=kind,
+        lower=lower,
+        upper=upper,
+        edges=tuple(edges),  # type: ignore[arg-type]
+        decimals=decimals,
+        nullable=draw(st.booleans()),
         fill=draw(st.none() | st.integers(low, high)),
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -190,18 +238,26 @@ def _real(draw: st.DrawFn) -> Column:
     numbers = st.floats(-1e9, 1e9, allow_nan=False)
     cuts = sorted(draw(st.sets(numbers, min_size=2, max_size=6)))
     return Column(
-        name=draw(names()), kind="numeric", lower=cuts[0], upper=cuts[-1],
-        edges=tuple(cuts[1:-1]), nullable=draw(st.booleans()), fill=draw(st.none() | numbers),
-    )  # fmt: skip
+        name=draw(names()),
+        kind="numeric",
+        lower=cuts[0],
+        upper=cuts[-1],
+        edges=tuple(cuts[1:-1]),
+        nullable=draw(st.booleans()),
+        fill=draw(st.none() | numbers),
+    )
 
 
 @st.composite
 def _boolean(draw: st.DrawFn) -> Column:
     choice = st.none() | st.booleans()
     return Column(
-        name=draw(names()), kind="boolean", nullable=draw(st.booleans()), fill=draw(choice),
+        name=draw(names()),
+        kind="boolean",
+        nullable=draw(st.booleans()),
+        fill=draw(choice),
         other=draw(choice),
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -213,10 +269,12 @@ def _schemas(draw: st.DrawFn) -> Schema:
     taken = draw(columns)
     person_id = draw(names().filter(lambda name: name not in {c.name for c in taken}))
     return Schema(
-        columns=tuple(taken), provenance=draw(st.sampled_from(["declared", "public twin"])),
+        columns=tuple(taken),
+        provenance=draw(st.sampled_from(["declared", "public twin"])),
         one_row_per_person=persons is None and draw(st.booleans()),
-        person_id=None if persons is None else person_id, persons=persons,
-    )  # fmt: skip
+        person_id=None if persons is None else person_id,
+        persons=persons,
+    )
 
 
 @st.composite
@@ -264,9 +322,9 @@ def small() -> tuple[Schema, pd.DataFrame]:
 
 
 @pytest.fixture(scope="session")
-def spurious() -> samples.Sample:
+def spurious() -> catalogue.Sample:
     """The benchmark whose consequences stop predicting, made once; not to be changed."""
-    return samples.load("scm_spurious")
+    return catalogue.load("scm_spurious")
 
 
 @pytest.fixture
@@ -278,23 +336,33 @@ def make_run(tmp_path: Path, schema: Schema) -> Callable[..., Path]:
     """
 
     def make(
-        *, name: str = "run", frame: pd.DataFrame | None = None, schema: Schema = schema,
-        public: bool = True, asset: float | None = None, **sections: dict[str, Any],
-    ) -> Path:  # fmt: skip
+        *,
+        name: str = "run",
+        frame: pd.DataFrame | None = None,
+        schema: Schema = schema,
+        public: bool = True,
+        asset: float | None = None,
+        **sections: dict[str, Any],
+    ) -> Path:
         folder = tmp_path / name
         folder.mkdir()
         (small_frame() if frame is None else frame).to_csv(folder / "train.csv", index=False)
         small_frame(seed=8).to_csv(folder / "holdout.csv", index=False)
-        schema_io.save(schema, folder / "schema.yaml")
+        schema_file.save(schema, folder / "schema.yaml")
         (folder / "dag.csv").write_text(
             "from,to\nage,readmitted\nsmoker,readmitted\nreadmitted,ward\n", encoding="utf-8"
         )
         document: dict[str, dict[str, Any]] = {
-            "table": {"train": "train.csv", "holdout": "holdout.csv", "schema": "schema.yaml",
-                      "dag": "dag.csv", "public": public},
+            "table": {
+                "train": "train.csv",
+                "holdout": "holdout.csv",
+                "schema": "schema.yaml",
+                "dag": "dag.csv",
+                "public": public,
+            },
             "task": {"target": "readmitted", "regime": "causal"},
             "synthesis": {"model": "naive_bayes", "rows": 200},
-        }  # fmt: skip
+        }
         if asset is not None:
             document["asset"] = {"name": "ward 7", "lifetime_epsilon": asset}
         for section, entries in sections.items():

@@ -11,21 +11,21 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from prism_core.bundle.report_said import Said
-from prism_core.data.looks import sentences, to_list
+from prism_core.bundle.curator_statement import CuratorStatement
+from prism_core.data.schema.looks import sentences, to_list
+from prism_core.planning.choices import Choices, Wishes, replay
 from prism_core.planning.plan import targets_dict
-from prism_core.planning.replay import Choices, Wishes, replay
 from prism_core.privacy.events import event_dict
 from prism_core.structure.independence import changes_not_covered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prism_core.pipeline import Paid
     from prism_core.planning.approval import Approval
+    from prism_core.planning.choices import Stages
     from prism_core.planning.plan import Plan
-    from prism_core.planning.replay import Stages
-    from prism_core.privacy.prior import Prior
+    from prism_core.privacy.learning_charge import LearningCharge
+    from prism_core.synthesis.release import ReleasedMeasurements
 
 NAME = "prism-dashboard"
 _LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "mbi", "opendp")
@@ -62,7 +62,7 @@ class Facts:
     seed: int
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
     approval: Approval | None = None
-    said: Said = field(default_factory=Said)
+    said: CuratorStatement = field(default_factory=CuratorStatement)
 
     @property
     def number(self) -> str:
@@ -70,7 +70,9 @@ class Facts:
         return self.planned_sha256[:12]
 
     @classmethod
-    def of(cls, release: Paid, stages: Stages, said: Said | None = None) -> Facts:
+    def of(
+        cls, release: ReleasedMeasurements, stages: Stages, said: CuratorStatement | None = None
+    ) -> Facts:
         """Those of a release that is made just now, with the versions that are installed."""
         return cls(
             plan_sha256=stages.final.hash,
@@ -80,7 +82,7 @@ class Facts:
             entry=release.entry,
             seed=release.seed,
             approval=release.approval,
-            said=said or Said(),
+            said=said or CuratorStatement(),
         )
 
 
@@ -132,8 +134,12 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
             else "one uniformly chosen row per person ID",
             "n": plan.n,
         },
-        "task": {"target": plan.task.target, "regime": plan.task.regime, "s": list(plan.s),
-                 **targets_dict(plan.several)},
+        "task": {
+            "target": plan.task.target,
+            "regime": plan.task.regime,
+            "s": list(plan.s),
+            **targets_dict(plan.several),
+        },
         "schema_provenance": plan.schema.provenance,
         "schema_provenance_text": plan.schema.provenance_text,
         **({"warnings": list(plan.warnings)} if plan.warnings else {}),
@@ -153,9 +159,12 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         **({"said": facts.said.to_dict()} if facts.said.some else {}),
         "charge": facts.charge,
         "ledger_entry_sha256": facts.entry,
-        "software": {"name": NAME, "version": facts.versions.get(NAME, "unknown"),
-                     "versions": dict(facts.versions)},
-    }  # fmt: skip
+        "software": {
+            "name": NAME,
+            "version": facts.versions.get(NAME, "unknown"),
+            "versions": dict(facts.versions),
+        },
+    }
 
 
 def _opened(plan: Plan) -> dict[str, Any]:
@@ -168,12 +177,13 @@ def _grouped(plan: Plan) -> dict[str, Any]:
     """Columns of which groups were measured, where there are any."""
     found = {
         column.name: {
-            "groups": len(column.groups.groups), "codes": column.groups.count,
+            "groups": len(column.groups.groups),
+            "codes": column.groups.count,
             "within_a_group": column.groups.law,
         }
         for column in plan.schema.columns
         if column.groups is not None
-    }  # fmt: skip
+    }
     return {"grouped_codes": found} if found else {}
 
 
@@ -190,7 +200,7 @@ def _unmeasured(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _learned(prior: Prior | None) -> dict[str, Any] | None:
+def _learned(prior: LearningCharge | None) -> dict[str, Any] | None:
     return None if prior is None else prior.to_dict()
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import io
+import zipfile
+from pathlib import Path
 
-from prism_core import foreign
 from prism_core.bundle import signing
-from prism_core.bundle.layout import (
+from prism_core.bundle.bundle_files import (
     LOCAL,
     MANIFEST,
     NEEDED,
@@ -21,16 +22,14 @@ from prism_core.bundle.layout import (
 )
 from prism_core.bundle.signing import Signed
 from prism_core.errors import BundleError
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from prism_core.text import untrusted
 
 ALGORITHM = "sha256"
 UNWRITTEN = (SYNTHETIC, PARQUET, PUBLIC_KEY)
 """Files that do not follow from the plan, the facts and the noisy counts alone."""
 
 
-def write(folder: Path, workspace: Path | None) -> None:
+def write_manifest(folder: Path, workspace: Path | None) -> None:
     """Write the manifest over the bundle's files, signed with the workspace's key if there is one.
 
     Raises:
@@ -53,9 +52,9 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def _digest(path: Path) -> str:
-    if path.stat().st_size > foreign.TABLE.size:
+    if path.stat().st_size > untrusted.TABLE.size:
         raise BundleError(
-            f"The file {path.name} is larger than {foreign.TABLE.size // 10**9} GB, which is not "
+            f"The file {path.name} is larger than {untrusted.TABLE.size // 10**9} GB, which is not "
             "read.",
             field=path.name,
         )
@@ -96,7 +95,7 @@ def checksum_findings(folder: Path) -> list[str]:
     ]
 
 
-def check(folder: Path, *, signed: bool) -> None:
+def check_manifest(folder: Path, *, signed: bool) -> None:
     """Refuse a folder that is not as its manifest says, before its rows are used for anything.
 
     Less than `verify`: it does not ask whether the files follow from each other, or whose key
@@ -132,10 +131,10 @@ def signer(folder: Path) -> str | None:
     if not (pem.is_file() and signature.is_file()):
         raise BundleError("Of the signature and its key one is missing.", field="signature")
     signed = Signed(
-        signature=foreign.content_of(signature, foreign.SIGNATURE),
-        pem=foreign.content_of(pem, foreign.SIGNATURE),
+        signature=untrusted.content_of(signature, untrusted.SIGNATURE),
+        pem=untrusted.content_of(pem, untrusted.SIGNATURE),
     )
-    signing.confirm(foreign.content_of(folder / MANIFEST, foreign.BUNDLE), signed)
+    signing.confirm(untrusted.content_of(folder / MANIFEST, untrusted.BUNDLE), signed)
     return signing.fingerprint(signed.pem)
 
 
@@ -149,3 +148,19 @@ def _listed(folder: Path) -> dict[str, str]:
         raise BundleError("manifest.json does not list SHA-256 checksums.", field=MANIFEST)
     assert isinstance(files, dict)
     return files
+
+
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the earliest a ZIP file knows; no time of this machine
+
+
+def zip_bytes(folder: str | Path) -> bytes:
+    """The files that may be handed over; local.json stays. The same folder gives the same bytes."""
+    source = Path(folder)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in public_names(source):
+            entry = zipfile.ZipInfo(name, _FIRST_DAY)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, (source / name).read_bytes())
+    return buffer.getvalue()

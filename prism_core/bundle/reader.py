@@ -6,11 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import config as configs
-from prism_core import foreign, scenario_io
-from prism_core.bundle import noisy
-from prism_core.bundle.certificate import Facts
-from prism_core.bundle.layout import (
+from prism_core.bundle import measurements_file
+from prism_core.bundle.bundle_files import (
     CERTIFICATE,
     GRAPH,
     NEEDED,
@@ -21,19 +18,23 @@ from prism_core.bundle.layout import (
     SCHEMA,
     read_json,
 )
-from prism_core.bundle.report_said import said_from
-from prism_core.data import schema_io
+from prism_core.bundle.certificate import Facts
+from prism_core.bundle.curator_statement import statement_from
+from prism_core.data.schema import schema_file
 from prism_core.errors import BundleError
-from prism_core.planning.adaptive import Pick
+from prism_core.planning.adaptive_rounds import Pick
 from prism_core.planning.approval import approval_from
-from prism_core.planning.replay import Choices, Stages, Wishes, replay
+from prism_core.planning.choices import Choices, Stages, Wishes, replay
+from prism_core.planning.wishes import config as configs
+from prism_core.planning.wishes import scenario_files
 from prism_core.structure import formats
+from prism_core.text import untrusted
 
 if TYPE_CHECKING:
-    from prism_core.bundle.report_said import Said
-    from prism_core.data.schema import Schema
+    from prism_core.bundle.curator_statement import CuratorStatement
+    from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Plan
-    from prism_core.planning.scenario import Scenario
+    from prism_core.planning.wishes.scenario import Scenario
     from prism_core.structure.dag import Dag
     from prism_core.synthesis.measure import Measurement
 
@@ -95,7 +96,7 @@ def read_bundle(path: str | Path) -> Bundle:
         entry = folder / name
         if entry.is_symlink() or (entry.exists() and not entry.is_file()):
             raise BundleError(f"{name} is not a plain file.", field=name)
-    schema = schema_io.load(folder / SCHEMA)
+    schema = schema_file.load(folder / SCHEMA)
     dag = formats.read(folder / GRAPH) if (folder / GRAPH).exists() else None
     plan = read_json(folder / PLAN)
     certificate = read_json(folder / CERTIFICATE)
@@ -104,22 +105,26 @@ def read_bundle(path: str | Path) -> Bundle:
     if type(n) is not int or n < 2:
         raise BundleError("plan.json does not say how many people there are.", field="n")
     return Bundle(
-        path=folder, schema=schema, dag=dag, plan=plan, certificate=certificate,
-        wishes=Wishes(
-            schema=schema, task=task, budget=budget, synthesis=synthesis, dag=dag, n=n
-        ),
-        choices=_choices(plan), measurements=noisy.read(folder, schema),
-        facts=_facts(certificate), scenarios=_scenarios(folder / SCENARIOS),
-    )  # fmt: skip
+        path=folder,
+        schema=schema,
+        dag=dag,
+        plan=plan,
+        certificate=certificate,
+        wishes=Wishes(schema=schema, task=task, budget=budget, synthesis=synthesis, dag=dag, n=n),
+        choices=_choices(plan),
+        measurements=measurements_file.read_measurements(folder, schema),
+        facts=_facts(certificate),
+        scenarios=_scenarios(folder / SCENARIOS),
+    )
 
 
-def read_said(path: str | Path) -> Said:
+def read_said(path: str | Path) -> CuratorStatement:
     """What a bundle says of who releases it for which purpose. Reads its certificate alone.
 
     Raises:
         BundleError: when that is not usable.
     """
-    return said_from(read_json(Path(path) / CERTIFICATE).get("said", {}))
+    return statement_from(read_json(Path(path) / CERTIFICATE).get("said", {}))
 
 
 def _choices(plan: dict[str, Any]) -> Choices:
@@ -151,13 +156,16 @@ def _facts(certificate: dict[str, Any]) -> Facts:
     given = certificate.get("approval")
     try:
         facts = Facts(
-            plan_sha256=certificate["plan_sha256"], planned_sha256=certificate["planned_sha256"],
-            stamp=certificate["stamp"], charge=certificate["charge"],
-            entry=certificate["ledger_entry_sha256"], seed=certificate["sampling"]["seed"],
+            plan_sha256=certificate["plan_sha256"],
+            planned_sha256=certificate["planned_sha256"],
+            stamp=certificate["stamp"],
+            charge=certificate["charge"],
+            entry=certificate["ledger_entry_sha256"],
+            seed=certificate["sampling"]["seed"],
             versions=dict(certificate["software"]["versions"]),
             approval=None if given is None else approval_from(given),
-            said=said_from(certificate.get("said", {})),
-        )  # fmt: skip
+            said=statement_from(certificate.get("said", {})),
+        )
     except (KeyError, TypeError, ValueError):
         facts = None
     if facts is None or not _usable(facts):
@@ -188,13 +196,13 @@ def _scenarios(path: Path) -> tuple[Scenario, ...]:
         raise BundleError("scenarios.json lists no scenarios.", field=SCENARIOS)
     added = ("figures", "plan_sha256")
     return tuple(
-        scenario_io.from_dict({key: value for key, value in entry.items() if key not in added})
+        scenario_files.from_dict({key: value for key, value in entry.items() if key not in added})
         for entry in listed
     )
 
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return foreign.from_toml(foreign.text_of(path, foreign.CONFIG), foreign.CONFIG)
+        return untrusted.from_toml(untrusted.text_of(path, untrusted.CONFIG), untrusted.CONFIG)
     except (OSError, ValueError):
         raise BundleError(f"{path.name} is not readable as TOML.", field=RUN) from None

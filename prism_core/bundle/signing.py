@@ -56,7 +56,7 @@ def sign(content: bytes, workspace: Path) -> Signed:
     return Signed(signature=key.sign(content), pem=_pem(key.public_key()))
 
 
-def check(workspace: Path) -> None:
+def check_signing(workspace: Path) -> None:
     """Make sure that the workspace can sign, before anything is spent on what is to be signed.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Which cells a declaration does not cover, and where it cannot be meant for these rows.
+"""Coverage of a declaration: cells outside it, and where it cannot be meant for the rows.
 
 Encoding is total: a cell that fits nothing becomes what the declaration says, or a default. One
 such cell is nothing to speak of. Where most cells of a column fall there, the declaration is about
@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.encoding import inside, is_empty
-from prism_core.data.header import check_columns
-from prism_core.data.tables import as_texts
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.column import Column
-    from prism_core.data.schema import Schema
-    from prism_core.data.tables import RawTable
+    from prism_core.data.schema.column import Column
+    from prism_core.data.schema.schema import Schema
+    from prism_core.data.tables.raw_table import RawTable
 
 Misfit: TypeAlias = Literal["", "values", "unknown", "empty"]
 
@@ -131,9 +131,12 @@ def _of(column: Column, cells: pd.Series) -> Coverage:
     empty = is_empty(texts) & ~fits
     outside = ~fits & ~(empty & column.nullable)
     return Coverage(
-        column=column, cells=len(cells), outside=int(counts[outside].sum()),
-        different=len(texts), misfit=_misfit(column, counts, fits, empty),
-    )  # fmt: skip
+        column=column,
+        cells=len(cells),
+        outside=int(counts[outside].sum()),
+        different=len(texts),
+        misfit=_misfit(column, counts, fits, empty),
+    )
 
 
 def _misfit(

@@ -1,23 +1,29 @@
-"""A first schema to correct, from the rows of a file.
+"""Draft of a schema: columns from the rows of a file, and the decimals that bounds suggest.
 
-Drafting from rows reads them. From a public twin file that is harmless; from the private file
-it is not private, and the schema's provenance says so from then on.
+Drafting from rows reads them. From a public twin file that is harmless; from the private file it
+is not private, and the schema's provenance says so from then on. Decimals are proposed from what
+is declared alone.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from prism_core.data.column import Column, equal_edges
 from prism_core.data.encoding import MISSING_TEXTS, as_numbers
-from prism_core.data.schema import Provenance, Schema
+from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema.column import Column, equal_edges
+from prism_core.data.schema.schema import Provenance, Schema
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
-    from prism_core.data.tables import RawTable
+    from collections.abc import Iterable, Mapping
+
+    from prism_core.data.tables.raw_table import RawTable
 
 _MAX_DRAFT_LEVELS = 50
 _NUMERIC_FROM = 13  # numbers with at least this many distinct values are taken as numeric
@@ -103,9 +109,14 @@ def _number(name: str, numbers: np.ndarray, *, nullable: bool) -> Column | None:
     if low == high:
         return Column(name=name, kind="ordinal", levels=(low,), nullable=nullable)
     return Column(
-        name=name, kind="numeric", lower=low, upper=high, decimals=decimals,
-        edges=equal_edges(low, high, _BINS, decimals), nullable=nullable,
-    )  # fmt: skip
+        name=name,
+        kind="numeric",
+        lower=low,
+        upper=high,
+        decimals=decimals,
+        edges=equal_edges(low, high, _BINS, decimals),
+        nullable=nullable,
+    )
 
 
 def _decimals(values: np.ndarray) -> int | None:
@@ -121,6 +132,56 @@ def _date(name: str, moments: pd.Series, *, nullable: bool) -> Column:
     days = moments.dt.tz_localize(None).to_numpy().astype("datetime64[D]").astype(np.int64)
     low, high = float(days.min()), float(max(days.max(), days.min() + 1))
     return Column(
-        name=name, kind="date", lower=low, upper=high, decimals=0,
-        edges=equal_edges(low, high, _BINS, 0), nullable=nullable,
-    )  # fmt: skip
+        name=name,
+        kind="date",
+        lower=low,
+        upper=high,
+        decimals=0,
+        edges=equal_edges(low, high, _BINS, 0),
+        nullable=nullable,
+    )
+
+
+def propose_decimals(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Decimals of the numeric rows of a form that name none, by column.
+
+    0 where the bounds and all given edges are whole numbers, else as many as they are written
+    with. A guess from what is declared, never from a row: whether an age counts years or parts of
+    them does not follow from 0 to 120, so it has to be shown. Nothing is proposed where it would
+    cost bins, as whole numbers would in eight bins between 0 and 1, or where the row cannot be
+    read yet.
+    """
+    found: dict[str, int] = {}
+    for number, row in enumerate(rows, start=1):
+        if row.get("kind") != "numeric" or row.get("learn") is True or _given(row):
+            continue
+        decimals = _proposal(row, number)
+        if decimals is not None:
+            found[str(row["name"])] = decimals
+    return found
+
+
+def _given(row: Mapping[str, Any]) -> bool:
+    decimals = row.get("decimals")
+    return decimals is not None and not math.isnan(decimals)
+
+
+def _proposal(row: Mapping[str, Any], number: int) -> int | None:
+    try:
+        entry = column_form.entry(row, number)
+        texts = [str(entry["lower"]), str(entry["upper"]), *map(str, entry.get("edges", ()))]
+        decimals = max(_written(text) for text in texts)
+        fine = schema_file.column_from_dict(entry, number)
+        coarse = schema_file.column_from_dict(entry | {"decimals": decimals}, number)
+    except (SchemaError, InvalidOperation):  # the form itself says what is wrong with it
+        return None
+    return decimals if coarse.level_count == fine.level_count else None
+
+
+def _written(text: str) -> int:
+    """Decimals that a number is written with; 0 for 12.0, which is whole."""
+    value = Decimal(text)
+    if not value.is_finite() or value == value.to_integral_value():
+        return 0
+    exponent = value.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0

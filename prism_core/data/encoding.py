@@ -1,10 +1,9 @@
-"""From raw text to declared codes and back.
+"""Encoding: from raw text to declared codes and back, and the cut into training and holdout.
 
-Encoding is total: every cell of every row gets a code of the declared domain, whatever
-stands in it, so no row can make a run fail or take another path. It never counts, groups
-or looks at one row to decide about another. Which cell is which level is the rule of
-`column.level_value`. Nothing is spent here: the codes are as
-private as the rows.
+Encoding is total: every cell of every row gets a code of the declared domain, whatever stands in
+it, so no row can make a run fail or take another path. It never counts, groups or looks at one row
+to decide about another. Which cell is which level is the rule of `column.level_value`. Nothing is
+spent here: the codes are as private as the rows.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from prism_core.data.column import Column, level_text, level_value
 from prism_core.data.counts import count_chunks
-from prism_core.data.header import check_columns
-from prism_core.data.tables import as_texts
+from prism_core.data.schema.column import Column, level_text, level_value
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.data.code_groups import CodeGroups
-    from prism_core.data.schema import Schema
-    from prism_core.data.tables import RawTable
+    from prism_core.data.schema.code_groups import CodeGroups
+    from prism_core.data.schema.schema import Schema
+    from prism_core.data.tables.raw_table import RawTable
 
 MISSING_TEXTS = frozenset({"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "?", "."})
 _TRUE = ("true", "t", "yes", "y", "1")
@@ -81,9 +80,11 @@ class EncodedTable:
         Spends nothing by itself: the counts are as private as the rows.
         """
         return count_chunks(
-            self.schema, cliques,
-            lambda names: [({name: self.column(name) for name in names}, self.n)], self.n,
-        )  # fmt: skip
+            self.schema,
+            cliques,
+            lambda names: [({name: self.column(name) for name in names}, self.n)],
+            self.n,
+        )
 
     def take(self, positions: NDArray[np.intp]) -> EncodedTable:
         """The rows at these positions."""
@@ -91,11 +92,7 @@ class EncodedTable:
 
 
 def encode(
-    schema: Schema,
-    raw: RawTable,
-    *,
-    public: bool = False,
-    rng: np.random.Generator | None = None,
+    schema: Schema, raw: RawTable, *, public: bool = False, rng: np.random.Generator | None = None
 ) -> EncodedTable:
     """Encode a table in its declared domain.
 
@@ -295,9 +292,12 @@ def _decode_bins(
 
 
 def _readable(
-    drawn: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64],
-    *, first: NDArray[np.bool_],
-) -> NDArray[np.float64]:  # fmt: skip
+    drawn: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    *,
+    first: NDArray[np.bool_],
+) -> NDArray[np.float64]:
     """Values of full precision on as many decimals as their bin needs, all shape (rows,).
 
     A step of the last decimal is at most a thousandth of the bin: public, because it follows from
@@ -350,3 +350,28 @@ def inside(column: Column, texts: pd.Series) -> NDArray[np.bool_]:
             return (values >= column.bounds[0]) & (values <= column.bounds[1])
     marker = replace(column, nullable=True, other=None, fill=None)
     return _encode_levels(marker, texts) != marker.missing_code
+
+
+def set_aside(
+    table: EncodedTable, rows: int, rng: np.random.Generator
+) -> tuple[EncodedTable, EncodedTable]:
+    """Training and holdout rows: a fresh random permutation cut at a fixed size.
+
+    The cut depends on no value (never stratified), so sensitivities hold for the training part
+    with its own public n. Spends nothing: both parts are as private as the table.
+
+    Args:
+        table: all rows.
+        rows: size of the holdout.
+        rng: draws the permutation; must not be predictable for private rows.
+
+    Raises:
+        TableError: when not both parts get a row.
+    """
+    if not 0 < rows < table.n:
+        raise TableError(
+            "The holdout must have at least one row and leave at least one for training.",
+            field="holdout",
+        )
+    order = rng.permutation(table.n)
+    return table.take(order[rows:]), table.take(order[:rows])

@@ -5,29 +5,43 @@ epsilon, for the curator only. There are two exceptions: `evaluate_private` buys
 numbers inside epsilon, and `ask_holdout` answers questions within the charge of `open_holdout`.
 """
 
-from prism_core.evaluation.agreement import Agreement, agreement
-from prism_core.evaluation.bin_values import representatives
-from prism_core.evaluation.calibration import CalibrationCurve
-from prism_core.evaluation.comparing import CHOOSING, Candidate, Standing, compare
-from prism_core.evaluation.discriminator import discriminate
-from prism_core.evaluation.error_split import TaskError, TaskMarginal, error_split, task_marginal
+from prism_core.evaluation.candidates import (
+    CHOOSING,
+    Candidate,
+    CandidateScores,
+    compare_candidates,
+)
 from prism_core.evaluation.evaluate import evaluate
-from prism_core.evaluation.holdout import Answer, ask_holdout, open_holdout
-from prism_core.evaluation.holdout_plan import HoldoutPlan, design_holdout
-from prism_core.evaluation.holdout_question import Question, question
-from prism_core.evaluation.learners import LEARNER_LABELS, LEARNERS, Fitted, fit
-from prism_core.evaluation.pairs import JointShares, PairStatistics, joint_shares, pair_statistics
-from prism_core.evaluation.prediction import Confusion, Prediction, predict
-from prism_core.evaluation.preserved import (
+from prism_core.evaluation.fidelity.discriminator import discriminate
+from prism_core.evaluation.fidelity.pair_statistics import (
+    JointShares,
+    PairStatistics,
+    joint_shares,
+    pair_statistics,
+)
+from prism_core.evaluation.fidelity.preserved import (
     Lost,
     NotMeasured,
     lost_pairs,
     lost_triples,
     not_measured,
 )
-from prism_core.evaluation.private import INSIDE_EPSILON, PrivateEvaluation, evaluate_private
-from prism_core.evaluation.private_plan import PrivatePlan, design_private
-from prism_core.evaluation.records import (
+from prism_core.evaluation.fidelity.task_error import (
+    TaskMarginal,
+    TaskMarginalError,
+    error_split,
+    task_marginal,
+)
+from prism_core.evaluation.inside_epsilon.holdout import Answer, ask_holdout, open_holdout
+from prism_core.evaluation.inside_epsilon.holdout_plan import HoldoutPlan, design_holdout
+from prism_core.evaluation.inside_epsilon.holdout_question import Question, question
+from prism_core.evaluation.inside_epsilon.private_numbers import (
+    INSIDE_EPSILON,
+    PrivateEvaluation,
+    evaluate_private,
+)
+from prism_core.evaluation.inside_epsilon.private_plan import PrivatePlan, design_private
+from prism_core.evaluation.results import (
     OUTSIDE_EPSILON,
     ColumnShape,
     Evaluation,
@@ -36,11 +50,20 @@ from prism_core.evaluation.records import (
     PredictedCurve,
     RocCurve,
 )
-from prism_core.evaluation.regressors import REGRESSORS, Regressor, fit_numeric
-from prism_core.evaluation.subgroups import LEAST, Subgroup, subgroups
 from prism_core.evaluation.subject import Measured, Subject
-from prism_core.evaluation.target import by_squared_loss, learners_of
-from prism_core.evaluation.weights import Weight
+from prism_core.evaluation.tstr.calibration_curve import CalibrationCurve
+from prism_core.evaluation.tstr.learners import LEARNER_LABELS, LEARNERS, FittedLearner, fit
+from prism_core.evaluation.tstr.model_agreement import ModelAgreement, Weight, agreement
+from prism_core.evaluation.tstr.prediction import Confusion, Prediction, predict
+from prism_core.evaluation.tstr.regressors import (
+    REGRESSORS,
+    Regressor,
+    by_squared_loss,
+    fit_numeric,
+    learners_of,
+    representatives,
+)
+from prism_core.evaluation.tstr.subgroup_scores import LEAST, Subgroup, subgroups
 
 __all__ = [
     "CHOOSING",
@@ -50,19 +73,20 @@ __all__ = [
     "LEAST",
     "OUTSIDE_EPSILON",
     "REGRESSORS",
-    "Agreement",
     "Answer",
     "CalibrationCurve",
     "Candidate",
+    "CandidateScores",
     "ColumnShape",
     "Confusion",
     "Evaluation",
-    "Fitted",
+    "FittedLearner",
     "HoldoutPlan",
     "JointShares",
     "Lost",
     "Measured",
     "MetricRow",
+    "ModelAgreement",
     "NotMeasured",
     "PairStatistics",
     "PairTv",
@@ -73,16 +97,15 @@ __all__ = [
     "Question",
     "Regressor",
     "RocCurve",
-    "Standing",
     "Subgroup",
     "Subject",
-    "TaskError",
     "TaskMarginal",
+    "TaskMarginalError",
     "Weight",
     "agreement",
     "ask_holdout",
     "by_squared_loss",
-    "compare",
+    "compare_candidates",
     "design_holdout",
     "design_private",
     "discriminate",

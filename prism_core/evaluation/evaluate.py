@@ -1,17 +1,18 @@
-"""One evaluation: prediction on real holdout rows, then distances."""
+"""Evaluations of one or several targets: prediction on real holdout rows, then distances."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import EvaluationError
-from prism_core.evaluation import fidelity
-from prism_core.evaluation.bootstrap import resamples
-from prism_core.evaluation.learners import check_learners, labelled
-from prism_core.evaluation.records import Evaluation
-from prism_core.evaluation.target import learners_of
-from prism_core.evaluation.tstr import predictive_rows, protected_rows
-from prism_core.text.suggest import suggestion
+from prism_core.evaluation.fidelity import distances as fidelity
+from prism_core.evaluation.results import Evaluation
+from prism_core.evaluation.tstr.intervals import resamples
+from prism_core.evaluation.tstr.learners import check_learners, labelled
+from prism_core.evaluation.tstr.predictive import predictive_rows, protected_rows
+from prism_core.evaluation.tstr.regressors import learners_of
+from prism_core.planning.regimes import features_for
+from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from prism_core.data.encoding import EncodedTable
+    from prism_core.planning.regimes import Aim
 
 
 def evaluate(
@@ -63,7 +65,7 @@ def evaluate(
     Raises:
         EvaluationError: when the tables have different columns, or a name is unknown.
     """
-    names = check_tables(synthetic, holdout, train, target=target, features=features, s=s)
+    names = check_evaluated_tables(synthetic, holdout, train, target=target, features=features, s=s)
     allowed = learners_of(synthetic.schema[target], as_classes=as_classes)
     learners = allowed if learners is None else learners
     check_learners(learners, allowed)
@@ -88,12 +90,17 @@ def evaluate(
     )
     if learners and s and set(s) < set(names):
         rows = rows + protected_rows(
-            synthetic, holdout, target=target, s=s, train=train, as_classes=as_classes,
+            synthetic,
+            holdout,
+            target=target,
+            s=s,
+            train=train,
+            as_classes=as_classes,
             sampled=sampled,
-        )  # fmt: skip
+        )
     tell("distances of columns")
     has_train = train is not None and train.n > 0
-    comparison = fidelity.Comparison(
+    comparison = fidelity.RowComparison(
         synthetic=synthetic,
         real=train if train is not None and has_train else holdout,
         other=holdout if has_train else None,
@@ -119,7 +126,7 @@ def evaluate(
     )
 
 
-def check_tables(
+def check_evaluated_tables(
     synthetic: EncodedTable,
     holdout: EncodedTable,
     train: EncodedTable | None,
@@ -156,3 +163,74 @@ def check_tables(
     if not names:
         raise EvaluationError("There is no column to predict the target from.", field="features")
     return names
+
+
+def evaluate_targets(
+    synthetic: EncodedTable,
+    holdout: EncodedTable,
+    aims: Sequence[Aim],
+    *,
+    train: EncodedTable | None = None,
+    learners: Sequence[str] | None = None,
+    as_classes: bool = False,
+) -> tuple[Evaluation, ...]:
+    """Every target by itself: its features are all columns but targets that are not in its S.
+
+    Reads private rows without noise. It spends nothing and gives no guarantee: outside epsilon,
+    for the curator only. Arguments as for `evaluate`.
+
+    Args:
+        synthetic: the synthetic rows.
+        holdout: real rows that took no part in making them.
+        aims: targets with their features.
+        train: the real rows they were made from.
+        learners: which to try; those that fit each target when None.
+        as_classes: whether bins of a numeric target are told apart as classes.
+    """
+    return tuple(
+        evaluate(
+            synthetic,
+            holdout,
+            target=aim.target,
+            train=train,
+            s=aim.s,
+            learners=learners,
+            as_classes=as_classes,
+            features=features_for(synthetic.schema, aims, aim.target),
+        )
+        for aim in aims
+    )
+
+
+def evaluation_document(found: Sequence[Evaluation], aims: Sequence[Aim]) -> dict[str, Any]:
+    """What `prism evaluate --json` prints: of one target its evaluation.
+
+    Of several it is that of the first, with the metrics of the others behind its own (a metric
+    names its target as its subject), and a list of the targets with their headline numbers.
+    Distances that no target has a say in stand there once. Outside epsilon.
+    """
+    first = found[0].to_dict()
+    if len(found) == 1:
+        return first
+    for other in found[1:]:
+        first["metrics"] += [
+            row.to_dict()
+            for row in other.rows
+            if row.learner is not None or row.name.startswith("task_tv")
+        ]
+    first["targets"] = [
+        {
+            "target": one.target,
+            "weight": aim.weight,
+            "s": list(aim.s),
+            "score": one.score,
+            "tstr": None if one.headline is None else one.headline.value,
+            "trtr": None if one.headline is None else one.headline.ceiling,
+            "tstr_interval": one.ends("interval"),
+            "trtr_interval": one.ends("ceiling_interval"),
+            "tstr_auc": one.tstr_auc,
+            "trtr_auc": one.trtr_auc,
+        }
+        for one, aim in zip(found, aims, strict=True)
+    ]
+    return first

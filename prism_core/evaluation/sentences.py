@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.evaluation.number_words import amount, percent, scored, three
+from prism_core.evaluation.score_text import amount, percent, scored, three
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.evaluation.agreement import Agreement
-    from prism_core.evaluation.calibration import CalibrationCurve
-    from prism_core.evaluation.error_split import TaskError, TaskMarginal
-    from prism_core.evaluation.pairs import JointShares, PairStatistics
-    from prism_core.evaluation.prediction import Confusion, Prediction
-    from prism_core.evaluation.preserved import NotMeasured
-    from prism_core.evaluation.records import ColumnShape, MetricRow
-    from prism_core.evaluation.subgroups import Subgroup
+    from prism_core.evaluation.fidelity.pair_statistics import JointShares, PairStatistics
+    from prism_core.evaluation.fidelity.preserved import NotMeasured
+    from prism_core.evaluation.fidelity.task_error import TaskMarginal, TaskMarginalError
+    from prism_core.evaluation.results import ColumnShape, MetricRow
+    from prism_core.evaluation.tstr.calibration_curve import CalibrationCurve
+    from prism_core.evaluation.tstr.model_agreement import ModelAgreement
+    from prism_core.evaluation.tstr.prediction import Confusion, Prediction
+    from prism_core.evaluation.tstr.subgroup_scores import Subgroup
 
 
 NO_CEILING = (
@@ -83,9 +83,12 @@ def difference(row: MetricRow) -> str:
     return (
         f"The score trained on synthetic rows less that trained on real rows is "
         f"{scored(row.difference, row.difference_interval)}, on the same test rows. "
-        + ("0 lies inside: the test rows do not tell the two apart." if alike
-           else "0 lies outside: the test rows tell the two apart.")
-    )  # fmt: skip
+        + (
+            "0 lies inside: the test rows do not tell the two apart."
+            if alike
+            else "0 lies outside: the test rows tell the two apart."
+        )
+    )
 
 
 def beside(other: Prediction | None, regime: str = "") -> str:
@@ -213,7 +216,7 @@ def confusion(found: Confusion) -> str:
     )
 
 
-def agreement(found: Agreement) -> str:
+def agreement(found: ModelAgreement) -> str:
     """What both models rely on, in words."""
     if found.rank_correlation is None:
         return found.note or "There is nothing to compare."
@@ -226,7 +229,7 @@ def agreement(found: Agreement) -> str:
     ).strip()
 
 
-def error_split(errors: Sequence[TaskError]) -> str:
+def error_split(errors: Sequence[TaskMarginalError]) -> str:
     """Where the error of the task marginals comes from, in words."""
     known = [error for error in errors if error.total is not None]
     if not known:
@@ -325,14 +328,17 @@ def discriminator(row: MetricRow) -> str:
     if row.value is None:
         return row.note
     verdict = (
-        "it cannot tell them apart" if row.value < 0.55
-        else "it tells them apart a little" if row.value < 0.75
+        "it cannot tell them apart"
+        if row.value < 0.55
+        else "it tells them apart a little"
+        if row.value < 0.75
         else "it tells them apart well"
-    )  # fmt: skip
+    )
     ceiling = (
-        "" if row.ceiling is None
+        ""
+        if row.ceiling is None
         else f" Real rows against real rows: {scored(row.ceiling, row.ceiling_interval)}."
-    )  # fmt: skip
+    )
     return (
         f"A classifier that is shown both kinds of rows has an AUC of "
         f"{scored(row.value, row.interval)}: {verdict}."
@@ -343,7 +349,7 @@ def discriminator(row: MetricRow) -> str:
 
 def subgroups(
     groups: Sequence[Subgroup], column: str, learned_from: str = "", *, numeric: bool = False
-) -> str:  # fmt: skip
+) -> str:
     """The subgroup figure in words; `numeric` says that the scores are RMSEs."""
     known = [group for group in groups if group.synthetic is not None]
     hidden = sum(group.rows is None for group in groups)

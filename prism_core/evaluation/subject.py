@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from prism_core.errors import EvaluationError
-from prism_core.evaluation.evaluate import check_tables
-from prism_core.evaluation.fidelity import Comparison
-from prism_core.evaluation.target import by_squared_loss, learners_of
-from prism_core.privacy.checks import positive
+from prism_core.evaluation.evaluate import check_evaluated_tables
+from prism_core.evaluation.fidelity.distances import RowComparison
+from prism_core.evaluation.tstr.regressors import by_squared_loss, learners_of
+from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
     from prism_core.data.encoding import EncodedTable
-    from prism_core.data.schema import Schema
+    from prism_core.data.schema.schema import Schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Subject:
     s_alone: bool = False
 
     def __post_init__(self) -> None:
-        check_tables(
+        check_evaluated_tables(
             self.synthetic, self.holdout, self.train, target=self.target, features=None, s=self.s
         )
         if self.s_alone and not self.s:
@@ -116,9 +116,9 @@ class Subject:
         return self.train if self.train is not None and self.train.n else self.holdout
 
     @property
-    def comparison(self) -> Comparison:
+    def comparison(self) -> RowComparison:
         """The tables as `fidelity` takes them."""
         both = self.train is not None and self.train.n > 0
-        return Comparison(
+        return RowComparison(
             synthetic=self.synthetic, real=self.real, other=self.holdout if both else None
         )

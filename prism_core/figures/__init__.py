@@ -3,36 +3,55 @@
 Backgrounds are transparent: figures stand on light and on dark pages.
 """
 
-from prism_core.figures.agreement import agreement_figure
-from prism_core.figures.bounds import bounds_figure, erm_figure
-from prism_core.figures.budget import (
+from prism_core.figures.epsilon_curves import (
+    CaptionedFigure,
+    lowest,
+    paper_figures,
+    rehearsal_figure,
+    rehearsal_text,
+    story_figure,
+    story_low,
+)
+from prism_core.figures.fidelity_panels import (
+    association_figure,
+    column_figure,
+    error_split_figure,
+    joint_figure,
+    task_marginal_figure,
+)
+from prism_core.figures.guarantees import bounds_figure, erm_figure, odds_figure, trade_off_figure
+from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
+from prism_core.figures.learner_scores import (
+    METRIC_TITLES,
+    learners_figure,
+    metric_figure,
+    subgroup_figure,
+)
+from prism_core.figures.predictions import (
+    agreement_figure,
+    calibration_figure,
+    confusion_figure,
+    curves_figure,
+    predicted_figure,
+    roc_figure,
+)
+from prism_core.figures.shares import (
     BudgetLine,
     BudgetRow,
+    ErrorPoint,
     budget_figure,
+    error_curve_figure,
     error_figure,
     pool_style,
 )
-from prism_core.figures.calibration import calibration_figure, confusion_figure
-from prism_core.figures.columns import column_figure
-from prism_core.figures.error_curve import ErrorPoint, error_curve_figure
-from prism_core.figures.error_split import error_split_figure, task_marginal_figure
-from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
-from prism_core.figures.metrics import METRIC_TITLES, learners_figure, metric_figure
-from prism_core.figures.predicted import predicted_figure
-from prism_core.figures.rehearsal import lowest, rehearsal_figure, rehearsal_text
-from prism_core.figures.reproduced import Drawn, paper_figures, story_figure, story_low
-from prism_core.figures.roc import curves_figure, roc_figure
-from prism_core.figures.subgroups import subgroup_figure
 from prism_core.figures.theme import PALETTE, safe
-from prism_core.figures.trade_off import odds_figure, trade_off_figure
-from prism_core.figures.triptych import association_figure, joint_figure
 
 __all__ = [
     "METRIC_TITLES",
     "PALETTE",
     "BudgetLine",
     "BudgetRow",
-    "Drawn",
+    "CaptionedFigure",
     "ErrorPoint",
     "agreement_figure",
     "association_figure",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-    from prism_core.evaluation.records import Evaluation
+    from prism_core.evaluation.results import Evaluation
 
 _NOTHING = "There are no rows to compare on one of the sides."
 _SMALLEST_TOP = 0.05
@@ -98,23 +98,34 @@ def task_tv_figure(evaluation: Evaluation) -> go.Figure:
     )
     _marks(figure, [row.floor for row in rows], subjects, "By chance", theme.GREY, "line-ns-open")
     _marks(
-        figure, [row.ceiling for row in rows], subjects, "Real training against real holdout rows",
-        theme.REAL, "diamond-open",
-    )  # fmt: skip
+        figure,
+        [row.ceiling for row in rows],
+        subjects,
+        "Real training against real holdout rows",
+        theme.REAL,
+        "diamond-open",
+    )
     return figure
 
 
 def _marks(
-    figure: go.Figure, values: Sequence[float | None], subjects: Sequence[str], name: str,
-    colour: str, symbol: str,
-) -> None:  # fmt: skip
+    figure: go.Figure,
+    values: Sequence[float | None],
+    subjects: Sequence[str],
+    name: str,
+    colour: str,
+    symbol: str,
+) -> None:
     """One kind of mark on the rows that have it."""
     known = [place for place, value in enumerate(values) if value is not None]
     if not known:
         return
     figure.add_scatter(
-        x=[values[place] for place in known], y=known, mode="markers", name=name,
+        x=[values[place] for place in known],
+        y=known,
+        mode="markers",
+        name=name,
         marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 3}},
         customdata=[subjects[place] for place in known],
         hovertemplate=f"%{{customdata}}<br>{name.lower()}: %{{x:.3f}}<extra></extra>",
-    )  # fmt: skip
+    )

@@ -1,16 +1,8 @@
-"""The look all figures share, and the only way text gets into them.
-
-Backgrounds stay transparent and text has a grey that reads on white and on near-black;
-Streamlit's theme (`st.plotly_chart(..., theme="streamlit")`, its default) puts the page's own
-font and text colour in their place. Colours are those of Okabe and Ito,
-which people with colour-blindness can tell apart; a second sign (pattern, dash, symbol) always
-says the same for print in grey.
-
-Source of the palette: M. Okabe and K. Ito, Color Universal Design, 2008.
-"""
+"""The look all figures share, the only way text gets into them, and their HTML file."""
 
 from __future__ import annotations
 
+import html
 import textwrap
 from dataclasses import dataclass
 from functools import cache
@@ -191,3 +183,35 @@ def name_axis(names: Sequence[str], *, limit: int = 32) -> dict[str, Any]:
 def rows_axis(names: Sequence[str], *, limit: int = 32) -> dict[str, Any]:
     """A vertical axis of names, the first on top."""
     return name_axis(names, limit=limit) | {"range": [len(names) - 0.4, -0.6]}
+
+
+def html_page(figure: go.Figure, words: str) -> bytes:
+    """The figure with its words, in a file that loads nothing from elsewhere; some five megabytes.
+
+    Args:
+        figure: any; what is marked in it stays marked.
+        words: what it shows, for those who do not see it; stands beneath it, too.
+    """
+    return html_pages([("", figure, words)])
+
+
+def html_pages(drawn: Sequence[tuple[str, go.Figure, str]]) -> bytes:
+    """Several figures below each other in such a file.
+
+    Args:
+        drawn: heading (may be ""), figure and words of each.
+    """
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Figure</title></head>'
+        '<body style="font-family:sans-serif">'
+        f"{''.join(_html_part(place, *one) for place, one in enumerate(drawn))}</body></html>\n"
+    ).encode()
+
+
+def _html_part(place: int, heading: str, figure: go.Figure, words: str) -> str:
+    code = figure.to_html(
+        full_html=False, include_plotlyjs=place == 0, config={"displaylogo": False}
+    )
+    said = html.escape(words)
+    above = f"<h2>{html.escape(heading)}</h2>" if heading else ""
+    return f'{above}<div role="img" aria-label="{said}">{code}</div><p>{said}</p>'

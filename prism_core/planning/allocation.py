@@ -10,7 +10,7 @@ from prism_core.errors import BudgetError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prism_core.planning.task import AllocationRule
+    from prism_core.planning.wishes.task import AllocationRule
 
 LEAST_LEFT = 1e-6
 """Locks leave at least this part of an amount to the queries that are not locked."""

@@ -1,24 +1,30 @@
-"""The plan once something was chosen privately. Post-processing of what was chosen."""
+"""Choices made privately at run time, filled into a plan; and the plan replayed from them.
+
+Post-processing of what was chosen. No row is read.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from prism_core.errors import PlanError
-from prism_core.planning.adaptive import check_picks
+from prism_core.planning.adaptive_rounds import Pick, check_picks
+from prism_core.planning.design import design, with_features
 from prism_core.planning.frame import allocated
-from prism_core.planning.junction_tree import forecast
 from prism_core.planning.plan import Plan, Query, expected_relative_error
+from prism_core.planning.tree.junction_tree import forecast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.planning.adaptive import Pick
-    from prism_core.planning.junction_tree import Clique
+    from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Pool, QueryKind, ThreeWayChoice, TreeChoice
+    from prism_core.planning.tree.junction_tree import Clique
+    from prism_core.planning.wishes.task import Budget, Synthesis, Task
+    from prism_core.structure.dag import Dag
 
 
 def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
@@ -84,25 +90,195 @@ def _adaptive_query(plan: Plan, pick: Pick, part: float) -> Query:
     cells = plan.schema.cells(pick.clique)
     event = plan.accountant.gaussian(amount, 0.0, " × ".join(pick.clique))
     return Query(
-        clique=pick.clique, kind="adaptive", pool="task", cells=cells, weight=1.0,
-        share=amount / plan.total, event=event, parts=pick.parts,
+        clique=pick.clique,
+        kind="adaptive",
+        pool="task",
+        cells=cells,
+        weight=1.0,
+        share=amount / plan.total,
+        event=event,
+        parts=pick.parts,
         relative_error=expected_relative_error(cells, event.sigma, plan.n),
-    )  # fmt: skip
+    )
 
 
 def _chosen(
-    plan: Plan, choice: TreeChoice | ThreeWayChoice, cliques: Sequence[Clique], kind: QueryKind,
+    plan: Plan,
+    choice: TreeChoice | ThreeWayChoice,
+    cliques: Sequence[Clique],
+    kind: QueryKind,
     pool: Pool,
-) -> tuple[Query, ...]:  # fmt: skip
+) -> tuple[Query, ...]:
     """Queries for what was chosen: the planned amount, shared out by the real cells."""
     cells = [plan.schema.cells(clique) for clique in cliques]
     amounts = allocated(choice.amount, cells, plan.budget)
     share = choice.measure_share / choice.amount
     return tuple(
         Query(
-            clique=clique, kind=kind, pool=pool, cells=size, weight=1.0, share=amount * share,
+            clique=clique,
+            kind=kind,
+            pool=pool,
+            cells=size,
+            weight=1.0,
+            share=amount * share,
             event=(event := plan.accountant.gaussian(amount, choice.delta, " × ".join(clique))),
             relative_error=expected_relative_error(size, event.sigma, plan.n),
         )
         for clique, size, amount in zip(cliques, cells, amounts, strict=True)
-    )  # fmt: skip
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """All that `design` starts from.
+
+    Attributes:
+        schema, task, budget, synthesis, dag, n: as for `design`.
+    """
+
+    schema: Schema
+    task: Task
+    budget: Budget
+    synthesis: Synthesis
+    dag: Dag | None
+    n: int
+
+    @classmethod
+    def of(cls, plan: Plan) -> Wishes:
+        """Those a plan was made from."""
+        return cls(
+            schema=plan.schema,
+            task=plan.task,
+            budget=plan.budget,
+            synthesis=plan.synthesis,
+            dag=plan.dag,
+            n=plan.n,
+        )
+
+    def but(self, task: Task, budget: Budget, synthesis: Synthesis) -> Wishes:
+        """Other wishes for the same table."""
+        return replace(self, task=task, budget=budget, synthesis=synthesis)
+
+    def plan(self) -> Plan:
+        """The plan before any choice."""
+        return design(
+            self.schema, self.task, self.budget, self.n, dag=self.dag, synthesis=self.synthesis
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What was chosen privately at run time; empty where nothing was.
+
+    Attributes:
+        s: the features S.
+        by_target: of several targets the features of each, first target first; else empty.
+        triples: cliques of the 3-way marginals, in the order of their choice.
+        picks: adaptive marginals, likewise.
+        pairs: background pairs, likewise.
+    """
+
+    s: tuple[str, ...]
+    by_target: tuple[tuple[str, ...], ...] = ()
+    triples: tuple[Clique, ...] = ()
+    picks: tuple[Pick, ...] = ()
+    pairs: tuple[Clique, ...] = ()
+
+    @classmethod
+    def of(cls, plan: Plan) -> Choices:
+        """Those a finished plan holds."""
+        found = {
+            kind: tuple(query.clique for query in plan.queries if query.kind == kind)
+            for kind in ("three-way", "tree")
+        }
+        picks = tuple(
+            Pick(clique=query.clique, parts=query.parts)
+            for query in plan.queries
+            if query.kind == "adaptive"
+        )
+        return cls(
+            s=plan.s,
+            by_target=tuple(aim.s for aim in plan.several),
+            triples=found["three-way"],
+            picks=picks,
+            pairs=found["tree"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stages:
+    """A plan on its way.
+
+    Attributes:
+        planned: before the run; its hash is what the ledger was charged for.
+        opened: once S is known; still lists every other choice.
+        final: with every choice filled in.
+    """
+
+    planned: Plan
+    opened: Plan
+    final: Plan
+
+
+def replay(wishes: Wishes, choices: Choices) -> Stages:
+    """The plan again, step by step. Spends nothing.
+
+    Raises:
+        PlanError: when the choices are none that a run could have made; other PrismErrors for
+            wishes that no plan can be made from.
+    """
+    planned = wishes.plan()
+    opened = _with_s(planned, choices)
+    plan = opened
+    adaptive = plan.three_way is not None and plan.three_way.rule == "adaptive"
+    if choices.picks and not adaptive:
+        raise PlanError("The plan has no adaptive marginals.", field="three_way")
+    if adaptive:
+        plan = with_adaptive(plan, choices.picks)
+    elif plan.three_way is not None:
+        features = [_without(clique, wishes.task.target) for clique in choices.triples]
+        plan = with_three_way(plan, features)
+    elif choices.triples:
+        raise PlanError("3-way marginals were measured that the plan has not.", field="three_way")
+    if plan.tree is not None:
+        _check_forest(plan, choices.pairs)
+        plan = with_forest(plan, choices.pairs)
+    elif choices.pairs:
+        raise PlanError("Background pairs were measured that the plan has not.", field="tree")
+    return Stages(planned=planned, opened=opened, final=plan)
+
+
+def _with_s(planned: Plan, choices: Choices) -> Plan:
+    each = choices.by_target if planned.several else (choices.s,)
+    if len(each) != len(planned.aims) or bool(choices.by_target) != bool(planned.several):
+        raise PlanError("There is not one S for every target.", field="s")
+    if planned.selection is None:
+        if each != tuple(aim.s for aim in planned.aims) or choices.s != planned.s:
+            raise PlanError("S is not what the regime and the graph say.", field="s")
+        return planned
+    for s, selection in zip(each, planned.selections, strict=True):
+        if len(set(s)) != selection.k or not set(selection.candidates).issuperset(s):
+            raise PlanError("S does not hold as many features as were to be chosen.", field="s")
+    opened = with_features(planned, each[0], each[1:])
+    if set(choices.s) != set(opened.s):
+        raise PlanError("S is not the union of the features of the targets.", field="s")
+    return opened
+
+
+def _without(clique: Clique, target: str) -> Clique:
+    return tuple(name for name in clique if name != target)
+
+
+def _check_forest(plan: Plan, pairs: Sequence[Clique]) -> None:
+    """The pairs are candidates, and join what nothing before them joined."""
+    tree = plan.tree
+    assert tree is not None
+    joined = nx.utils.UnionFind(name for name in plan.schema.names if name != plan.task.target)
+    if len(tree.joined) > 1:
+        joined.union(*tree.joined)
+    for pair in tree.tied:
+        joined.union(*pair)
+    for pair in pairs:
+        if pair not in tree.candidates or joined[pair[0]] == joined[pair[1]]:
+            raise PlanError("The background pairs are no forest of candidates.", field="tree")
+        joined.union(*pair)

@@ -1,51 +1,57 @@
-"""From the curator's wishes to a plan. No row is read, nothing is spent."""
+"""Design: the plan that follows from the curator's wishes. No row is read, nothing is spent."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import BudgetError
-from prism_core.planning.adaptive import ROUNDS_SHARE
-from prism_core.planning.automatic import settled
-from prism_core.planning.background_pool import background_queries, forest_for, ties_pay
-from prism_core.planning.calibration import calibrated
-from prism_core.planning.cautions import cautions
+from prism_core.planning.adaptive_rounds import ROUNDS_SHARE
+from prism_core.planning.candidates import one_ways
+from prism_core.planning.feature_count import settled
 from prism_core.planning.frame import Frame
-from prism_core.planning.numeric import Products, check_numeric, fine, products
-from prism_core.planning.opening import check_any_s, check_prior, delta_of
-from prism_core.planning.plan import Plan
-from prism_core.planning.selection_pool import selections_of
-from prism_core.planning.size import size_of
-from prism_core.planning.targets import (
-    aims_of,
-    check_model,
-    target_pairs,
-    union,
-    widest,
-    with_s,
+from prism_core.planning.numeric_queries import (
+    Products,
+    bases,
+    check_numeric,
+    fine,
+    products,
+    second_moments,
 )
-from prism_core.planning.task import Synthesis
-from prism_core.planning.task_pool import (
+from prism_core.planning.plan import Plan, expected_relative_error
+from prism_core.planning.plan_warnings import cautions
+from prism_core.planning.pools import (
+    TREE_CHOICE_SHARE,
+    background_queries,
+    check_choice_share,
     check_products,
+    forest_for,
     joint_cells,
     may_grow,
     rounds_for,
+    selections_of,
     star_and_rounds,
     task_queries,
+    ties_pay,
     triples_for,
 )
-from prism_core.planning.workload import one_ways
+from prism_core.planning.regimes import aims_of, check_model, target_pairs, union, widest, with_s
+from prism_core.planning.tree.size import size_of
+from prism_core.planning.wishes.locks import check_any_choice
+from prism_core.planning.wishes.task import Synthesis
+from prism_core.privacy.accountants.accountant import accountant
+from prism_core.privacy.learning_charge import amount_left, combined_charge
 from prism_core.scalars import plain
-from prism_core.text.suggest import suggestion
+from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.schema import Schema
-    from prism_core.planning.junction_tree import Clique
+    from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Pool
-    from prism_core.planning.task import Budget, Task
+    from prism_core.planning.tree.junction_tree import Clique
+    from prism_core.planning.wishes.task import Budget, Task
     from prism_core.structure.dag import Dag
 
 
@@ -83,10 +89,15 @@ def design(
     final = known is not None
     check_prior(schema, dag, budget, delta)
     frame = Frame(
-        schema=schema, task=task, budget=budget, synthesis=synthesis, n=n,
-        delta=delta, dag=dag if dag is None else dag.over(schema.names),
+        schema=schema,
+        task=task,
+        budget=budget,
+        synthesis=synthesis,
+        n=n,
+        delta=delta,
+        dag=dag if dag is None else dag.over(schema.names),
         aims=widest(schema, task) if known is None else known,
-    )  # fmt: skip
+    )
     if not final:
         check_any_s(frame)
     return _plan(frame, final=final)
@@ -101,10 +112,15 @@ def with_features(plan: Plan, s: Sequence[str], further: Sequence[Sequence[str]]
         further: those of the further targets, in their order.
     """
     frame = Frame(
-        schema=plan.schema, task=plan.task, budget=plan.budget, synthesis=plan.synthesis,
-        n=plan.n, delta=plan.delta, dag=plan.dag,
+        schema=plan.schema,
+        task=plan.task,
+        budget=plan.budget,
+        synthesis=plan.synthesis,
+        n=plan.n,
+        delta=plan.delta,
+        dag=plan.dag,
         aims=with_s(plan.task, plan.schema, (s, *further)),
-    )  # fmt: skip
+    )
     return _plan(frame, final=True)
 
 
@@ -156,9 +172,13 @@ class _Workload:
         squares = Products() if joint else products(schema, task, s, cliques)
         check_products(frame, some=bool(squares.pairs))
         return cls(
-            s=s, task=(*cliques, *squares.pairs), singles=frame.schema_order(singles),
-            squares=squares, joint=joint, other_joint=0 if joint else cells,
-        )  # fmt: skip
+            s=s,
+            task=(*cliques, *squares.pairs),
+            singles=frame.schema_order(singles),
+            squares=squares,
+            joint=joint,
+            other_joint=0 if joint else cells,
+        )
 
 
 def _plan(frame: Frame, *, final: bool) -> Plan:
@@ -189,17 +209,147 @@ def _plan(frame: Frame, *, final: bool) -> Plan:
     if adaptive is not None:  # the pairs share what the rounds leave to them
         shares["task"] = pools["task"] * (1.0 - ROUNDS_SHARE)
     size = size_of(
-        frame, known.cliques, tree, three, other_joint=0 if final else known.other_joint,
-        grows=adaptive is not None or (not final and may_grow(frame)), final=final,
-    )  # fmt: skip
+        frame,
+        known.cliques,
+        tree,
+        three,
+        other_joint=0 if final else known.other_joint,
+        grows=adaptive is not None or (not final and may_grow(frame)),
+        final=final,
+    )
     plan = calibrated(
         Plan(
-            schema=frame.schema, task=frame.task, budget=frame.budget, synthesis=frame.synthesis,
-            dag=frame.dag, n=frame.n, delta=frame.delta, total=frame.total, s=known.s,
-            s_is_final=final, queries=queries, selection=selections[0] if selections else None,
-            further_selections=selections[1:], several=frame.aims if frame.task.further else (),
-            tree=tree, tree_event=None if tree is None else tree.event, three_way=three,
-            three_way_event=None if three is None else three.event, forecast=size,
+            schema=frame.schema,
+            task=frame.task,
+            budget=frame.budget,
+            synthesis=frame.synthesis,
+            dag=frame.dag,
+            n=frame.n,
+            delta=frame.delta,
+            total=frame.total,
+            s=known.s,
+            s_is_final=final,
+            queries=queries,
+            selection=selections[0] if selections else None,
+            further_selections=selections[1:],
+            several=frame.aims if frame.task.further else (),
+            tree=tree,
+            tree_event=None if tree is None else tree.event,
+            three_way=three,
+            three_way_event=None if three is None else three.event,
+            forecast=size,
         )
-    )  # fmt: skip
+    )
     return replace(plan, warnings=cautions(plan, shares, known.squares))
+
+
+def delta_of(budget: Budget, n: int) -> float:
+    """Delta as declared, or 1/n².
+
+    Raises:
+        BudgetError: for fewer than two rows.
+    """
+    n = plain(n)
+    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        raise BudgetError("The table needs at least 2 rows.", field="n")
+    return 1.0 / n**2 if budget.delta is None else budget.delta
+
+
+def check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -> None:
+    """What learning cost must be known, accounted under zCDP, and leave something to spend."""
+    if dag is not None and dag.provenance == "dp" and dag.prior is None:
+        raise BudgetError(
+            "The graph was learned with privacy budget and does not say what it cost, so it cannot "
+            "be deducted. Use the graph as `prism learn-dag` wrote it.",
+            field="learned",
+        )
+    prior = combined_charge(schema.prior, None if dag is None else dag.prior)
+    if prior is None:
+        return
+    if dag is not None and dag.prior is not None and dag.prior.person_id != schema.person_id:
+        raise BudgetError(
+            "The graph was learned with another declaration of people, and its cost holds for "
+            "that only. Declare people as then, or draw the graph.",
+            field="person_id",
+        )
+    learned = (("domain", schema), ("graph", dag))
+    what = " and ".join(name for name, value in learned if value is not None and value.prior)
+    if budget.accountant != "zcdp":
+        raise BudgetError(
+            "What was learned with budget is accounted for under zcdp; choose this accountant.",
+            field="accountant",
+        )
+    if not amount_left(accountant("zcdp"), budget.epsilon, delta, prior) > 0.0:
+        raise BudgetError(
+            f"Learning the {what} cost epsilon {prior.spent.epsilon:.3g} at delta "
+            f"{prior.delta:.3g}, and nothing is left of the declared budget. Raise epsilon, or "
+            "learn with a smaller share.",
+            field="epsilon",
+        )
+
+
+def check_any_s(frame: Frame) -> None:
+    """Whatever features are chosen at run time, a plan can be made of them.
+
+    A run that is charged must not stop after it chose S: the largest columns, which are looked
+    at as the worst case of memory, may have no products, no 3-way marginals and no locks.
+
+    Raises:
+        PlanError, BudgetError: when some S could not be planned for.
+    """
+    task, multiplied = frame.task, second_moments(frame.schema, frame.task)
+    most = task.count * len(task.target_names)
+    check_products(frame, some=min(most, len(multiplied)) >= 2)
+    triples = task.three_way not in ("auto", "none", "adaptive")
+    if triples and task.count >= 2:
+        check_choice_share(frame.budget.shares.choice)
+    pools = frame.pools(choice=triples)
+    measured = 1.0 if frame.synthesis.model == "naive_bayes" else 1.0 - TREE_CHOICE_SHARE
+    check_any_choice(
+        frame.budget.locks,
+        frame.schema,
+        frame.task,
+        pools["task"] * (1.0 - ROUNDS_SHARE if frame.by_rounds else 1.0),
+        pools["background"] * measured,
+        linear=bases(frame.schema, task),
+        multiplied=multiplied,
+    )
+
+
+def calibrated(plan: Plan) -> Plan:
+    """The plan with the noise its accountant really needs; unchanged under `zcdp` and `basic`.
+
+    `total` becomes the rho of the events: it is what the ledger is charged, and lies above the
+    rho that zCDP gives for the same (epsilon, delta).
+
+    Raises:
+        BudgetError: when something is chosen at run time. The noise then follows from what the
+            rows made the mechanism choose, and composing loss distributions is proven for noise
+            fixed beforehand.
+    """
+    rule = plan.accountant
+    if not rule.fixed_only:
+        return plan
+    if plan.selection is not None or plan.three_way is not None or plan.tree is not None:
+        raise BudgetError(
+            "The accountant pld needs a plan whose noise is all fixed beforehand, and this one "
+            "chooses features or pairs when it runs. Choose zcdp; or a causal or "
+            "graphical regime with the model naive_bayes.",
+            field="accountant",
+        )
+    if plan.prior is not None:
+        raise BudgetError(
+            "What learning the domain or the graph cost is deducted under zcdp. Choose zcdp, or "
+            "declare them.",
+            field="accountant",
+        )
+    factor = rule.factor(plan.events, plan.budget.epsilon, plan.delta)
+    queries = tuple(
+        replace(
+            query,
+            event=(event := replace(query.event, sigma=query.event.sigma * factor)),
+            relative_error=expected_relative_error(query.cells, event.sigma, plan.n),
+        )
+        for query in plan.queries
+    )
+    return replace(plan, queries=queries, total=math.fsum(query.event.rho for query in queries))

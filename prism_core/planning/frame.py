@@ -8,21 +8,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import allocate
-from prism_core.planning.locks import held
-from prism_core.planning.numeric import cost, kind_of, linear_queries, numbers, stretched
+from prism_core.planning.numeric_queries import cost, kind_of, linear_queries, numbers, stretched
 from prism_core.planning.plan import Query, expected_relative_error
-from prism_core.planning.targets import free_features, marginal_weight
-from prism_core.privacy.accountants import Accountant, accountant
-from prism_core.privacy.prior import amount_left, together
+from prism_core.planning.regimes import free_features, marginal_weight
+from prism_core.planning.wishes.locks import held
+from prism_core.privacy.accountants.accountant import Accountant, accountant
+from prism_core.privacy.learning_charge import amount_left, combined_charge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prism_core.data.schema import Schema
-    from prism_core.planning.junction_tree import Clique
+    from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Pool, QueryKind
-    from prism_core.planning.targets import Aim
-    from prism_core.planning.task import Budget, Synthesis, Task
+    from prism_core.planning.regimes import Aim
+    from prism_core.planning.tree.junction_tree import Clique
+    from prism_core.planning.wishes.task import Budget, Synthesis, Task
     from prism_core.structure.dag import Dag
 
 _REGRESSION_DELTA_SHARE = 0.1  # of delta, for choosing features by a private regression
@@ -61,7 +61,7 @@ class Frame:
     def total(self) -> float:
         """What is left to spend, in the accountant's unit: rho, or epsilon."""
         delta = self.delta - self.taken
-        prior = together(self.schema.prior, None if self.dag is None else self.dag.prior)
+        prior = combined_charge(self.schema.prior, None if self.dag is None else self.dag.prior)
         return amount_left(self.accountant, self.budget.epsilon, delta, prior)
 
     @property
@@ -114,9 +114,15 @@ class Frame:
         return marginal_weight(clique, self.aims, self.task.weights)
 
     def queries(
-        self, cliques: Sequence[Clique], weights: Sequence[float], amount: float,
-        kind: QueryKind, pool: Pool, delta: float, later: Sequence[float] = (),
-    ) -> tuple[tuple[Query, ...], float]:  # fmt: skip
+        self,
+        cliques: Sequence[Clique],
+        weights: Sequence[float],
+        amount: float,
+        kind: QueryKind,
+        pool: Pool,
+        delta: float,
+        later: Sequence[float] = (),
+    ) -> tuple[tuple[Query, ...], float]:
         """Queries of a pool, and what is kept for marginals of the costs `later`."""
         linear = linear_queries(self.schema, self.task, cliques, pool)
         cells = [
@@ -157,6 +163,10 @@ def allocated(
 ) -> tuple[float, ...]:
     """Shared out as the budget says."""
     return allocate(
-        amount, costs, budget.allocation, accountant(budget.accountant).exponent,
-        tilt=budget.tilt, locked=locked,
-    )  # fmt: skip
+        amount,
+        costs,
+        budget.allocation,
+        accountant(budget.accountant).exponent,
+        tilt=budget.tilt,
+        locked=locked,
+    )

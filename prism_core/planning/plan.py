@@ -9,21 +9,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from prism_core.data import looks, schema_io
+from prism_core.data.schema import looks, schema_file
 from prism_core.errors import TaskError
-from prism_core.planning.targets import Aim
-from prism_core.privacy.accountants import Accountant, Spent, accountant
+from prism_core.planning.regimes import Aim
+from prism_core.privacy.accountants.accountant import Accountant, Spent, accountant
 from prism_core.privacy.events import event_dict
-from prism_core.privacy.prior import Prior, together
-from prism_core.text.suggest import suggestion
+from prism_core.privacy.learning_charge import LearningCharge, combined_charge
+from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from prism_core.data.linear import LinearQuery
-    from prism_core.data.schema import Schema
-    from prism_core.planning.junction_tree import Clique, Forecast
-    from prism_core.planning.task import Budget, SelectionRule, Synthesis, Task, ThreeWayRule
+    from prism_core.data.linear_queries import LinearQuery
+    from prism_core.data.schema.schema import Schema
+    from prism_core.planning.tree.junction_tree import Clique, Forecast
+    from prism_core.planning.wishes.task import Budget, SelectionRule, Synthesis, Task, ThreeWayRule
     from prism_core.privacy.events import ApproximateEvent, Event, ExponentialEvent, GaussianEvent
     from prism_core.structure.dag import Dag
 
@@ -308,9 +308,9 @@ class Plan:
         return self.accountant.spent(self.events, self.delta)
 
     @cached_property
-    def prior(self) -> Prior | None:
+    def prior(self) -> LearningCharge | None:
         """What was spent before on learning the domain and the graph; it is deducted."""
-        return together(self.schema.prior, None if self.dag is None else self.dag.prior)
+        return combined_charge(self.schema.prior, None if self.dag is None else self.dag.prior)
 
     @cached_property
     def guarantee(self) -> Spent:
@@ -343,7 +343,9 @@ class Plan:
             **_by_hand(self.budget),
             "total": self.total,
             "spent": {
-                "epsilon": self.spent.epsilon, "delta": self.spent.delta, "rho": self.spent.rho,
+                "epsilon": self.spent.epsilon,
+                "delta": self.spent.delta,
+                "rho": self.spent.rho,
             },
             "model": self.synthesis.model,
             "sampling": self.synthesis.sampling,
@@ -361,7 +363,7 @@ class Plan:
             "warnings": list(self.warnings),
             **self._learned(),
             **({"looks": looks.to_list(self.schema.looks)} if self.schema.looks else {}),
-        }  # fmt: skip
+        }
 
     def _learned(self) -> dict[str, Any]:
         if self.prior is None:
@@ -427,13 +429,11 @@ class Plan:
 
 def plan_digest(document: Mapping[str, Any], schema: Schema, dag: Dag | None) -> str:
     """SHA-256 of a plan as `Plan.to_dict` writes it, its schema and its graph."""
-    return plain_digest(document, schema_io.to_dict(schema), None if dag is None else dag.edges)
+    return plain_digest(document, schema_file.to_dict(schema), None if dag is None else dag.edges)
 
 
 def plain_digest(
-    document: Mapping[str, Any],
-    schema: Mapping[str, Any],
-    edges: Iterable[tuple[str, str]] | None,
+    document: Mapping[str, Any], schema: Mapping[str, Any], edges: Iterable[tuple[str, str]] | None
 ) -> str:
     """The same of plain values, as a protocol holds them; None for edges without a graph."""
     whole: dict[str, Any] = {"plan": document, "schema": schema}
@@ -472,9 +472,11 @@ def _linear_dict(linear: LinearQuery | None) -> dict[str, Any]:
     if linear is None:
         return {}
     return {
-        "query": linear.spec(), "grid": linear.grid, "sensitivity": linear.sensitivity,
+        "query": linear.spec(),
+        "grid": linear.grid,
+        "sensitivity": linear.sensitivity,
         "unit": linear.unit,
-    }  # fmt: skip
+    }
 
 
 def _by_hand(budget: Budget) -> dict[str, Any]:

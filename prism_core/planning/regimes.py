@@ -1,15 +1,25 @@
-"""Which features S a regime protects."""
+"""Regimes: the features S that each target's regime protects, and what separates targets.
+
+One target is the case of a list of one, and gives the plan it always gave.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from prism_core.errors import TaskError
-from prism_core.text.suggest import suggestion
+from prism_core.errors import PlanError, TaskError
+from prism_core.planning.candidates import task_pairs
+from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
-    from prism_core.data.schema import Schema
-    from prism_core.planning.task import Regime, Task
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from prism_core.data.schema.schema import Schema
+    from prism_core.planning.tree.junction_tree import Clique
+    from prism_core.planning.wishes.task import Regime, Synthesis, Task
     from prism_core.structure.dag import Dag
 
 
@@ -107,3 +117,211 @@ def _predictive(schema: Schema, task: Task) -> tuple[str, ...] | None:
             field="k",
         )
     return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aim:
+    """One target with the features that are protected for it.
+
+    Attributes:
+        target: the column Y_t.
+        weight: of the target.
+        s: its features S_t, in schema order; another target is among them where the graph says so.
+    """
+
+    target: str
+    weight: float
+    s: tuple[str, ...]
+
+
+def aims_of(schema: Schema, task: Task, dag: Dag | None) -> tuple[Aim, ...] | None:
+    """S_t of every target, the first target first; None when chosen at run time. Spends nothing.
+
+    Causal: Pa(Y_t); graphical: MB(Y_t). Predictive: k features that are no target, since whoever
+    predicts one outcome does not know the others yet; they are chosen with noise.
+
+    Raises:
+        TaskError: see `features_of_interest`; and when in the causal regime two targets cannot be
+            protected together, see `check_guard`.
+    """
+    if not task.further:
+        s = features_of_interest(schema, task, dag)
+        return None if s is None else (Aim(target=task.target, weight=1.0, s=s),)
+    predictive = task.regime == "predictive"
+    found: list[Aim] = []
+    for target in task.targets:
+        alone = replace(task, target=target.name, further=(), weights={}, k=None)
+        s = features_of_interest(schema, alone, dag)
+        found.append(Aim(target=target.name, weight=target.weight, s=s or ()))
+    _check_weights(schema, task)
+    if predictive:
+        free = free_features(schema, task)
+        _check_k(task, len(free))
+        return tuple(replace(aim, s=free) for aim in found) if task.k == len(free) else None
+    check_separation(found)
+    return tuple(found)
+
+
+def widest(schema: Schema, task: Task) -> tuple[Aim, ...]:
+    """The worst case before features are chosen: the k largest columns for every target."""
+    free = free_features(schema, task)
+    largest = sorted(free, key=lambda name: (-schema.size(name), name))[: task.count]
+    s = schema.canonical(largest)
+    return tuple(Aim(target=each.name, weight=each.weight, s=s) for each in task.targets)
+
+
+def with_s(task: Task, schema: Schema, chosen: Sequence[Sequence[str]]) -> tuple[Aim, ...]:
+    """The aims once S_t was chosen for every target, in the order of the targets."""
+    return tuple(
+        Aim(target=each.name, weight=each.weight, s=schema.canonical(s))
+        for each, s in zip(task.targets, chosen, strict=True)
+    )
+
+
+def free_features(schema: Schema, task: Task) -> tuple[str, ...]:
+    """Columns that are no target, in schema order."""
+    targets = set(task.target_names)
+    return tuple(name for name in schema.names if name not in targets)
+
+
+def union(schema: Schema, aims: Iterable[Aim]) -> tuple[str, ...]:
+    """S: the features of all targets together, in schema order."""
+    return schema.canonical({name for aim in aims for name in aim.s})
+
+
+def feature_weights(aims: Iterable[Aim], weights: Mapping[str, float]) -> Mapping[str, float]:
+    """What each feature of S counts: weight of the target times its own, summed over targets."""
+    found: dict[str, list[float]] = {}
+    for aim in aims:
+        for name in aim.s:
+            found.setdefault(name, []).append(aim.weight * weights.get(name, 1.0))
+    return MappingProxyType({name: math.fsum(parts) for name, parts in found.items()})
+
+
+def target_pairs(schema: Schema, aims: Iterable[Aim]) -> tuple[Clique, ...]:
+    """All (X_j, Y_t), j in S_t; a pair that serves two targets is measured once.
+
+    Raises:
+        PlanError: when a pair is larger than any clique may be.
+    """
+    found = (pair for aim in aims for pair in task_pairs(schema, aim.s, aim.target))
+    return tuple(dict.fromkeys(found))
+
+
+def marginal_weight(clique: Clique, aims: Iterable[Aim], weights: Mapping[str, float]) -> float:
+    """Weight of a task marginal: of the target times of its features, summed over whom it serves.
+
+    It serves Y_t when it holds Y_t and all its other columns are in S_t.
+    """
+    parts = []
+    for aim in aims:
+        rest = [name for name in clique if name != aim.target]
+        if aim.target in clique and set(rest) <= set(aim.s):
+            parts.append(aim.weight * math.fsum(weights.get(name, 1.0) for name in rest))
+    return math.fsum(parts)
+
+
+def selection_parts(weights: Sequence[float]) -> tuple[float, ...]:
+    """Parts of the selection pool by weight; their float sum is never above 1.
+
+    One target gets the whole pool, to the last digit.
+    """
+    if len(weights) == 1:
+        return (1.0,)
+    whole = math.fsum(weights)
+    return tuple(weight / whole * (1.0 - 1e-12) for weight in weights)
+
+
+def leaks(aims: Sequence[Aim], cliques: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    """Where the regime guard does not hold: pairs of a target and a feature it can hear from.
+
+    In the graph of the cliques S_t must separate Y_t from every feature outside S_t: the model
+    factorises over it, so Y_t is then independent of them given S_t. Another target outside S_t is
+    no feature of Y_t; it may be a neighbour, but nothing may come through it.
+
+    Args:
+        aims: targets with their features.
+        cliques: what is measured.
+    """
+    near: dict[str, set[str]] = {}
+    for clique in cliques:
+        for name in clique:
+            near.setdefault(name, set()).update(clique)
+    targets = {aim.target for aim in aims}
+    found: list[tuple[str, str]] = []
+    for aim in aims:
+        seen, open_names = {aim.target, *aim.s}, [aim.target]
+        while open_names:
+            fresh = near.get(open_names.pop(), set()) - seen
+            seen |= fresh
+            found += [(aim.target, name) for name in sorted(fresh - targets)]
+            # A feature that is reached is a leak already; further ones would not explain it.
+            open_names += sorted(fresh & targets)
+    return tuple(found)
+
+
+def check_separation(aims: Sequence[Aim]) -> None:
+    """Refuse targets whose pairs would let one hear from a feature outside its own S_t.
+
+    Markov blankets never do: Y_u is in MB(Y_t) exactly when Y_t is in MB(Y_u). In the causal regime
+    a target may be a direct cause of another one; then the other causes of the second one must be
+    among those of the first.
+
+    Raises:
+        TaskError: naming the targets and the feature.
+    """
+    found = leaks(aims, [(name, aim.target) for aim in aims for name in aim.s])
+    if not found:
+        return
+    target, feature = found[0]
+    raise TaskError(
+        f"The targets cannot be protected together in the causal regime: {target!r} is a cause of "
+        f"another target, and through it {feature!r}, which is no cause of {target!r}, would say "
+        "something about it. Leave one of the two targets out and release it by itself, or use the "
+        "graphical regime if the world will not shift.",
+        field="further",
+    )
+
+
+def check_model(task: Task, synthesis: Synthesis) -> None:
+    """Naive Bayes has one target.
+
+    Raises:
+        PlanError: when there are several.
+    """
+    if task.further and synthesis.model == "naive_bayes":
+        raise PlanError(
+            "Naive Bayes has one target, given which all features are independent. Choose the "
+            "model pgm for several targets.",
+            field="model",
+        )
+
+
+def features_for(schema: Schema, aims: Iterable[Aim], target: str) -> tuple[str, ...]:
+    """Columns a target is predicted from: no other target, unless the graph makes it a feature."""
+    every = tuple(aims)
+    own = next(aim for aim in every if aim.target == target)
+    hidden = {aim.target for aim in every} - set(own.s) | {target}
+    return tuple(name for name in schema.names if name not in hidden)
+
+
+def _check_weights(schema: Schema, task: Task) -> None:
+    """A target may have a weight, too: it can be a feature of another one."""
+    strangers = [name for name in task.weights if name not in schema]
+    if strangers:
+        raise TaskError(
+            f"There is a weight for {strangers[0]!r}, which is no column of the schema. Correct "
+            f"the name or remove the weight.{suggestion(strangers[0], schema.names)}",
+            field="weights",
+        )
+
+
+def _check_k(task: Task, features: int) -> None:
+    if features < 1:
+        raise TaskError("The schema needs at least one column that is no target.", field="columns")
+    if task.k is not None and task.k > features:
+        raise TaskError(
+            f"k = {task.k} is more than the {features} columns that are no target. Choose at most "
+            f"{features}.",
+            field="k",
+        )

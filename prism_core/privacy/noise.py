@@ -96,9 +96,11 @@ class SecureNoise:
         dp = _opendp()
         # The variant for pure DP adds exponential noise, for which k epsilon^2/8 does not hold.
         mechanism = dp.m.make_noisy_top_k(
-            *_score_space(dp), dp.zero_concentrated_divergence(), k=k,
+            *_score_space(dp),
+            dp.zero_concentrated_divergence(),
+            k=k,
             scale=2.0 * sensitivity / epsilon,
-        )  # fmt: skip
+        )
         _confirm(mechanism.map(sensitivity), k * epsilon**2 / 8.0)
         return tuple(int(index) for index in mechanism(_array(scores)))
 
@@ -156,12 +158,15 @@ def _opendp() -> Any:  # noqa: ANN401  (modules of generated functions)
 
     enable_features("contrib")
     return SimpleNamespace(
-        i64=i64, m=measurements,
-        atom_domain=domains.atom_domain, vector_domain=domains.vector_domain,
-        l1_distance=metrics.l1_distance, l2_distance=metrics.l2_distance,
+        i64=i64,
+        m=measurements,
+        atom_domain=domains.atom_domain,
+        vector_domain=domains.vector_domain,
+        l1_distance=metrics.l1_distance,
+        l2_distance=metrics.l2_distance,
         linf_distance=metrics.linf_distance,
         zero_concentrated_divergence=measures.zero_concentrated_divergence,
-    )  # fmt: skip
+    )
 
 
 class SeededNoise:

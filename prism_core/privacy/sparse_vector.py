@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.errors import PrivacyError
-from prism_core.privacy.checks import positive
 from prism_core.privacy.events import AboveThresholdEvent, ComposedEvent, LaplaceEvent
-from prism_core.privacy.mechanisms import guard
+from prism_core.privacy.mechanisms import check_noise_of_table
+from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,9 +68,11 @@ class SparseVector:
     def round(self) -> tuple[AboveThresholdEvent, LaplaceEvent]:
         """What one round costs: the comparisons, and the number that is told."""
         above = AboveThresholdEvent(
-            threshold_scale=self.threshold_scale, question_scale=self.question_scale,
-            sensitivity=self.sensitivity, label=f"{self.label}: until one stands apart",
-        )  # fmt: skip
+            threshold_scale=self.threshold_scale,
+            question_scale=self.question_scale,
+            sensitivity=self.sensitivity,
+            label=f"{self.label}: until one stands apart",
+        )
         told = LaplaceEvent(
             scale=self.answer_scale, sensitivity=self.sensitivity, label=f"{self.label}: its number"
         )
@@ -93,7 +95,7 @@ class SparseVector:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class SparseVectorState:
     """Where a session stands. **Secret**: the noisy threshold must never be shown.
 
     Attributes:
@@ -105,7 +107,7 @@ class Standing:
     threshold: int = field(repr=False)
 
 
-def opened(scales: SparseVector, table: EncodedTable, noise: NoiseSource) -> Standing:
+def opened(scales: SparseVector, table: EncodedTable, noise: NoiseSource) -> SparseVectorState:
     """The first round's threshold. Spends nothing by itself, and reads no row.
 
     The session spends `scales.event` in all; charge it before this is called.
@@ -113,14 +115,22 @@ def opened(scales: SparseVector, table: EncodedTable, noise: NoiseSource) -> Sta
     Raises:
         PrivacyError: for known noise on private rows.
     """
-    guard(table, noise)
-    return Standing(left=scales.answers, threshold=_laplace(0, scales.threshold_scale, noise))
+    check_noise_of_table(table, noise)
+    return SparseVectorState(
+        left=scales.answers, threshold=_laplace(0, scales.threshold_scale, noise)
+    )
 
 
 def asked(
-    scales: SparseVector, now: Standing, table: EncodedTable,
-    total: Callable[[EncodedTable], int], *, expected: int, tolerance: int, noise: NoiseSource,
-) -> tuple[int | None, Standing]:  # fmt: skip
+    scales: SparseVector,
+    now: SparseVectorState,
+    table: EncodedTable,
+    total: Callable[[EncodedTable], int],
+    *,
+    expected: int,
+    tolerance: int,
+    noise: NoiseSource,
+) -> tuple[int | None, SparseVectorState]:
     """None while the total is near what is expected; else the total with noise, a round being over.
 
     Spends: nothing beyond `scales.event`, which covers any number of questions until its rounds
@@ -164,7 +174,7 @@ def asked(
     Raises:
         PrivacyError: when no round is left, or for known noise on private rows.
     """
-    guard(table, noise)
+    check_noise_of_table(table, noise)
     if not now.left >= 1:
         raise PrivacyError(USED_UP, field="answers")
     if not tolerance >= 0:
@@ -177,16 +187,18 @@ def asked(
     return told, over(scales, now, table, noise)
 
 
-def over(scales: SparseVector, now: Standing, table: EncodedTable, noise: NoiseSource) -> Standing:
+def over(
+    scales: SparseVector, now: SparseVectorState, table: EncodedTable, noise: NoiseSource
+) -> SparseVectorState:
     """After a round: one fewer, and a new threshold. Spends nothing beyond `scales.event`.
 
     Also for a question whose answer was lost (a crash): it counts as one from the private rows.
     """
-    guard(table, noise)
+    check_noise_of_table(table, noise)
     left = now.left - 1
     if left < 1:
         return replace(now, left=0, threshold=0)
-    return Standing(left=left, threshold=_laplace(0, scales.threshold_scale, noise))
+    return SparseVectorState(left=left, threshold=_laplace(0, scales.threshold_scale, noise))
 
 
 def _laplace(value: int, scale: float, noise: NoiseSource) -> int:

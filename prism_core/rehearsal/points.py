@@ -1,4 +1,4 @@
-"""Points of a rehearsal, and the folder in which they are kept by content."""
+"""Points of a rehearsal, and the folder in which they are stored by content."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.planning.metric import METRIC_TEXT, possible
-from prism_core.planning.stand_in import SHIFTS
+from prism_core.rehearsal.metric import METRIC_TEXT, possible
+from prism_core.samples.additive_scm import SHIFTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from prism_core.planning.metric import Metric
-    from prism_core.planning.stand_in import Shift
+    from prism_core.rehearsal.metric import Metric
+    from prism_core.samples.additive_scm import Shift
 
 FOLDER = "rehearsals"
 """Where a workspace keeps its points."""
@@ -27,7 +27,7 @@ MOST_FILES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class RehearsalPoint:
     """What one run reached under one shift.
 
     Attributes:
@@ -66,7 +66,7 @@ class Point:
         return asdict(self)
 
 
-class Kept:
+class PointStore:
     """A folder of points, one file a design, for this user only.
 
     What is kept comes from public rows and the declared domain. A line that cannot be read (the
@@ -76,23 +76,23 @@ class Kept:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def read(self, key: str, variant: str) -> list[Point]:
+    def read(self, key: str, variant: str) -> list[RehearsalPoint]:
         """The points of a design, under the name `variant`."""
         path = self._path(key)
-        found: dict[tuple[float, int, str], Point] = {}
+        found: dict[tuple[float, int, str], RehearsalPoint] = {}
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
             return []
         for line in lines:
             try:
-                point = Point(**(json.loads(line) | {"variant": variant}))
+                point = RehearsalPoint(**(json.loads(line) | {"variant": variant}))
             except (ValueError, TypeError, OverflowError, RecursionError):
                 continue
             found[point.epsilon, point.seed, point.shift] = point
         return list(found.values())
 
-    def add(self, key: str, points: Iterable[Point]) -> None:
+    def add(self, key: str, points: Iterable[RehearsalPoint]) -> None:
         """Keep the points of one run; other runs of the same design may write at the same time.
 
         Where they cannot be written a later rehearsal makes them again: no reason to stop here.

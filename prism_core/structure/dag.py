@@ -1,9 +1,14 @@
-"""A directed acyclic graph over the columns of a table and what nobody measured."""
+"""A directed acyclic graph over columns and unmeasured nodes, and the marks of its file.
+
+A `Drawing` is a graph with the positions and roles that its file gives; these never change the
+graph.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -12,9 +17,9 @@ import networkx as nx
 from prism_core.errors import CycleError, StructureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from prism_core.privacy.prior import Prior
+    from prism_core.privacy.learning_charge import LearningCharge
 
 DagProvenance: TypeAlias = Literal["declared", "public twin", "dp"]
 DAG_PROVENANCES: tuple[DagProvenance, ...] = get_args(DagProvenance)
@@ -49,7 +54,7 @@ class Dag:
     edges: tuple[tuple[str, str], ...] = ()
     unmeasured: tuple[str, ...] = ()
     provenance: DagProvenance = "declared"
-    prior: Prior | None = None
+    prior: LearningCharge | None = None
 
     def __post_init__(self) -> None:
         self._check_provenance()
@@ -286,3 +291,37 @@ def find_cycle(edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
                 on_trail.add(node)
                 ways.append(iter(after.get(node, ())))
     return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A DAG, where its nodes stand, and the roles that its file gives them.
+
+    Attributes:
+        dag: the graph itself.
+        positions: (x, y) of some nodes in the file's own unit, x to the right and y downwards.
+        outcome: nodes marked as outcome, in node order.
+        exposure: nodes marked as exposure, in node order.
+
+    Raises:
+        StructureError: when one of them names no node, or a position is not finite.
+    """
+
+    dag: Dag
+    positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    outcome: tuple[str, ...] = ()
+    exposure: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        known = set(self.dag.nodes)
+        for part in ("positions", "outcome", "exposure"):
+            for name in getattr(self, part):
+                if name not in known:
+                    raise StructureError(
+                        f"{part} names {name!r}, which is not a node of the graph.", field=part
+                    )
+        for name, place in self.positions.items():
+            if len(place) != 2 or not all(math.isfinite(number) for number in place):
+                raise StructureError(
+                    f"The position of {name!r} must be two finite numbers.", field="positions"
+                )

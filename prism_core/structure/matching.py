@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.drawing import Drawing
+from prism_core.structure.dag import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ def suggest(dag: Dag, columns: Iterable[str], *, most: int = 3) -> dict[str, tup
     for column in free:
         by_key.setdefault(key(column), []).append(column)
     compare = len(odd) * len(free) <= MAX_COMPARED
-    words_of = {column: words(column) for column in free} if compare else {}
+    words_of = {column: words_of_name(column) for column in free} if compare else {}
     index: dict[str, set[str]] = {}
     for column, parts in words_of.items():
         for sign in _signs(parts):
@@ -58,7 +58,7 @@ def suggest(dag: Dag, columns: Iterable[str], *, most: int = 3) -> dict[str, tup
         same = by_key.get(key(node), [])
         close = difflib.get_close_matches(key(node), by_key, n=most, cutoff=0.75) if compare else []
         spelt = {column for found_key in close for column in by_key[found_key]}
-        mine = words(node)
+        mine = words_of_name(node)
         near = spelt.union(*(index.get(sign, ()) for sign in _signs(mine))) - {*same}
         ranks = {
             column: _likeness(mine, words_of[column], spelt=column in spelt)
@@ -79,7 +79,7 @@ _STEM = 4
 """Letters that two forms of a word share at least."""
 
 
-def words(name: str) -> tuple[str, ...]:
+def words_of_name(name: str) -> tuple[str, ...]:
     """The words of a name, in lower case: parted by punctuation, spaces and inner capitals.
 
     Example:
@@ -138,9 +138,11 @@ def _same_word(one: str, other: str) -> bool:
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:
         shared += 1
-    return shared >= _STEM and shared >= 0.6 * min(len(one), len(other)) and shared >= 0.5 * max(
-        len(one), len(other)
-    )  # fmt: skip
+    return (
+        shared >= _STEM
+        and shared >= 0.6 * min(len(one), len(other))
+        and shared >= 0.5 * max(len(one), len(other))
+    )
 
 
 def _short_for(short: str, word: str) -> bool:
@@ -148,7 +150,7 @@ def _short_for(short: str, word: str) -> bool:
     return word.startswith(short) and short.isalpha() and len(short) in {1, *range(3, len(word))}
 
 
-def automatic(dag: Dag, columns: Iterable[str]) -> dict[str, str]:
+def unambiguous(dag: Dag, columns: Iterable[str]) -> dict[str, str]:
     """The strangers that mean one column beyond doubt: keys are equal, and nobody else's is.
 
     A node that the file marks as unmeasured is none of them: the mark is a doubt.
@@ -233,9 +235,9 @@ def match(
     name = {node: wanted.get(node) or node for node in left.nodes}
     edges = tuple((name[cause], name[effect]) for cause, effect in left.edges)
     kept_hidden = tuple(node for node in left.nodes if node in hidden)
-    over = replace(
-        dag, nodes=tuple(name.values()), edges=edges, unmeasured=kept_hidden
-    ).over(columns)  # fmt: skip
+    over = replace(dag, nodes=tuple(name.values()), edges=edges, unmeasured=kept_hidden).over(
+        columns
+    )
     kept = {node: where for node, where in drawing.positions.items() if node in name}
     marks = {
         role: tuple(name[node] for node in getattr(drawing, role) if node in name)
@@ -268,9 +270,12 @@ def _check_unmeasured(
 
 
 def _check(
-    dag: Dag, columns: Sequence[str], wanted: Mapping[str, str | None], joins: set[str],
+    dag: Dag,
+    columns: Sequence[str],
+    wanted: Mapping[str, str | None],
+    joins: set[str],
     hidden: set[str],
-) -> None:  # fmt: skip
+) -> None:
     nodes, known = set(dag.nodes), set(columns)
     for node, column in wanted.items():
         if node not in nodes:
@@ -323,9 +328,11 @@ def _without(dag: Dag, node: str, *, connect: bool) -> Dag:
     if connect:  # no cycle can come of it: parents stand before children in every order
         edges |= dict.fromkeys((p, c) for p in dag.parents(node) for c in dag.children(node))
     return replace(
-        dag, nodes=tuple(n for n in dag.nodes if n != node), edges=tuple(edges),
+        dag,
+        nodes=tuple(n for n in dag.nodes if n != node),
+        edges=tuple(edges),
         unmeasured=tuple(n for n in dag.unmeasured if n != node),
-    )  # fmt: skip
+    )
 
 
 def consequences_of_dropping(dag: Dag, node: str, *, connect: bool = False) -> tuple[str, ...]:
@@ -360,9 +367,11 @@ def consequences_of_dropping(dag: Dag, node: str, *, connect: bool = False) -> t
             "becomes part of the chance in it, and nothing else changes.",
         )
     if len(children) > 1:
-        pairs = f"{_set(children[:-1])} and {children[-1]}" if len(children) > 2 else (
-            f"{children[0]} and {children[1]}"
-        )  # fmt: skip
+        pairs = (
+            f"{_set(children[:-1])} and {children[-1]}"
+            if len(children) > 2
+            else (f"{children[0]} and {children[1]}")
+        )
         found.append(
             f"{node} is dropped, a common cause of {pairs}: no graph over the other columns can "
             "express what they share. They will look unrelated given their parents although they "

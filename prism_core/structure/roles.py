@@ -86,11 +86,13 @@ def node_roles(dag: Dag, target: str, s: Iterable[str] = ()) -> tuple[NodeRole, 
             )
     return tuple(
         NodeRole(
-            name=name, role=role, in_s=name in chosen,
+            name=name,
+            role=role,
+            in_s=name in chosen,
             also_ancestor=role in {"co_parent", "tied"} and name in ancestors,
         )
         for name, role in roles(dag, target).items()
-    )  # fmt: skip
+    )
 
 
 def touching(dag: Dag, names: Iterable[str]) -> tuple[str, ...]:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.data.batch import Batch
-from prism_core.privacy.checks import positive
+from prism_core.data.source import BatchedRows
 from prism_core.privacy.mechanisms import noisy_marginal, noisy_query
+from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from prism_core.data.linear import LinearQuery
+    from prism_core.data.linear_queries import LinearQuery
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Query
     from prism_core.privacy.noise import NoiseSource
@@ -74,7 +74,7 @@ def measure(
         noise: where the noise comes from.
         step: called before each measurement; may raise to stop.
     """
-    rows = Batch(rows=table, planned=[query.clique for query in queries])
+    rows = BatchedRows(rows=table, planned=[query.clique for query in queries])
     found: list[Measurement] = []
     for query in queries:
         step()

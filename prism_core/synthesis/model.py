@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from prism_core.planning.task import SamplingRule
+    from prism_core.planning.wishes.task import SamplingRule
 
 
 class Model(Protocol):

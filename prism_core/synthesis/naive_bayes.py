@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.planning.junction_tree import junction_tree
+from prism_core.planning.tree.junction_tree import junction_tree
 from prism_core.synthesis.projection import to_simplex
 from prism_core.synthesis.sample import sample_tree
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.planning.task import SamplingRule
+    from prism_core.planning.wishes.task import SamplingRule
     from prism_core.synthesis.measure import Measurement
 
 

@@ -2,33 +2,37 @@
 
 Minimises sum_q ||Q_q M_q(P) n - y_q||^2 / (2 sigma_q^2) over distributions (McKenna, Sheldon,
 Miklau 2019); Q_q is 1 for counts. Two engines reach the same optimum: `fast`, our own on flat
-arrays, and `mbi`, the reference, which compiles a program for every graph.
+arrays, and `mbi`, the reference, which compiles a program for every graph. `fit_many` fits one
+graph
+to many draws of the noise at once.
 """
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prism_core.errors import PlanError, PrivacyError
-from prism_core.planning.junction_tree import forecast
-from prism_core.planning.task import ENGINES
-from prism_core.synthesis.engine.fit import TOLERANCE, Prior, fit
-from prism_core.synthesis.marginals import marginals_of
-from prism_core.synthesis.mbi_fit import as_markov_random_field, fit_mbi
+from prism_core.planning.tree.junction_tree import forecast
+from prism_core.planning.wishes.task import ENGINES
+from prism_core.synthesis.engine.fit import TOLERANCE, FitPrior, Structure, fit
+from prism_core.synthesis.engine.tree_marginals import marginals_of
+from prism_core.synthesis.engine.variable_elimination import marginal_of
+from prism_core.synthesis.reference.mbi_fit import as_markov_random_field, fit_mbi
 from prism_core.synthesis.sample import sample_tree
-from prism_core.synthesis.uncovered import marginal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from prism_core.planning.junction_tree import Clique, JunctionTree
-    from prism_core.planning.task import EngineName, SamplingRule
-    from prism_core.synthesis.engine.fit import Fitted
+    from prism_core.planning.tree.junction_tree import Clique, JunctionTree
+    from prism_core.planning.wishes.task import EngineName, SamplingRule
+    from prism_core.synthesis.engine.fit import EngineFit
     from prism_core.synthesis.measure import Measurement
 
 LARGE_CLIQUE = 4_000_000
@@ -70,12 +74,19 @@ class Pgm:
     targets: Clique = ()
 
     @classmethod
-    def of(cls, sizes: Mapping[str, int], n: int, made: Fitted, targets: Clique = ()) -> Pgm:
+    def of(cls, sizes: Mapping[str, int], n: int, made: EngineFit, targets: Clique = ()) -> Pgm:
         """The model that our own engine fitted."""
         return cls(
-            sizes=sizes, n=n, tree=made.tree, tables=made.tables, loss=made.loss, gap=made.gap,
-            engine="fast", potentials=made.potentials, targets=targets,
-        )  # fmt: skip
+            sizes=sizes,
+            n=n,
+            tree=made.tree,
+            tables=made.tables,
+            loss=made.loss,
+            gap=made.gap,
+            engine="fast",
+            potentials=made.potentials,
+            targets=targets,
+        )
 
     def marginal(self, clique: Sequence[str]) -> NDArray[np.float64]:
         """Expected counts over `clique`, in its order.
@@ -160,18 +171,32 @@ def fit_pgm(
     if engine_for(sizes, last, measurements, engine) == "mbi":
         found = fit_mbi(sizes, last, n, measurements, iterations=iterations, progress=progress)
         return Pgm(
-            sizes=sizes, n=n, tree=found.tree, tables=found.tables, loss=found.loss,
-            engine="mbi", potentials=found.potentials, targets=last,
-        )  # fmt: skip
+            sizes=sizes,
+            n=n,
+            tree=found.tree,
+            tables=found.tables,
+            loss=found.loss,
+            engine="mbi",
+            potentials=found.potentials,
+            targets=last,
+        )
     made = fit(
-        sizes, n, measurements, last=last, iterations=iterations, tolerance=tolerance,
+        sizes,
+        n,
+        measurements,
+        last=last,
+        iterations=iterations,
+        tolerance=tolerance,
         start=None if start is None else start.potentials,
-        prior=None if prior is None else Prior(
-            potentials=prior.potentials, weight=pull,
+        prior=None
+        if prior is None
+        else FitPrior(
+            potentials=prior.potentials,
+            weight=pull,
             moves=None if moves is None else frozenset(map(frozenset, moves)),
         ),
         progress=progress,
-    )  # fmt: skip
+    )
     return Pgm.of(sizes, n, made, last)
 
 
@@ -208,3 +233,60 @@ def check_measurements(
         known = m.values.shape if m.query is None else tuple(b.size for b in m.query.bases)
         if known != domain:
             raise PlanError("A noisy marginal has another shape than the domain.", field="values")
+
+
+def fit_many(
+    sizes: Mapping[str, int],
+    target: str,
+    n: int,
+    draws: Sequence[Sequence[Measurement]],
+    *,
+    iterations: int = 1_000,
+    jobs: int | None = None,
+) -> list[Pgm]:
+    """Fit one graph to many draws of the noise; post-processing, spends nothing.
+
+    The structure (triangulation, tree, maps) is made once. The kernels hold no lock of the
+    interpreter and start no threads of their own, so `jobs` threads use `jobs` cores and no more.
+    Every fit is the one that `fit_pgm(engine="fast")` makes, whatever `jobs` is.
+
+    Args:
+        sizes: codes per column, in schema order.
+        target: Y.
+        n: training rows.
+        draws: measurements of the same cliques with the same sigmas, in the same order.
+        iterations: at most so many steps for each.
+        jobs: threads; as many as there are cores for this process when None.
+
+    Raises:
+        PlanError: when the draws are not of one graph, or `jobs` is below 1.
+        PrivacyError: when a noisy marginal is not finite.
+    """
+    workers = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    if isinstance(workers, bool) or not workers >= 1:
+        raise PlanError("jobs must be a whole number above 0.", field="jobs")
+    if not draws:
+        return []
+    kinds = {tuple((m.clique, m.sigma, m.query) for m in draw) for draw in draws}
+    if len(kinds) != 1:
+        raise PlanError(
+            "The draws measure different cliques or with different sigmas. Fit them one by one.",
+            field="draws",
+        )
+    for draw in draws:
+        check_measurements(sizes, n, draw)
+    first = draws[0]
+    structure = Structure(
+        sizes,
+        [m.clique for m in first],
+        [m.sigma for m in first],
+        last=(target,),
+        queries=[m.query for m in first],
+    )
+
+    def one(draw: Sequence[Measurement]) -> Pgm:
+        made = structure.fit(n, [m.values for m in draw], iterations=iterations)
+        return Pgm.of(sizes, n, made, (target,))
+
+    with ThreadPoolExecutor(max_workers=min(workers, len(draws))) as pool:
+        return list(pool.map(one, draws))

@@ -27,14 +27,14 @@ CASES = (
 
 
 def prism(*arguments: object) -> dict[str, object]:
-    command = [sys.executable, "-m", "prism_core.cli", *map(str, arguments), "--json"]
+    command = [sys.executable, "-m", "prism_core.cli.main", *map(str, arguments), "--json"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
 
 def prepare(sample: str, regime: str, folder: Path, adult: str | None) -> Path:
     if sample == "adult":
-        from prism_core.experiments import adult as adult_data
+        from prism_core.reproduction import adult_table as adult_data
 
         adult_data.write(Path(adult or os.environ["PRISM_ADULT_CSV"]), folder, seed=0)
     else:

@@ -24,14 +24,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from prism_core.comparators import comparator_run as run_comparator
+from prism_core.comparators import design_comparator
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.evaluation import fit
-from prism_core.experiments import adult
-from prism_core.experiments.comparators import design_comparator
-from prism_core.experiments.comparators import run as run_comparator
-from prism_core.pipeline import design, draw, release
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
+from prism_core.reproduction import adult_table
+from prism_core.synthesis.release import draw, release
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,26 +41,27 @@ if TYPE_CHECKING:
 
 FEW = 5_000
 OURS = {
-    "uniform": ("none", "uniform"), "closed_form": ("none", "closed_form"),
+    "uniform": ("none", "uniform"),
+    "closed_form": ("none", "closed_form"),
     "adaptive": ("auto", "closed_form"),
-}  # fmt: skip
+}
 
 
 class Bench:
     """One split of Adult."""
 
     def __init__(self, path: str | None, seed: int) -> None:
-        data = adult.load(path, seed=seed)
-        self.seed, self.schema = seed, adult.schema(data.train)
+        data = adult_table.load(path, seed=seed)
+        self.seed, self.schema = seed, adult_table.schema(data.train)
         self.train, self.test = (
             encode(self.schema, rows, public=True) for rows in (data.train, data.test)
         )
 
     def score(self, codes: NDArray[np.int32]) -> float:
         rows = EncodedTable(schema=self.schema, codes=codes, public=True)
-        learner = fit("logistic_onehot", rows, target=adult.TARGET)
+        learner = fit("logistic_onehot", rows, target=adult_table.TARGET)
         chances = learner.probabilities(self.test)[:, 1]
-        return float(roc_auc_score(self.test.column(adult.TARGET), chances))
+        return float(roc_auc_score(self.test.column(adult_table.TARGET), chances))
 
     def ceilings(self) -> tuple[float, float]:
         rng = np.random.default_rng(self.seed)
@@ -71,10 +73,11 @@ class Bench:
         started = time.monotonic()
         plan = design(
             self.schema,
-            Task(target=adult.TARGET, regime="predictive", k=11, three_way=three_way),
-            Budget(epsilon=epsilon, allocation=allocation), self.train.n,
+            Task(target=adult_table.TARGET, regime="predictive", k=11, three_way=three_way),
+            Budget(epsilon=epsilon, allocation=allocation),
+            self.train.n,
             synthesis=Synthesis(rows=FEW),
-        )  # fmt: skip
+        )
         noise = SeededNoise(np.random.default_rng(self.seed))
         made = release(
             plan, self.train, ledger=None, noise=noise, rng=np.random.default_rng(self.seed)

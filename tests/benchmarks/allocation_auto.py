@@ -17,13 +17,13 @@ from dataclasses import replace
 import numpy as np
 
 from prism_core.data.encoding import encode
-from prism_core.data.tables import from_frame
-from prism_core.experiments import scm
-from prism_core.planning.scenario import Scenario
-from prism_core.planning.task import Synthesis, Task
+from prism_core.data.tables.raw_table import from_frame
+from prism_core.planning.wishes.scenario import Scenario
+from prism_core.planning.wishes.task import Synthesis, Task
 from prism_core.rehearsal import Rehearsal, StandIn, from_graph
-from prism_core.rehearsal.auto import choose
-from prism_core.rehearsal.summary import half_width
+from prism_core.rehearsal.allocation_choice import choose
+from prism_core.rehearsal.estimates import half_width
+from prism_core.samples import scm
 from prism_core.structure.dag import Dag
 
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 4.0)
@@ -36,10 +36,12 @@ def table(seed: int) -> StandIn:
     rng = np.random.default_rng([77, seed])
     train, test = scm.allocation_tables(rng)
     return StandIn(
-        title="allocation wins", target=scm.TARGET, dag=DAG,
+        title="allocation wins",
+        target=scm.TARGET,
+        dag=DAG,
         train=encode(SCHEMA, from_frame(train), public=True),
         holdouts={"none": encode(SCHEMA, from_frame(test), public=True)},
-    )  # fmt: skip
+    )
 
 
 def drawn() -> StandIn:
@@ -69,8 +71,10 @@ def main() -> None:
     )
     for epsilon in EPSILONS:
         choice = choose(scenario, rows, epsilon, seeds=arguments.trials, jobs=1)
-        areas = [evaluated(scenario, choice.scenario, epsilon, one, seed)
-                 for seed, one in enumerate(fresh)]  # fmt: skip
+        areas = [
+            evaluated(scenario, choice.scenario, epsilon, one, seed)
+            for seed, one in enumerate(fresh)
+        ]
         report(epsilon, choice, areas, as_json=arguments.json)
 
 
@@ -89,9 +93,9 @@ def evaluated(plain: Scenario, chosen: Scenario, epsilon: float, rows: StandIn, 
 
 
 def run_last(rehearsal: Rehearsal, rows: StandIn, seed: int) -> dict[str, float]:
-    from prism_core.rehearsal.stage import Stage
+    from prism_core.rehearsal.trial import SharedRows
 
-    stage = Stage(rows, rehearsal)
+    stage = SharedRows(rows, rehearsal)
     return {
         v.name: stage.run((v.name, rehearsal.epsilons[0], seed)).areas["none"]
         for v in rehearsal.variants

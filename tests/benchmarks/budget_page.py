@@ -21,12 +21,12 @@ import pytest
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.testing.v1 import AppTest
 
-from dashboard import access
-from dashboard.parts.budget_view import TABS
-from dashboard.state import Graph, Project
-from prism_core.data.column import Column
-from prism_core.data.schema import Schema
-from prism_core.data.tables import read_table
+from dashboard.budget.overview import TABS
+from dashboard.key import access
+from dashboard.session.project import EditedGraph, Project
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
+from prism_core.data.tables.raw_table import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,9 +53,14 @@ def wide(columns: int, regime: str) -> Project:
     edges = [(names[place], "outcome") for place in range(parents)]
     edges += [(names[place], names[place + 7]) for place in range(columns - 8)]
     return Project(
-        name="wide", raw=read_table("\n".join(lines).encode()), schema=schema, public=True,
-        graph=Graph(edges=tuple(edges)), target="outcome", regime=regime,  # type: ignore[arg-type]
-    )  # fmt: skip
+        name="wide",
+        raw=read_table("\n".join(lines).encode()),
+        schema=schema,
+        public=True,
+        graph=EditedGraph(edges=tuple(edges)),
+        target="outcome",
+        regime=regime,  # type: ignore[arg-type]
+    )
 
 
 def opened(project: Project, tab: str) -> AppTest:
@@ -65,7 +70,7 @@ def opened(project: Project, tab: str) -> AppTest:
     test.session_state["project"] = project
     test.session_state["budget_tabs"] = tab
     test.run()
-    return test.switch_page("pages/budget.py").run()
+    return test.switch_page("budget/page.py").run()
 
 
 def drag(test: AppTest, turn: int) -> None:
@@ -76,9 +81,10 @@ def drag(test: AppTest, turn: int) -> None:
     whole["task"] = 1000 - sum(found)
     test.session_state["share_bar"] = {
         "shares": {
-            "rev": project.budget.shares_rev, "tenths": [whole[pool] for pool in project.pools],
+            "rev": project.budget.shares_rev,
+            "tenths": [whole[pool] for pool in project.pools],
         }
-    }  # fmt: skip
+    }
 
 
 def lock(test: AppTest, turn: int) -> None:

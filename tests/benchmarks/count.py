@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from prism_core.experiments.bench import count
+from prism_core.bench import count
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from prism_core.cli import main
+from prism_core.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main(["bench", "fit", "--sample", *sys.argv[1:]]))

@@ -20,18 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from prism_core.data.column import Column
 from prism_core.data.encoding import EncodedTable
-from prism_core.data.schema import Schema
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
 from prism_core.evaluation import fit
-from prism_core.evaluation.scoring import accuracy, macro_auc
-from prism_core.learning.graph import learn_graph
-from prism_core.learning.graph_plan import MEMBERS, SHARE, design_graph
-from prism_core.pipeline import release
+from prism_core.evaluation.tstr.scoring import accuracy, macro_auc
+from prism_core.learning.graph.graph_plan import MEMBERS, SHARE, design_graph
+from prism_core.learning.graph.learned_graph import learn_graph
 from prism_core.planning.design import design
-from prism_core.planning.task import Budget, Task
+from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
+from prism_core.synthesis.release import release
 
 CASES = (("child", "Disease"), ("alarm", "LVFAILURE"))
 N, HOLDOUT = 20_000, 20_000
@@ -67,7 +67,7 @@ def schema_of(model: Any) -> Schema:
             for node in sorted(model.nodes)
         ),
         one_row_per_person=True,
-    )  # fmt: skip
+    )
 
 
 def scores(table: EncodedTable, codes: np.ndarray, holdout: EncodedTable, target: str) -> Any:

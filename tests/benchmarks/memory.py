@@ -54,7 +54,7 @@ def resident(process: int) -> float:
 
 def visit(browser: object, address: str, table: Path) -> None:
     """One tab: open, upload, load, close."""
-    from driver import opened
+    from tests.browser.driver import opened
 
     with opened(browser) as context:  # pyright: ignore[reportArgumentType]
         context.set_default_timeout(400_000)
@@ -72,20 +72,31 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--kept", type=float, default=10.0)
     wanted = parser.parse_args()
-    from driver import CHROMIUM_ARGS, answers, chromium_path, free_port, wait_until
     from playwright.sync_api import sync_playwright
 
-    from dashboard import machine_key
+    from dashboard.key import machine_key
+    from tests.browser.driver import CHROMIUM_ARGS, answers, chromium_path, free_port, wait_until
 
     with tempfile.TemporaryDirectory(prefix="prism-memory-") as name, sync_playwright() as driver:
         table, port, key = Path(name) / "stays.csv", free_port(), machine_key.fresh()
         made(table, wanted.megabytes)
         process = subprocess.Popen(
-            [sys.executable, "-c", START, str(wanted.kept), "run", "dashboard/app.py",
-             "--server.port", str(port), "--server.headless", "true"],
-            cwd=ROOT, stdout=subprocess.DEVNULL,
+            [
+                sys.executable,
+                "-c",
+                START,
+                str(wanted.kept),
+                "run",
+                "dashboard/app.py",
+                "--server.port",
+                str(port),
+                "--server.headless",
+                "true",
+            ],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
             env=os.environ | {machine_key.VARIABLE: key, "PRISM_WORKSPACE": name},
-        )  # fmt: skip
+        )
         try:
             wait_until(lambda: answers(f"http://127.0.0.1:{port}/_stcore/health"))
             browser = driver.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGS)
@@ -93,8 +104,10 @@ def main() -> None:
             print(f"started: {resident(process.pid):,.0f} MiB", flush=True)
             for time_ in range(wanted.times):
                 visit(browser, address, table)
-                print(f"after load {time_ + 1}, tab closed: {resident(process.pid):,.0f} MiB",
-                      flush=True)  # fmt: skip
+                print(
+                    f"after load {time_ + 1}, tab closed: {resident(process.pid):,.0f} MiB",
+                    flush=True,
+                )
             browser.close()
             for _ in range(3):
                 time.sleep(wanted.kept + 4.0)

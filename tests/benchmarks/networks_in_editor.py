@@ -15,15 +15,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 
-from driver import CHROMIUM_ARGS, Editor, Watch, chromium_path, free_port, serving
 from playwright.sync_api import sync_playwright
 
 from prism_core.structure import formats
+from tests.browser.driver import CHROMIUM_ARGS, Editor, Watch, chromium_path, free_port, serving
 
 OPTIONS = (
-    "--server.headless=true", "--server.address=127.0.0.1", "--browser.gatherUsageStats=false",
+    "--server.headless=true",
+    "--server.address=127.0.0.1",
+    "--browser.gatherUsageStats=false",
     "--server.fileWatcherType=none",
-)  # fmt: skip
+)
 
 
 def main() -> None:

@@ -14,14 +14,15 @@ import statistics
 
 import numpy as np
 
-from prism_core.data.column import Column, equal_edges
 from prism_core.data.encoding import EncodedTable
-from prism_core.data.schema import Schema
-from prism_core.evaluation.tstr import attempt
-from prism_core.pipeline import design, release
-from prism_core.planning.task import NUMERIC_RULES, Budget, Task
+from prism_core.data.schema.column import Column, equal_edges
+from prism_core.data.schema.schema import Schema
+from prism_core.evaluation.tstr.predictive import attempt
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import NUMERIC_RULES, Budget, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
+from prism_core.synthesis.release import release
 
 LEARNERS = ("logistic_onehot", "logistic_standardised")
 FEATURES = ("x", "a", "b", "c")
@@ -29,8 +30,9 @@ FEATURES = ("x", "a", "b", "c")
 
 def schema(bins: int) -> Schema:
     coarse = [Column(name=name, kind="ordinal", levels=(0, 1, 2)) for name in "abc"]
-    x = Column(name="x", kind="numeric", lower=0.0, upper=1.0,
-               edges=equal_edges(0.0, 1.0, bins, None))  # fmt: skip
+    x = Column(
+        name="x", kind="numeric", lower=0.0, upper=1.0, edges=equal_edges(0.0, 1.0, bins, None)
+    )
     return Schema(columns=(x, *coarse, Column(name="y", kind="boolean")), one_row_per_person=True)
 
 
@@ -60,8 +62,13 @@ def main() -> None:
             for seed in range(asked.seeds):
                 rng = np.random.default_rng(seed)
                 train = rows(asked.bins, asked.rows, rng, bump=asked.bump)
-                plan = design(train.schema, Task(target="y", numeric_queries=rule),
-                              Budget(epsilon=epsilon), train.n, dag=dag)  # fmt: skip
+                plan = design(
+                    train.schema,
+                    Task(target="y", numeric_queries=rule),
+                    Budget(epsilon=epsilon),
+                    train.n,
+                    dag=dag,
+                )
                 made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
                 table = EncodedTable(schema=train.schema, codes=made.codes, public=True)
                 for learner in LEARNERS:

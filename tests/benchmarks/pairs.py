@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.data.encoding import EncodedTable, encode
-from prism_core.evaluation import scoring
-from prism_core.evaluation.learners import fit
-from prism_core.experiments import readmission, samples
-from prism_core.pipeline import design, draw, fit_model, release
-from prism_core.planning.task import Budget, Task
+from prism_core.evaluation.tstr import scoring
+from prism_core.evaluation.tstr.learners import fit
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
+from prism_core.samples import catalogue, readmission
 from prism_core.structure.dag import Dag
+from prism_core.synthesis.release import draw, fit_model, release
 
 if TYPE_CHECKING:
-    from prism_core.planning.task import Regime
+    from prism_core.planning.wishes.task import Regime
 
 TARGET = readmission.TARGET
 REGIMES: tuple[Regime, ...] = ("predictive", "graphical", "causal")
@@ -38,7 +39,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.2, 1.0, 4.0])
     given = parser.parse_args()
-    sample = samples.load("readmission")
+    sample = catalogue.load("readmission")
     train, test = (encode(sample.schema, part, public=True) for part in (sample.train, sample.test))
     print("| regime | ε | learner | as measured | drawn together | difference, ± its error |")
     print("|---|---|---|---|---|---|")

@@ -17,18 +17,19 @@ import numpy as np
 
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.evaluation import evaluate
-from prism_core.evaluation.learners import one_thread
-from prism_core.experiments import regression
-from prism_core.pipeline import design, release
-from prism_core.planning.task import Budget, Task
+from prism_core.evaluation.tstr.learners import one_thread
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
+from prism_core.synthesis.release import release
+from tests.support import public_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Table, target, and tasks that were fixed before the rows were looked at.
-_DIABETES = (regression.diabetes, regression.diabetes_schema, regression.DIABETES_TARGET)
-_HOUSING = (regression.housing, regression.housing_schema, regression.HOUSING_TARGET)
+_DIABETES = (public_tables.diabetes, public_tables.diabetes_schema, public_tables.DIABETES_TARGET)
+_HOUSING = (public_tables.housing, public_tables.housing_schema, public_tables.HOUSING_TARGET)
 CASES: dict[str, tuple[Any, Any, str, dict[str, Any]]] = {
     "diabetes": (*_DIABETES, {"k": 3}),
     "housing": (*_HOUSING, {"k": 6}),
@@ -72,9 +73,12 @@ def unbinned(name: str, seeds: int) -> str:
     frame, schema = table().frame, schema_of()
     numeric = [column.name for column in schema.columns if column.binned]
     y = frame[target].astype(float).to_numpy()
-    x = pd.get_dummies(frame.drop(columns=target).astype(
-        {column: float for column in numeric if column != target}
-    ), dtype=float).to_numpy()  # fmt: skip
+    x = pd.get_dummies(
+        frame.drop(columns=target).astype(
+            {column: float for column in numeric if column != target}
+        ),
+        dtype=float,
+    ).to_numpy()
     never: Any = False  # scikit-learn carries no types
     models = {
         "ridge": make_pipeline(StandardScaler(), Ridge(alpha=1.0)),
@@ -101,11 +105,13 @@ def line(name: str, epsilon: float, learner: str, found: Sequence[dict[str, Any]
         spread = statistics.stdev(parts[1]) if len(parts[1]) > 1 else 0.0
         cells += [
             f"{value:.3f} ({spread:.3f})" if metric == "r2" else f"{value:.4g} ({spread:.2g})",
-            f"{statistics.mean(parts[2]):.3f}" if metric == "r2"
+            f"{statistics.mean(parts[2]):.3f}"
+            if metric == "r2"
             else f"{statistics.mean(parts[2]):.4g}",
-            f"{statistics.mean(parts[0]):.3f}" if metric == "r2"
+            f"{statistics.mean(parts[0]):.3f}"
+            if metric == "r2"
             else f"{statistics.mean(parts[0]):.4g}",
-        ]  # fmt: skip
+        ]
     return "| " + " | ".join(cells) + " |"
 
 

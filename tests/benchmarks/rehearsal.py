@@ -13,9 +13,9 @@ import json
 import os
 import time
 
-from prism_core.planning.scenario import Scenario
-from prism_core.planning.task import Budget, Task
-from prism_core.rehearsal import Rehearsal, estimates, from_sample, run, verdict
+from prism_core.planning.wishes.scenario import Scenario
+from prism_core.planning.wishes.task import Budget, Task
+from prism_core.rehearsal import Rehearsal, estimates, from_sample, rehearsal_run, verdict
 from prism_core.synthesis.engine.cache import compile_kernels
 
 
@@ -29,19 +29,23 @@ def main() -> None:
     compile_kernels()
     started = time.perf_counter()
     rows = from_sample("readmission")
-    rehearsal = Rehearsal(variants=_variants(rows.target, regimes=arguments.regimes),
-                          seeds=arguments.seeds)  # fmt: skip
+    rehearsal = Rehearsal(
+        variants=_variants(rows.target, regimes=arguments.regimes), seeds=arguments.seeds
+    )
     points = []
-    for point in run(rehearsal, rows, jobs=arguments.jobs):
+    for point in rehearsal_run(rehearsal, rows, jobs=arguments.jobs):
         if not points:
             first = time.perf_counter() - started
         points.append(point)
     seconds = time.perf_counter() - started
     work = sum(point.seconds for point in points)
     found = {
-        "runs": rehearsal.runs, "jobs": arguments.jobs, "seconds": round(seconds, 2),
-        "first_point_s": round(first, 2), "seconds_a_run": round(work / len(points), 3),
-    }  # fmt: skip
+        "runs": rehearsal.runs,
+        "jobs": arguments.jobs,
+        "seconds": round(seconds, 2),
+        "first_point_s": round(first, 2),
+        "seconds_a_run": round(work / len(points), 3),
+    }
     if arguments.json:
         print(json.dumps(found | {"curves": [e.to_dict() for e in estimates(points)]}))
         return

@@ -16,23 +16,23 @@ from pathlib import Path
 
 import numpy as np
 
-from prism_core.evaluation import holdout
-from prism_core.evaluation.holdout import ask_holdout, open_holdout
-from prism_core.evaluation.holdout_plan import UNITS, design_holdout
-from prism_core.evaluation.holdout_question import question, scores
-from prism_core.evaluation.learners import fit
-from prism_core.experiments.samples import write
-from prism_core.pipeline import release
+from prism_core.evaluation.inside_epsilon import holdout
+from prism_core.evaluation.inside_epsilon.holdout import ask_holdout, open_holdout
+from prism_core.evaluation.inside_epsilon.holdout_plan import UNITS, design_holdout
+from prism_core.evaluation.inside_epsilon.holdout_question import question, scores
+from prism_core.evaluation.tstr.learners import fit
 from prism_core.privacy.noise import SeededNoise
-from prism_core.workspace import encode_holdout, gather, plan_for, read_rows
+from prism_core.runs.inputs import encode_holdout, gather, plan_for, read_rows
+from prism_core.samples.catalogue import write
+from prism_core.synthesis.release import release
 
 CAUSES = ("age", "prior_admissions_12m", "charlson_index", "heart_failure", "creatinine")
 
 
 def tables(folder: Path, seed: int):
     """A release of the sample, rehearsed, and its holdout."""
-    from prism_core import config as configs
-    from prism_core.workspace import ready
+    from prism_core.planning.wishes import config as configs
+    from prism_core.runs.inputs import ready
 
     write("readmission", folder)
     config = configs.load(folder / "config.toml")
@@ -42,9 +42,9 @@ def tables(folder: Path, seed: int):
     made = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)
     held = encode_holdout(
         inputs.schema, read_rows(config, config.table.holdout), rng=rng, public=True
-    )  # fmt: skip
-    from prism_core.data.tables import from_frame
-    from prism_core.workspace import encode_synthetic
+    )
+    from prism_core.data.tables.raw_table import from_frame
+    from prism_core.runs.inputs import encode_synthetic
 
     return encode_synthetic(inputs.schema, from_frame(made.table)), held, config.task.target
 
@@ -61,8 +61,9 @@ def questions(schema, target):
     ]
     return [
         question(schema, target, metric=metric, learner=learner, features=features)
-        for learner, features in asked for metric in ("accuracy", "log_loss")
-    ]  # fmt: skip
+        for learner, features in asked
+        for metric in ("accuracy", "log_loss")
+    ]
 
 
 def share(question, made, held, target):
@@ -96,12 +97,14 @@ def main() -> None:
         asked = questions(made.schema, target)
         true = [share(one, made, held, target) for one in asked]
         print(f"{held.n:,} rows kept aside, {made.n:,} synthetic rows, {len(asked)} questions")
-        print("tolerance  epsilon  seed  from holdout  left  mean error  worst  | of holdout"
-              " answers | of synthetic values | all twenty with noise (mean error)")  # fmt: skip
+        print(
+            "tolerance  epsilon  seed  from holdout  left  mean error  worst  | of holdout"
+            " answers | of synthetic values | all twenty with noise (mean error)"
+        )
         for tolerance, epsilon in itertools.product(options.tolerance, options.epsilon):
             plan = design_holdout(
                 held.schema, target, held.n, epsilon, answers=10, tolerance=tolerance
-            )  # fmt: skip
+            )
             for seed in range(options.seeds):
                 print(one_session(Path(name), plan, made, held, asked, true, seed), flush=True)
 

@@ -19,10 +19,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from unit.exact import exact, indicator
-from unit.workloads import SHAPES, workload
-
 from prism_core.synthesis.pgm import fit_pgm
+from tests.support.exact import exact, indicator
+from tests.support.workloads import SHAPES, workload
 
 
 def compare(seed: int, *, mbi: bool, iterations: int) -> tuple[str, float, float, float]:

@@ -99,9 +99,9 @@ def stages(config: Path) -> dict[str, float]:
     """Processor seconds of every stage in this process, and what the forecast says of each."""
     from wide import stages as timed
 
-    from prism_core import config as configs
-    from prism_core.planning.seconds import parts, slowness
-    from prism_core.workspace import gather, plan_for
+    from prism_core.explain.run_time import parts, slowness
+    from prism_core.planning.wishes import config as configs
+    from prism_core.runs.inputs import gather, plan_for
 
     wanted = configs.load(config)
     plan = plan_for(wanted, gather(wanted))
@@ -145,8 +145,17 @@ def one(folder: Path, name: str, epsilon: float, wanted: argparse.Namespace) -> 
     out = folder / "out"
     times = []
     for repeat in range(wanted.repeats):
-        release = [sys.executable, "-m", "prism_core.cli", "release", str(config), "--out",
-                   f"{out}-{name}-{epsilon}-{repeat}", "--seed", str(repeat)]  # fmt: skip
+        release = [
+            sys.executable,
+            "-m",
+            "prism_core.cli.main",
+            "release",
+            str(config),
+            "--out",
+            f"{out}-{name}-{epsilon}-{repeat}",
+            "--seed",
+            str(repeat),
+        ]
         times.append(spent(release)[0])
     least = min(times)
     print(

@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.data.encoding import EncodedTable, encode
-from prism_core.evaluation.learners import LEARNERS
-from prism_core.evaluation.tstr import predictive_rows
-from prism_core.experiments import readmission, samples
-from prism_core.pipeline import design, release
-from prism_core.planning.target import Target
-from prism_core.planning.targets import features_for
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.evaluation.tstr.learners import LEARNERS
+from prism_core.evaluation.tstr.predictive import predictive_rows
+from prism_core.planning.design import design
+from prism_core.planning.regimes import features_for
+from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
 from prism_core.privacy.noise import SeededNoise
+from prism_core.samples import catalogue, readmission
 from prism_core.structure.dag import Dag
+from prism_core.synthesis.release import release
 
 if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
-    from prism_core.planning.targets import Aim
-    from prism_core.planning.task import Regime
+    from prism_core.planning.regimes import Aim
+    from prism_core.planning.wishes.task import Regime
 
 FIRST, SECOND = readmission.TARGET, "heart_failure"
 REGIMES: tuple[Regime, ...] = ("causal", "graphical")
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--weight", type=float, default=1.0, help="of the second target")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    sample = samples.load("readmission")
+    sample = catalogue.load("readmission")
     train, test = (encode(sample.schema, raw, public=True) for raw in (sample.train, sample.test))
     found: list[Reached] = []
     for regime in REGIMES:
@@ -89,9 +89,10 @@ def _plan(
 ) -> Plan:
     schema = readmission.schema()
     task = Task(
-        target=targets[0], regime=regime,
+        target=targets[0],
+        regime=regime,
         further=tuple(Target(name=name, weight=weight) for name in targets[1:]),
-    )  # fmt: skip
+    )
     dag = Dag(nodes=schema.names, edges=readmission.edges())
     return design(schema, task, Budget(epsilon=epsilon), n, dag=dag, synthesis=Synthesis())
 
@@ -114,13 +115,16 @@ def _reached(
             scores[target, kind].append(_auc(rows, test, target, features))
     return [
         Reached(
-            regime=plan.task.regime, target=target, columns=kind,
+            regime=plan.task.regime,
+            target=target,
+            columns=kind,
             plan="both targets" if plan.several else "this target alone",
-            mean=float(np.mean(values)), deviation=float(np.std(values, ddof=seeds > 1)),
+            mean=float(np.mean(values)),
+            deviation=float(np.std(values, ddof=seeds > 1)),
             ceiling=_auc(train, test, target, columns[target, kind]),
         )
         for (target, kind), values in scores.items()
-    ]  # fmt: skip
+    ]
 
 
 def _auc(rows: EncodedTable, test: EncodedTable, target: str, features: tuple[str, ...]) -> float:

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.data.column import Column
-from prism_core.data.schema import Schema
-from prism_core.planning.compare import against_uniform
-from prism_core.planning.curve import error_curve
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
+from prism_core.explain.plan_lines import against_uniform, lines
 from prism_core.planning.design import design
-from prism_core.planning.locks import Lock
-from prism_core.planning.summary import lines
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.planning.search.epsilon_curve import error_curve
+from prism_core.planning.wishes.locks import Lock
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:

@@ -100,10 +100,19 @@ def run(folder: Path, regime: str, *, public: bool) -> tuple[float, float, float
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     subprocess.run(
-        [sys.executable, "-m", "prism_core.cli", "release", str(folder / f"{regime}.toml"),
-         "--out", str(folder / f"run-{regime}"), *known],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "prism_core.cli.main",
+            "release",
+            str(folder / f"{regime}.toml"),
+            "--out",
+            str(folder / f"run-{regime}"),
+            *known,
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -120,13 +129,13 @@ def stages(config: Path) -> dict[str, float]:
         seen[name] = seen.get(name, 0.0) + now - last[0]
         last[0] = now
 
-    from prism_core import config as configs
-    from prism_core.bundle import writer
-    from prism_core.pipeline import release
-    from prism_core.planning.seconds import run_seconds
+    from prism_core.bundle.write import bundle_folder
+    from prism_core.explain.run_time import run_seconds
+    from prism_core.planning.wishes import config as configs
     from prism_core.privacy.noise import SeededNoise
+    from prism_core.runs.inputs import gather, plan_for, ready
     from prism_core.synthesis.engine.cache import compile_kernels
-    from prism_core.workspace import gather, plan_for, ready
+    from prism_core.synthesis.release import release
 
     compile_kernels()
     done("imports")
@@ -147,12 +156,13 @@ def stages(config: Path) -> dict[str, float]:
 
     made = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng, progress=note)
     done(stage[0])
-    writer.write(made, config.parent / f"run-stages-{config.stem}")
+    bundle_folder.write(made, config.parent / f"run-stages-{config.stem}")
     done("writing")
     return seen | {
-        "forecast": run_seconds(plan), "planned cells": plan.forecast.cells,
+        "forecast": run_seconds(plan),
+        "planned cells": plan.forecast.cells,
         "cells": made.plan.forecast.cells,
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

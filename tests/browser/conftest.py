@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import (
+
+from tests.browser.driver import (
     CHROMIUM_ARGS,
     Watch,
     address_shown,

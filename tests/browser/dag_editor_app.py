@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.components.dag_editor import NodeView, dag_editor
-from dashboard.state import Graph
+from dashboard.session.project import EditedGraph
 from prism_core.structure import formats
 from prism_core.structure.dag import Dag
 from prism_core.structure.roles import touching
@@ -95,7 +95,7 @@ def graph_page() -> None:
     case = st.query_params.get("case", "small")
     far = case.startswith("network:")
     names, start, target = network(case.removeprefix("network:")) if far else CASES[case]
-    state.setdefault("graph", Graph(edges=tuple(start)))
+    state.setdefault("graph", EditedGraph(edges=tuple(start)))
     graph = state.graph
     regime = st.segmented_control(
         "Regime", ["parents", "blanket", "predictive"], default="blanket", key="regime"
@@ -141,8 +141,5 @@ def other_page() -> None:
 
 st.set_page_config(layout="wide")
 st.navigation(
-    [
-        st.Page(graph_page, title="Graph", default=True),
-        st.Page(other_page, title="Other"),
-    ]
+    [st.Page(graph_page, title="EditedGraph", default=True), st.Page(other_page, title="Other")]
 ).run()

@@ -4,7 +4,7 @@ import json
 
 import streamlit as st
 
-from dashboard.components.share_bar import Part, share_bar
+from dashboard.components.share_bar import SharePart, share_bar
 
 COLOURS = ("#009E73", "#CC79A7", "#0072B2", "#E69F00")
 PATTERNS = (".", "x", "", "/")
@@ -27,7 +27,7 @@ def bar_page() -> None:
         rev=state.rev,
         label="Shares",
         parts=[
-            Part(label=label, tenths=tenths, least=10, colour=colour, pattern=pattern)
+            SharePart(label=label, tenths=tenths, least=10, colour=colour, pattern=pattern)
             for label, tenths, colour, pattern in zip(
                 labels, state.tenths, COLOURS, PATTERNS, strict=True
             )
@@ -46,8 +46,5 @@ def other_page() -> None:
 
 st.set_page_config(layout="wide")
 st.navigation(
-    [
-        st.Page(bar_page, title="Bar", default=True),
-        st.Page(other_page, title="Other"),
-    ]
+    [st.Page(bar_page, title="Bar", default=True), st.Page(other_page, title="Other")]
 ).run()

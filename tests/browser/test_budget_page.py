@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Watch, idle, opened, wait_until
+
+from tests.browser.driver import Watch, idle, opened, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

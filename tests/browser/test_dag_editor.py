@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from driver import Editor, Watch, opened, wait_until
 from streamlit.testing.v1 import AppTest
 
 from dashboard.components.dag_editor import Edit, NodeView
-from dashboard.components.dag_editor._model import Steps, parse_edit, parse_steps
+from dashboard.components.dag_editor._messages import UndoSteps, parse_edit, parse_steps
+from tests.browser.driver import Editor, Watch, opened, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -553,9 +553,9 @@ def test_steps_count_once_in_each_drawing_of_the_editor() -> None:
     steps = parse_steps({"mount": "a", "total": -3})
     assert steps is not None
     assert steps.since(None) == -3
-    assert steps.since(Steps(mount="a", total=-1)) == -2
+    assert steps.since(UndoSteps(mount="a", total=-1)) == -2
     assert steps.since(steps) == 0
-    assert steps.since(Steps(mount="b", total=-3)) == -3
+    assert steps.since(UndoSteps(mount="b", total=-3)) == -3
 
 
 def test_useless_positions_are_dropped_and_the_edges_kept() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driver import answers, free_port, serving
+from tests.browser.driver import answers, free_port, serving
 
 
 def test_it_asks_nothing_and_serves(tmp_path) -> None:

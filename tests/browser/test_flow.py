@@ -13,14 +13,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Editor, idle, opened, wait_until
 
-from prism_core import cli
-from prism_core.data import schema_io
+from prism_core.cli import main
+from prism_core.cli.verify_command import UNAUTHENTICATED
 from prism_core.data.coverage import rows_outside
-from prism_core.data.tables import read_table
-from prism_core.experiments import adult, samples
-from prism_core.verify_cli import UNAUTHENTICATED
+from prism_core.data.schema import schema_file
+from prism_core.data.tables.raw_table import read_table
+from prism_core.reproduction import adult_table
+from prism_core.samples import catalogue
+from tests.browser.driver import Editor, idle, opened, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +91,7 @@ def download(page: Page, name: str, folder: Path) -> Path:
 
 def covers(schema_path: Path, table: Path) -> None:
     """The synthetic file holds the declared columns, in order, and declared values only."""
-    schema = schema_io.load(schema_path)
+    schema = schema_file.load(schema_path)
     rows = read_table(table)
     assert rows.header == schema.names
     for column in schema.columns:
@@ -100,10 +101,10 @@ def covers(schema_path: Path, table: Path) -> None:
 @pytest.fixture
 def readmission(tmp_path: Path) -> Path:
     folder = tmp_path / "readmission"
-    samples.write("readmission", folder)
+    catalogue.write("readmission", folder)
     # The curator says on the page that every person has one row.
-    undeclared = replace(schema_io.load(folder / "schema.yaml"), one_row_per_person=False)
-    schema_io.save(undeclared, folder / "schema.yaml")
+    undeclared = replace(schema_file.load(folder / "schema.yaml"), one_row_per_person=False)
+    schema_file.save(undeclared, folder / "schema.yaml")
     return folder
 
 
@@ -210,10 +211,10 @@ def take_the_bundle(page: Page, folder: Path) -> None:
     bundle = folder / "bundle"
     with zipfile.ZipFile(download(page, "The bundle (ZIP)", folder)) as archive:
         archive.extractall(bundle)
-    assert cli.main(["verify", str(bundle)]) == UNAUTHENTICATED
+    assert main.main(["verify", str(bundle)]) == UNAUTHENTICATED
     rows = bundle / "synthetic.csv"
     rows.write_bytes(rows.read_bytes() + b"\n")
-    assert cli.main(["verify", str(bundle)]) == 2
+    assert main.main(["verify", str(bundle)]) == 2
     other = page.context.new_page()
     other.goto((bundle / "report.html").as_uri())
     other.get_by_text("readmitted_30d").first.wait_for()
@@ -247,7 +248,7 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
     button(page, "Learn these columns").click()
     page.get_by_text("Learned with epsilon =").wait_for(timeout=RUN)
     page.get_by_text("These columns are in use").wait_for()
-    schema = schema_io.load(download(page, "Download the schema (YAML)", tmp_path))
+    schema = schema_file.load(download(page, "Download the schema (YAML)", tmp_path))
     assert schema.provenance == "dp"
     assert schema["ward"].levels == ("north", "south", "other")
     assert schema.prior is not None
@@ -399,15 +400,15 @@ def test_cancel_close_reopen_and_two_tabs(
 
 
 def test_adult_predictive(page: Page, tmp_path: Path):
-    path = os.environ.get(adult.PATH_VARIABLE)
+    path = os.environ.get(adult_table.PATH_VARIABLE)
     if not path:
-        pytest.skip(f"set {adult.PATH_VARIABLE} to the numeric-encoded Adult file")
+        pytest.skip(f"set {adult_table.PATH_VARIABLE} to the numeric-encoded Adult file")
     folder = tmp_path / "adult"
-    adult.write(path, folder)
+    adult_table.write(path, folder)
     load_own(page, folder / "train.csv", folder / "schema.yaml", public=True)
     one_row_per_person(page)
     button(page, "Continue to Structure").click()
-    choose(page, "target_choice", adult.TARGET)
+    choose(page, "target_choice", adult_table.TARGET)
     pick(page, "Predictive")
     page.get_by_text("S is all 11 columns").wait_for()
     number = page.get_by_label("Number of features k")

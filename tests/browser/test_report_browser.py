@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import Watch, chromium_path
 
-from prism_core.bundle import report as report_room
 from prism_core.bundle.certificate import REHEARSAL, Facts, stages_of
-from prism_core.bundle.report import report
-from prism_core.bundle.report_pdf import pdf
-from prism_core.data.column import Column
-from prism_core.data.schema import Schema
-from prism_core.pipeline import design
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.bundle.report import report_html as report_room
+from prism_core.bundle.report.report_copy import report_pdf
+from prism_core.bundle.report.report_html import report
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.structure.dag import Dag
+from tests.browser.driver import Watch, chromium_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -36,14 +36,23 @@ def html() -> str:
     schema = Schema(columns=columns, one_row_per_person=True)
     dag = Dag(nodes=NAMES, edges=(NAMES,))
     plan = design(
-        schema, Task(target=NAMES[1]), Budget(), 500, dag=dag,
+        schema,
+        Task(target=NAMES[1]),
+        Budget(),
+        500,
+        dag=dag,
         synthesis=Synthesis(model="naive_bayes"),
-    )  # fmt: skip
+    )
     stages = stages_of(plan)
     facts = Facts(
-        plan_sha256="a" * 64, planned_sha256="b" * 64, stamp=REHEARSAL, charge=None, entry="",
-        seed=1, versions={"prism-dashboard": "1.0"},
-    )  # fmt: skip
+        plan_sha256="a" * 64,
+        planned_sha256="b" * 64,
+        stamp=REHEARSAL,
+        charge=None,
+        entry="",
+        seed=1,
+        versions={"prism-dashboard": "1.0"},
+    )
     return report(stages, facts)
 
 
@@ -79,7 +88,7 @@ def test_it_opens_from_a_file_and_asks_for_nothing(html, chromium: Browser, tmp_
 def test_it_prints(html):
     if chromium_path() is None:
         pytest.skip("no chromium on this machine; install Debian's chromium or set CHROMIUM")
-    paper = pdf(html)
+    paper = report_pdf(html)
     assert paper.startswith(b"%PDF-")
     assert paper.count(b"/Type /Page\n") >= 5
 
@@ -96,10 +105,11 @@ def test_no_page_ends_with_a_heading_and_no_row_stands_alone(tmp_path: Path):
         "<th>of</th></tr></thead><tbody>"
         + "".join(f"<tr><th>row-{i}-of-{rows}</th><td>a<br>cut-{i}</td></tr>" for i in range(rows))
         + "</tbody></table><p>above-1<br>above-2<br>above-3<br>above-4</p></section>"
-        for kind, rows in tables.items() for high in range(150, 245, 6)
-    ]  # fmt: skip
+        for kind, rows in tables.items()
+        for high in range(150, 245, 6)
+    ]
     source = tmp_path / "report.pdf"
-    source.write_bytes(pdf(f"<!doctype html><style>{css}</style>{''.join(parts)}"))
+    source.write_bytes(report_pdf(f"<!doctype html><style>{css}</style>{''.join(parts)}"))
     text = subprocess.run(
         ["pdftotext", "-layout", str(source), "-"], capture_output=True, text=True, check=True
     ).stdout

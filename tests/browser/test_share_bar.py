@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from driver import Watch, opened, wait_until
 from streamlit.testing.v1 import AppTest
 
-from dashboard.components.share_bar import WHOLE, Part
-from dashboard.components.share_bar._model import parse_shares
+from dashboard.components.share_bar import WHOLE, SharePart
+from dashboard.components.share_bar._bar import parse_shares
+from tests.browser.driver import Watch, opened, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,8 +124,9 @@ def test_keys_move_a_handle_and_say_what_comes_of_it(open_bar) -> None:
     said = {name: handle.get_attribute(f"aria-{name}") for name in ("valuetext", "valuenow")}
     assert said == {"valuetext": "Task 1 %, Background 84 %", "valuenow": "16"}
     assert (handle.get_attribute("aria-valuemin"), handle.get_attribute("aria-valuemax")) == (
-        "16", "99",
-    )  # fmt: skip
+        "16",
+        "99",
+    )
     bar.page.keyboard.press("Shift+Tab")
     bar.page.keyboard.press("ArrowRight")  # the handle before: takes from the task, at its least
     bar.page.wait_for_timeout(300)
@@ -173,9 +174,10 @@ def test_parts_differ_in_grey(open_bar) -> None:
 # ---- without a browser ---------------------------------------------------------------------------
 
 
-def parts(*tenths: int, least: int = 10) -> list[Part]:
+def parts(*tenths: int, least: int = 10) -> list[SharePart]:
     return [
-        Part(label=str(i), tenths=t, least=least, colour="#000000") for i, t in enumerate(tenths)
+        SharePart(label=str(i), tenths=t, least=least, colour="#000000")
+        for i, t in enumerate(tenths)
     ]
 
 
@@ -228,7 +230,7 @@ def test_shares_of_this_revision_are_taken() -> None:
 )
 def test_a_part_that_cannot_be_drawn_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        Part(**{"label": "a", "tenths": 500, "least": 10, "colour": "#0072B2"} | change)
+        SharePart(**{"label": "a", "tenths": 500, "least": 10, "colour": "#0072B2"} | change)
 
 
 def test_shares_that_are_no_whole_are_refused() -> None:

@@ -14,13 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from driver import PATIENCE, Watch, address_shown, answers, free_port, opened, serving, wait_until
 
-from prism_core.experiments import samples
-from prism_core.privacy.accountants import Spent
-from prism_core.privacy.conversions import epsilon_to_rho
+from prism_core.privacy.accountants.accountant import Spent
+from prism_core.privacy.accountants.conversions import epsilon_to_rho
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.ledger import Ledger
+from prism_core.samples import catalogue
+from tests.browser.driver import (
+    PATIENCE,
+    Watch,
+    address_shown,
+    answers,
+    free_port,
+    opened,
+    serving,
+    wait_until,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,9 +54,14 @@ def charged(workspace: Path) -> Ledger:
     ledger.register(ASSET, epsilon=1.73, delta=1e-5)
     spent = Spent(epsilon=1.0, delta=1e-5, rho=epsilon_to_rho(1.0, 1e-5))
     number = ledger.charge(
-        ASSET, step="release", spent=spent, events=(GaussianEvent(label="age × y", sigma=40.0),),
-        plan="h" * 64, accountant="zcdp", why=WHY,
-    )  # fmt: skip
+        ASSET,
+        step="release",
+        spent=spent,
+        events=(GaussianEvent(label="age × y", sigma=40.0),),
+        plan="h" * 64,
+        accountant="zcdp",
+        why=WHY,
+    )
     ledger.mark(number, "done")
     return ledger
 
@@ -93,7 +107,7 @@ def go(page: Page, title: str) -> str:
 
 def load_private(page: Page, folder: Path) -> None:
     """A table of one's own; only a session with the key has a place for it."""
-    samples.write("scm_spurious", folder)
+    catalogue.write("scm_spurious", folder)
     page.get_by_role("tab", name="Your own file").click()
     page.locator(".st-key-upload_table input[type=file]").set_input_files(folder / "train.csv")
     button(page, "Load this file").click()
@@ -310,9 +324,10 @@ def test_the_browser_is_opened_with_a_file_and_the_key_is_on_no_command_line(
     )
     (tmp_path / "browser").chmod(0o755)
     environment = {
-        "HOME": str(home), "PRISM_WORKSPACE": str(tmp_path / "w"),
+        "HOME": str(home),
+        "PRISM_WORKSPACE": str(tmp_path / "w"),
         "BROWSER": str(tmp_path / "browser"),
-    }  # fmt: skip
+    }
     terminal = tmp_path / "terminal"
     command = ["-m", "dashboard.launch", "--port", str(port)]
     with serving(command, port, environment, terminal):
@@ -345,8 +360,16 @@ def test_streamlit_run_shows_a_key_and_listens_to_this_machine_only(
 ):
     """Started without the launcher."""
     port, terminal = free_port(), tmp_path / "terminal"
-    command = ["-m", "streamlit", "run", "dashboard/app.py", "--server.port", str(port),
-               "--server.headless", "true"]  # fmt: skip
+    command = [
+        "-m",
+        "streamlit",
+        "run",
+        "dashboard/app.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
     with serving(command, port, {"PRISM_WORKSPACE": str(tmp_path / "w")}, terminal) as address:
         context = opened(chromium)
         page = context.new_page()

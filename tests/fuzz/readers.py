@@ -17,46 +17,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from unit import bundles
 
-from fuzz.steps import MOST
-from prism_core import config, protocol_cli, report_cli, scenario_book, scenario_io
-from prism_core.bundle import (
-    approved,
-    layout,
-    manifest,
-    noisy,
-    reader,
-    rows_check,
-    signing,
-    verify,
-    writer,
-)
-from prism_core.data import address, code_groups, copies, level_line, schema_io
+from prism_core.bundle import bundle_files, manifest, measurements_file, reader, signing
+from prism_core.bundle.protocol import approval_file
+from prism_core.bundle.verify import counts_check, verification
+from prism_core.bundle.write import bundle_folder
+from prism_core.cli import protocol_command, report_command
+from prism_core.comparators import comparator_run as run_comparator
+from prism_core.comparators import design_comparator
+from prism_core.comparators import folder as compared
 from prism_core.data.encoding import encode
-from prism_core.data.tables import RawTable, read_table
+from prism_core.data.engines import parquet_copies
+from prism_core.data.schema import code_groups, column_form, schema_file
+from prism_core.data.tables import address
+from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.errors import PrismError
-from prism_core.evaluation import holdout_state
-from prism_core.experiments.comparators import design_comparator
-from prism_core.experiments.comparators import folder as compared
-from prism_core.experiments.comparators import run as run_comparator
-from prism_core.experiments.reproduce.book import Book
-from prism_core.experiments.reproduce.stored import packaged
-from prism_core.learning import outline_io
-from prism_core.privacy.ledger import Ledger, fingerprint, head, rules
+from prism_core.evaluation.inside_epsilon import holdout_state
+from prism_core.learning.domain import outline_io
+from prism_core.planning.wishes import config, scenario_files
+from prism_core.privacy.ledger import Ledger, chain_head, fingerprint, rules
 from prism_core.privacy.ledger.store import COLUMNS
-from prism_core.rehearsal import stand_in
-from prism_core.rehearsal.design import Rehearsal
-from prism_core.rehearsal.points import Kept, Point
-from prism_core.rehearsal.summary import Estimate
-from prism_core.runs import paid
+from prism_core.rehearsal import stand_in_rows
+from prism_core.rehearsal.estimates import Estimate
+from prism_core.rehearsal.points import PointStore, RehearsalPoint
+from prism_core.rehearsal.variants import Rehearsal
+from prism_core.reproduction.results import Results, packaged
+from prism_core.runs import recovery_file
 from prism_core.structure import formats
+from tests.fuzz.steps import MOST
+from tests.support import bundles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.mutants import Syntax
-    from fuzz.shop import Shop
+    from tests.fuzz.mutants import Syntax
+    from tests.fuzz.shop import Shop
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,27 +140,27 @@ def _file(place: Path, read: Callable[[Path], object]) -> Callable[[bytes], obje
 
 @_entry("schema", "yaml")
 def _schema(shop: Shop) -> Case:
-    seeds = [schema_io.dumps(shop.schema), schema_io.dumps(shop.grouped)]
+    seeds = [schema_file.dumps(shop.schema), schema_file.dumps(shop.grouped)]
     return Case(
         seeds=tuple(map(str.encode, seeds)),
-        read=_file(shop.folder("schema") / "schema.yaml", schema_io.load),
+        read=_file(shop.folder("schema") / "schema.yaml", schema_file.load),
     )
 
 
 @_entry("schema as a text", "json")
 def _schema_text(shop: Shop) -> Case:
-    document = json.dumps(schema_io.to_dict(shop.grouped)).encode()
-    return Case(seeds=(document,), read=lambda content: schema_io.loads(_text(content)))
+    document = json.dumps(schema_file.to_dict(shop.grouped)).encode()
+    return Case(seeds=(document,), read=lambda content: schema_file.loads(_text(content)))
 
 
 @_entry("levels on a line", "text")
 def _levels(shop: Shop) -> Case:
-    line = level_line.write(("north", "a|b", "01", "1", 1, 0.5, True, ' "x" '))
+    line = column_form.write_levels(("north", "a|b", "01", "1", 1, 0.5, True, ' "x" '))
 
     def read(content: bytes) -> None:
         _every(
-            lambda: level_line.read(_text(content), "ward"),
-            lambda: level_line.read_one(_text(content), "ward", "fill"),
+            lambda: column_form.read_levels(_text(content), "ward"),
+            lambda: column_form.read_level(_text(content), "ward", "fill"),
         )
 
     return Case(seeds=(line.encode(), b'"a|b"'), read=read)
@@ -184,7 +179,7 @@ def _outline(shop: Shop) -> Case:
     written = outline_io.dumps_outline(outline_io.loads_outline(text))
 
     def read(path: Path) -> object:
-        outline_io.has_requests(schema_io.read_text(path)[0])
+        outline_io.has_requests(schema_file.read_text(path)[0])
         return outline_io.load_outline(path)
 
     return Case(seeds=(text.encode(), written.encode()), read=_file(place, read))
@@ -211,7 +206,7 @@ def _codes_file(shop: Shop) -> Case:
     (place / "schema.yaml").write_text(f"columns:\n{entries}one_row_per_person: true\n")
     return Case(
         seeds=(b"I21,heart,2\nI50,heart,1\nJ44,lung,1\n",),
-        read=_file(place / "map.csv", lambda path: schema_io.load(path.parent / "schema.yaml")),
+        read=_file(place / "map.csv", lambda path: schema_file.load(path.parent / "schema.yaml")),
     )
 
 
@@ -283,29 +278,32 @@ def _scenarios(shop: Shop) -> Case:
     base = shop.scenarios[0]
 
     def read(path: Path) -> object:
-        scenario_io.load(path, base=base)
-        return scenario_io.load(path)
+        scenario_files.load(path, base=base)
+        return scenario_files.load(path)
 
-    seed = scenario_io.dumps(shop.scenarios).encode()
+    seed = scenario_files.dumps(shop.scenarios).encode()
     return Case(seeds=(seed,), read=_file(shop.folder("scenarios") / "what-if.toml", read))
 
 
 @_entry("scenarios of a workspace", "json")
 def _book(shop: Shop) -> Case:
     place = shop.folder("book")
-    book = scenario_book.Book(place)
+    book = scenario_files.ScenarioBook(place)
     for one in shop.scenarios:
         book.save("project", one)
-    (path,) = (place / scenario_book.FOLDER).iterdir()
+    (path,) = (place / scenario_files.FOLDER).iterdir()
     return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: book.load("project")))
 
 
 @_entry("address of a table", "text")
 def _address(shop: Shop) -> Case:
     texts = (
-        "train.csv", "folder/*.parquet", "postgresql://me@host:5432/base?table=ward.stays",
-        "bigquery://project/set?table=stays", "duckdb:///base.duckdb?table=stays",
-    )  # fmt: skip
+        "train.csv",
+        "folder/*.parquet",
+        "postgresql://me@host:5432/base?table=ward.stays",
+        "bigquery://project/set?table=stays",
+        "duckdb:///base.duckdb?table=stays",
+    )
     return Case(
         seeds=tuple(map(str.encode, texts)),
         read=lambda content: address.parse(_text(content), Path("/data")),
@@ -349,14 +347,14 @@ def _large_parquet(shop: Shop) -> Case:
     place = shop.folder("copies")
 
     def read(path: Path) -> None:
-        copies.readable_parquet(path, place / "copy.parquet")
+        parquet_copies.readable_parquet(path, place / "copy.parquet")
 
     return Case(seeds=(shop.parquet,), read=_file(place / "t.parquet", read), fixed=4)
 
 
 def _in_place(content: str) -> Callable[[Shop], Case]:
     def make(shop: Shop) -> Case:
-        from prism_core.data.big import open_table
+        from prism_core.data.engines.out_of_core import open_table
 
         place = shop.folder(f"in-place-{content}")
         seed = shop.table if content == "csv" else shop.parquet
@@ -401,17 +399,28 @@ def _replayed(folder: Path) -> None:
 
 
 _ACTS: tuple[Callable[[Path], object], ...] = (
-    _replayed, reader.read_said, lambda folder: writer.read_plan(writer.read(folder)),
-    lambda folder: manifest.check(folder, signed=True),
-    lambda folder: noisy.read(folder, schema_io.load(folder / layout.SCHEMA)),
-)  # fmt: skip
+    _replayed,
+    reader.read_said,
+    lambda folder: bundle_folder.read_plan(bundle_folder.read(folder)),
+    lambda folder: manifest.check_manifest(folder, signed=True),
+    lambda folder: measurements_file.read_measurements(
+        folder, schema_file.load(folder / bundle_files.SCHEMA)
+    ),
+)
 
 _OF_BUNDLE: dict[str, Syntax] = {
-    layout.PLAN: "json", layout.CERTIFICATE: "json", layout.MEASUREMENTS: "json",
-    layout.SCENARIOS: "json", layout.GRAPH: "json", layout.MANIFEST: "json", layout.RUN: "toml",
-    layout.SCHEMA: "yaml", layout.PUBLIC_KEY: "bytes", layout.SIGNATURE: "bytes",
-    layout.LOCAL: "json",
-}  # fmt: skip
+    bundle_files.PLAN: "json",
+    bundle_files.CERTIFICATE: "json",
+    bundle_files.MEASUREMENTS: "json",
+    bundle_files.SCENARIOS: "json",
+    bundle_files.GRAPH: "json",
+    bundle_files.MANIFEST: "json",
+    bundle_files.RUN: "toml",
+    bundle_files.SCHEMA: "yaml",
+    bundle_files.PUBLIC_KEY: "bytes",
+    bundle_files.SIGNATURE: "bytes",
+    bundle_files.LOCAL: "json",
+}
 for _name, _kind in _OF_BUNDLE.items():
     _entry(f"bundle: {_name}", _kind, 0.1)(_bundle(_name))
 
@@ -420,14 +429,14 @@ for _name, _kind in _OF_BUNDLE.items():
 def _verified(shop: Shop) -> Case:
     """All of a certificate's check, with a certificate, a plan or counts that are not ours."""
     folder = shop.bundle_copy("verify")
-    parts = [layout.CERTIFICATE, layout.PLAN, layout.MEASUREMENTS]
+    parts = [bundle_files.CERTIFICATE, bundle_files.PLAN, bundle_files.MEASUREMENTS]
     seeds = {name: (folder / name).read_bytes() for name in parts}
 
     def read(content: bytes) -> None:
         known = next((name for name in parts if content[:20] == seeds[name][:20]), parts[0])
         for name, seed in seeds.items():
             (folder / name).write_bytes(content if name == known else seed)
-        assert verify.verify(folder, workspace=shop.workspace).to_dict()
+        assert verification.verify(folder, workspace=shop.workspace).to_dict()
 
     return Case(seeds=tuple(seeds.values()), read=read)
 
@@ -438,9 +447,9 @@ def _synthetic(shop: Shop) -> Case:
     final = reader.read_bundle(folder).stages().final
 
     def read(path: Path) -> object:
-        return rows_check.rows_findings(path.parent, final)
+        return counts_check.rows_findings(path.parent, final)
 
-    place = folder / layout.SYNTHETIC
+    place = folder / bundle_files.SYNTHETIC
     return Case(seeds=(place.read_bytes(),), read=_file(place, read))
 
 
@@ -451,7 +460,7 @@ def _synthetic(shop: Shop) -> Case:
 def _protocol(shop: Shop) -> Case:
     return Case(
         seeds=(shop.protocol.encode(),),
-        read=lambda content: approved.approve(
+        read=lambda content: approval_file.approve(
             _text(content), by="A. B.", role="chair", date="2025-01-31"
         ),
     )
@@ -460,7 +469,7 @@ def _protocol(shop: Shop) -> Case:
 @_entry("approval", "json")
 def _approval(shop: Shop) -> Case:
     def read(path: Path) -> None:
-        found = approved.load(path)
+        found = approval_file.load(path)
         assert found.changes(shop.plan) == () or not found.covers(shop.plan)
         found.check(shop.plan, "ward 7")
 
@@ -474,26 +483,29 @@ def _estimates(shop: Shop) -> Case:
     one = Estimate(variant="a", epsilon=1.0, shift="none", mean=0.7, half=0.1, ceiling=0.8, runs=3)
     return Case(
         seeds=(json.dumps({"estimates": [one.to_dict(), one.to_dict()]}).encode(),),
-        read=_file(shop.folder("estimates") / "e.json", protocol_cli.rehearsal_from),
+        read=_file(shop.folder("estimates") / "e.json", protocol_command.rehearsal_from),
     )
 
 
 @_entry("documents beside a report", "json", 0.3)
 def _documents(shop: Shop) -> Case:
-    from prism_core.bundle import report_extras
+    from prism_core.bundle.report import report_extras
 
     row = {"name": "auc", "subject": "", "value": 0.7, "outside_epsilon": True, "note": ""}
     seen = report_extras.outside([]) | {"metrics": [row]}
     bought = {
-        "private_evaluation": report_extras.PRIVATE, "charge": 1,
-        "notice": report_extras.INSIDE_EPSILON, "guarantee": {"epsilon": 1.0, "delta": 1e-6},
+        "private_evaluation": report_extras.PRIVATE,
+        "charge": 1,
+        "notice": report_extras.INSIDE_EPSILON,
+        "guarantee": {"epsilon": 1.0, "delta": 1e-6},
         "plan": {"release_plan_sha256": shop.plan.hash},
-        "numbers": [{"name": "auc", "value": 0.7, "outside_epsilon": False,
-                     "noise_interval_95": [0.6, 0.8]}],
-    }  # fmt: skip
+        "numbers": [
+            {"name": "auc", "value": 0.7, "outside_epsilon": False, "noise_interval_95": [0.6, 0.8]}
+        ],
+    }
 
     def read(path: Path) -> None:
-        document = report_cli._document(path, "evaluation")
+        document = report_command._document(path, "evaluation")
         if isinstance(document, dict) and "private_evaluation" in document:
             report_extras.Extras(private=(document,)).check_release(shop.plan.hash)
         else:
@@ -517,9 +529,22 @@ def _rehearsal(shop: Shop) -> Case:
 
 @_entry("points of a rehearsal", "json")
 def _points(shop: Shop) -> Case:
-    kept = Kept(shop.folder("points"))
-    kept.add("key", [Point(variant="a", epsilon=1.0, seed=1, shift="none", metric="auc",
-                           score=0.6, ceiling=0.7, seconds=1.0)])  # fmt: skip
+    kept = PointStore(shop.folder("points"))
+    kept.add(
+        "key",
+        [
+            RehearsalPoint(
+                variant="a",
+                epsilon=1.0,
+                seed=1,
+                shift="none",
+                metric="auc",
+                score=0.6,
+                ceiling=0.7,
+                seconds=1.0,
+            )
+        ],
+    )
     path = kept.folder / "key.jsonl"
     return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: kept.read("key", "b")))
 
@@ -527,19 +552,21 @@ def _points(shop: Shop) -> Case:
 @_entry("stand-in: document", "json", 0.5)
 def _stand_in(shop: Shop) -> Case:
     place = shop.folder("stand-in")
-    stand_in.save(
-        stand_in.from_graph(shop.schema, "readmitted", 60, shop.learned_dag, holdout=20), place
+    stand_in_rows.save(
+        stand_in_rows.from_graph(shop.schema, "readmitted", 60, shop.learned_dag, holdout=20), place
     )
-    path = place / stand_in._DOCUMENT
-    return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: stand_in.load(place)))
+    path = place / stand_in_rows._DOCUMENT
+    return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: stand_in_rows.load(place)))
 
 
 @_entry("stand-in: codes", "bytes", 0.5)
 def _stand_in_codes(shop: Shop) -> Case:
     place = shop.folder("stand-in-codes")
-    stand_in.save(stand_in.from_graph(shop.schema, "readmitted", 60, None, holdout=20), place)
-    path = place / stand_in._CODES
-    return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: stand_in.load(place)))
+    stand_in_rows.save(
+        stand_in_rows.from_graph(shop.schema, "readmitted", 60, None, holdout=20), place
+    )
+    path = place / stand_in_rows._CODES
+    return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: stand_in_rows.load(place)))
 
 
 def _compared(name: str) -> Callable[[Shop], Case]:
@@ -551,7 +578,7 @@ def _compared(name: str) -> Callable[[Shop], Case]:
         plan = design_comparator("independent", shop.schema, shop.encoded.n, 1.0, 1e-6)
         made = run_comparator(plan, shop.encoded, ledger=None, noise=SeededNoise(rng), rng=rng)
         compared.write(made, place)
-        from prism_core.workspace import candidate
+        from prism_core.runs.inputs import candidate
 
         return Case(
             seeds=((place / name).read_bytes(),),
@@ -567,27 +594,37 @@ _entry("comparator: schema.yaml", "yaml", 0.03)(_compared(compared.SCHEMA))
 
 @_entry("output of another package", "text", 0.5)
 def _output(shop: Shop) -> Case:
-    from prism_core.experiments.comparators.external import external, process
+    from prism_core.comparators.external import external, interpreter
 
     place = shop.folder("output") / "synthetic.csv"
     return Case(
         seeds=(b"0,1,2\n1,0,0\n",),
-        read=_file(place, lambda path: process._read(path, external("privbayes"), 2, (2, 2, 3))),
+        read=_file(
+            place, lambda path: interpreter._read(path, external("privbayes"), 2, (2, 2, 3))
+        ),
     )
 
 
 @_entry("outcome of a benchmark", "json", 0.5)
 def _outcome(shop: Shop) -> Case:
-    from prism_core.experiments.reproduce.outcomes import Outcome, Scored
+    from prism_core.reproduction.outcomes import RunOutcome, Scored
 
     score = Scored(auc=0.7, accuracy=0.6, ceiling=0.8, ceiling_all=0.9)
-    made = Outcome(
-        benchmark="adult", method="mst", setting="ours", epsilon=1.0, rows=100, seed=1,
-        onehot=score, standardised=score, l1=0.1, seconds=2.0,
-    )  # fmt: skip
+    made = RunOutcome(
+        benchmark="adult",
+        method="mst",
+        setting="ours",
+        epsilon=1.0,
+        rows=100,
+        seed=1,
+        onehot=score,
+        standardised=score,
+        l1=0.1,
+        seconds=2.0,
+    )
     return Case(
         seeds=(json.dumps(made.to_dict()).encode(),),
-        read=lambda content: Outcome.from_dict(_values(content)),
+        read=lambda content: RunOutcome.from_dict(_values(content)),
     )
 
 
@@ -597,7 +634,7 @@ def _results(shop: Shop) -> Case:
     text = json.loads(book.to_text())
     few = text | {"rows": text["rows"][:4]}
     return Case(
-        seeds=(json.dumps(few).encode(),), read=lambda content: Book.from_text(_text(content))
+        seeds=(json.dumps(few).encode(),), read=lambda content: Results.from_text(_text(content))
     )
 
 
@@ -608,11 +645,16 @@ def _look_at(folder: Path) -> None:
     """All that reads a ledger; what refuses does so with an error of ours."""
     ledger = Ledger(folder)
     _every(
-        ledger.assets, ledger.charges, lambda: ledger.balance("ward 7"), ledger.verify,
-        ledger.export, lambda: ledger.get(1), lambda: ledger.entry(1),
+        ledger.assets,
+        ledger.charges,
+        lambda: ledger.balance("ward 7"),
+        ledger.verify,
+        ledger.export,
+        lambda: ledger.get(1),
+        lambda: ledger.entry(1),
         lambda: ledger.lacking("ward 7", ()),
         lambda: ledger.register("ward 7", epsilon=9.0, delta=1e-6),
-    )  # fmt: skip
+    )
 
 
 @_entry("ledger: file", "bytes", 0.2)
@@ -640,8 +682,11 @@ def _ledger_rows(shop: Shop) -> Case:
         with closing(sqlite3.connect(place / "ledger.sqlite", isolation_level=None)) as db:
             db.execute("PRAGMA synchronous=OFF")
             db.execute("BEGIN")
-            for table, names in {**COLUMNS, "meta": ("version",),
-                                 "chain": ("id", "kind", "row", "digest")}.items():  # fmt: skip
+            for table, names in {
+                **COLUMNS,
+                "meta": ("version",),
+                "chain": ("id", "kind", "row", "digest"),
+            }.items():
                 db.execute(f"CREATE TABLE {table} ({', '.join(names)})")
                 marks = ", ".join("?" * len(names))
                 rows = document.get(table) if isinstance(document, dict) else None
@@ -667,8 +712,11 @@ def _cell(value: object) -> object:
 def _head(shop: Shop) -> Case:
     assert shop.ledger
     place = shop.folder("head")
-    seed = (shop.workspace / head.FILE).read_bytes()
-    return Case(seeds=(seed,), read=_file(place / head.FILE, lambda path: head.noted(path.parent)))
+    seed = (shop.workspace / chain_head.FILE).read_bytes()
+    return Case(
+        seeds=(seed,),
+        read=_file(place / chain_head.FILE, lambda path: chain_head.noted(path.parent)),
+    )
 
 
 @_entry("settings of a workspace", "toml")
@@ -687,7 +735,7 @@ def _keys(shop: Shop) -> Case:
 
     def read(path: Path) -> None:
         signing.public_pem(path.parent)
-        signing.check(path.parent)
+        signing.check_signing(path.parent)
 
     seed = (shop.workspace / signing.KEY).read_bytes()
     return Case(seeds=(seed,), read=_file(place / signing.KEY, read))
@@ -714,19 +762,21 @@ def _paid(shop: Shop) -> Case:
     assert shop.ledger
     place = shop.root / "paid"
     shutil.copytree(shop.workspace, place)
-    (place / paid.FOLDER).mkdir(exist_ok=True)
-    room = paid.Room(place / paid.FOLDER / "draft", Ledger(place))
+    (place / recovery_file.FOLDER).mkdir(exist_ok=True)
+    room = recovery_file.ReservedSpace(place / recovery_file.FOLDER / "draft", Ledger(place))
     room.draft.touch()
-    room.keep("domain", 1, {"schema.yaml": schema_io.dumps(shop.schema)})
-    path = place / paid.FOLDER / "charge-1.zip"
-    return Case(seeds=(path.read_bytes(),), read=_file(path, lambda _: paid.contents(place, 1)))
+    room.keep("domain", 1, {"schema.yaml": schema_file.dumps(shop.schema)})
+    path = place / recovery_file.FOLDER / "charge-1.zip"
+    return Case(
+        seeds=(path.read_bytes(),), read=_file(path, lambda _: recovery_file.contents(place, 1))
+    )
 
 
 @_entry("session of a reusable holdout", "json")
 def _session(shop: Shop) -> Case:
-    from prism_core.evaluation.holdout import ask_holdout, open_holdout
-    from prism_core.evaluation.holdout_plan import design_holdout
-    from prism_core.evaluation.holdout_question import question
+    from prism_core.evaluation.inside_epsilon.holdout import ask_holdout, open_holdout
+    from prism_core.evaluation.inside_epsilon.holdout_plan import design_holdout
+    from prism_core.evaluation.inside_epsilon.holdout_question import question
 
     place = shop.folder("session")
     plan = design_holdout(shop.schema, "readmitted", shop.encoded.n, 1.0, 1e-6)

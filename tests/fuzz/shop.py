@@ -12,27 +12,29 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from support.tables import CANARY, small_frame, small_schema
-from unit import bundles
 
-from prism_core.bundle import approved, manifest, writer
-from prism_core.bundle.protocol import Protocol
-from prism_core.data.code_groups import CodeGroups
-from prism_core.data.column import Column
+from prism_core.bundle import manifest
+from prism_core.bundle.protocol import approval_file
+from prism_core.bundle.protocol.protocol import Protocol
+from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import encode
-from prism_core.data.looks import Changed, Look
-from prism_core.data.tables import RawTable
-from prism_core.pipeline import design
-from prism_core.planning.scenario import Scenario
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.data.schema.code_groups import CodeGroups
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.looks import Changed, Look
+from prism_core.data.tables.raw_table import RawTable
+from prism_core.planning.design import design
+from prism_core.planning.wishes.scenario import Scenario
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
+from tests.support import bundles
+from tests.support.tables import CANARY, small_frame, small_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
 
-    from prism_core.data.schema import Schema
+    from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Plan
     from prism_core.structure.dag import Dag
 
@@ -60,17 +62,19 @@ class Shop:
     @cached_property
     def grouped(self) -> Schema:
         """With a map of codes, a record of looks, and bounds that were paid for."""
-        codes = CodeGroups(groups=("heart", "lung"), codes=(("I21", "I50"), ("J44",)),
-                           weights=((2.0, 1.0), (1.0,)))  # fmt: skip
+        codes = CodeGroups(
+            groups=("heart", "lung"), codes=(("I21", "I50"), ("J44",)), weights=((2.0, 1.0), (1.0,))
+        )
         learned = bundles.learned(self.schema)
         looks = (
             Look(did="previewed rows", file="train.csv", when="2025-01-01 10:00"),
             Changed(columns=("age",), declared_from="the codebook", when="2025-01-01 10:01"),
         )
         return replace(
-            learned, looks=looks,
+            learned,
+            looks=looks,
             columns=(*learned.columns, Column(name="code", kind="categorical", groups=codes)),
-        )  # fmt: skip
+        )
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -82,8 +86,11 @@ class Shop:
 
     @cached_property
     def dag(self) -> Dag:
-        return replace(bundles.DAG, nodes=(*bundles.DAG.nodes, "hidden_cause"),
-                       unmeasured=frozenset({"hidden_cause"}))  # fmt: skip
+        return replace(
+            bundles.DAG,
+            nodes=(*bundles.DAG.nodes, "hidden_cause"),
+            unmeasured=frozenset({"hidden_cause"}),
+        )
 
     @cached_property
     def learned_dag(self) -> Dag:
@@ -97,26 +104,43 @@ class Shop:
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
         return (
-            Scenario(name="causal", task=Task(target="readmitted", weights={"age": 2.0}),
-                     budget=Budget(epsilon=0.5), synthesis=Synthesis(rows=50)),
-            Scenario(name="other", task=bundles.TASKS["predictive"], budget=Budget(),
-                     synthesis=Synthesis()),
-        )  # fmt: skip
+            Scenario(
+                name="causal",
+                task=Task(target="readmitted", weights={"age": 2.0}),
+                budget=Budget(epsilon=0.5),
+                synthesis=Synthesis(rows=50),
+            ),
+            Scenario(
+                name="other",
+                task=bundles.TASKS["predictive"],
+                budget=Budget(),
+                synthesis=Synthesis(),
+            ),
+        )
 
     @cached_property
     def bundle(self) -> Path:
         """The folder of a charged, signed release."""
         made = bundles.charged(
-            self.schema, small_frame(), self.workspace, bundles.TASKS["causal"],
-            Synthesis(rows=40),
-        )  # fmt: skip
-        considered = [(one, design(self.schema, one.task, one.budget, 300, dag=bundles.DAG,
-                                   synthesis=one.synthesis)) for one in self.scenarios]  # fmt: skip
-        out = writer.write(
-            made, self.root / "bundle", scenarios=considered, local={"train": "train.csv"},
+            self.schema, small_frame(), self.workspace, bundles.TASKS["causal"], Synthesis(rows=40)
+        )
+        considered = [
+            (
+                one,
+                design(
+                    self.schema, one.task, one.budget, 300, dag=bundles.DAG, synthesis=one.synthesis
+                ),
+            )
+            for one in self.scenarios
+        ]
+        out = bundle_folder.write(
+            made,
+            self.root / "bundle",
+            scenarios=considered,
+            local={"train": "train.csv"},
             workspace=self.workspace,
-        )  # fmt: skip
-        manifest.check(out, signed=True)
+        )
+        manifest.check_manifest(out, signed=True)
         return out
 
     def bundle_copy(self, name: str) -> Path:
@@ -157,7 +181,9 @@ class Shop:
 
     @cached_property
     def approval(self) -> str:
-        return approved.approve(self.protocol, by="A. B.", role="chair", date="2025-01-31").dumps()
+        return approval_file.approve(
+            self.protocol, by="A. B.", role="chair", date="2025-01-31"
+        ).dumps()
 
     @cached_property
     def table(self) -> bytes:

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from support.tables import CANARY
 
-from fuzz.mutants import mutants
-from fuzz.readers import READERS
-from fuzz.shop import Shop
-from fuzz.steps import bounded, watched
 from prism_core.errors import PrismError
+from tests.fuzz.mutants import mutants
+from tests.fuzz.readers import READERS
+from tests.fuzz.shop import Shop
+from tests.fuzz.steps import bounded, watched
+from tests.support.tables import CANARY
 
 pytestmark = pytest.mark.privacy
 
@@ -71,23 +71,23 @@ READING = re.compile(
 """What functions are called that make values of a file, a text or plain values."""
 
 ELSEWHERE = {
-    "data/engines.py:_open_duckdb_file": "a database's own file: DuckDB reads it",
-    "data/servers.py:open_server": "a server",
-    "data/stored.py:from_dict": "where this process has put its own codes",
-    "data/stored.py:_read": "where this process has put its own codes",
-    "evaluation/holdout.py:open_holdout": "opens a session, of no file",
-    "evaluation/holdout_state.py:open": "a property",
-    "evaluation/prediction.py:learned_from": "a sentence",
-    "experiments/adult.py:load": "a table, by `read_table`",
-    "experiments/reproduce/book.py:load": "a path: `Book.from_text` is here",
-    "experiments/reproduce/networks.py:load": "what pgmpy ships",
-    "experiments/reproduce/networks.py:read": "what pgmpy ships",
-    "experiments/samples.py:load": "makes a sample",
+    "data/engines/duckdb_engine.py:_open_duckdb_file": "a database's own file: DuckDB reads it",
+    "data/engines/servers.py:open_server": "a server",
+    "data/engines/stored_table.py:from_dict": "where this process has put its own codes",
+    "data/engines/stored_table.py:_read": "where this process has put its own codes",
+    "evaluation/inside_epsilon/holdout.py:open_holdout": "opens a session, of no file",
+    "evaluation/inside_epsilon/holdout_state.py:open": "a property",
+    "evaluation/tstr/prediction.py:learned_from": "a sentence",
+    "reproduction/adult_table.py:load": "a table, by `read_table`",
+    "reproduction/results.py:load": "a path: `Book.from_text` is here",
+    "reproduction/networks.py:load": "what pgmpy ships",
+    "reproduction/networks.py:read": "what pgmpy ships",
+    "samples/catalogue.py:load": "makes a sample",
     "holdout_cli.py:_open": "a command",
     "ledger_cli.py:_open": "a command",
     "synthesis/engine/cache.py:load": "compiled code",
     "synthesis/engine/cache.py:load_meanwhile": "compiled code",
-    "synthesis/mbi_fit.py:load_mbi": "a package",
+    "synthesis/reference/mbi_fit.py:load_mbi": "a package",
     "synthesis/select/adaptive.py:_open": "rounds that are open",
     "workspace.py:open_rows": "a path: both kinds of table are here",
     "workspace.py:read_rows": "a path: `read_table` is here",
@@ -134,9 +134,12 @@ def test_a_reader_gives_a_value_or_an_error_of_ours(name, cases):
     case = cases(name)
 
     @settings(
-        max_examples=max(3, int(EXAMPLES * READERS[name].share)), derandomize=True, deadline=None,
-        database=None, suppress_health_check=_QUIET,
-    )  # fmt: skip
+        max_examples=max(3, int(EXAMPLES * READERS[name].share)),
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=_QUIET,
+    )
     @given(of_reader(name, case))
     def holds(content: bytes) -> None:
         check(name, case.read, content)
@@ -153,9 +156,12 @@ def test_a_reader_for_as_long_as_is_asked(name, cases, record_property):
 
         @seed(start + count)
         @settings(
-            max_examples=500, deadline=None, database=None, suppress_health_check=_QUIET,
+            max_examples=500,
+            deadline=None,
+            database=None,
+            suppress_health_check=_QUIET,
             phases=[Phase.generate, Phase.shrink],
-        )  # fmt: skip
+        )
         @given(of_reader(name, case))
         def holds(content: bytes) -> None:
             nonlocal count

@@ -150,36 +150,36 @@ def _one(name: str, where: str, old: str, new: str, *killers: str) -> Mutation:
     return Mutation(name=name, edits=(Edit(where=where, old=old, new=new),), killers=killers)
 
 
-RECORD = "statistical/test_record.py"
-DESIGN = "property/test_design.py::test_spend_stays_within_the_declaration_from_the_first_plan_to_the_last"  # fmt: skip
-MECHANISMS = "unit/test_mechanisms.py"
-PIPELINE = "unit/test_pipeline.py"
-CHARGING = "unit/test_charging.py"
-HEAD = "unit/test_ledger_head.py"
-LEDGER = "unit/test_ledger.py"
-ACCOUNTANTS = "unit/test_accountants.py"
-PLD = "unit/test_pld.py"
-TARGETS = "unit/test_targets.py"
-WARNED = "unit/test_warned.py"
-LEARNED = "unit/test_learned_graph.py"
-VERIFY = "unit/test_verify.py"
-DRAWN = "unit/test_drawn.py"
-PRIVATE = "unit/test_private_evaluation.py"
-SQUARES = "unit/test_private_numeric.py"
-COMPARATORS = "unit/test_comparators.py"
-ADAPTIVE = "unit/test_adaptive.py"
-HOLDOUT = "unit/test_holdout.py"
-ROWS = "property/test_row_locality.py::test_one_row_changes_no_other_code"
-HOSTILE = "unit/test_big_hostile.py"
-SPARSE = "statistical/test_sparse_vector_law.py"
+RECORD = "synthesis/test_record.py"
+DESIGN = "planning/test_design_properties.py::test_spend_stays_within_the_declaration_from_the_first_plan_to_the_last"
+MECHANISMS = "privacy/test_mechanisms.py"
+PIPELINE = "synthesis/test_pipeline.py"
+CHARGING = "privacy/test_charging.py"
+HEAD = "privacy/test_ledger_head.py"
+LEDGER = "privacy/test_ledger.py"
+ACCOUNTANTS = "privacy/test_accountants.py"
+PLD = "privacy/test_pld.py"
+TARGETS = "planning/test_targets.py"
+WARNED = "runs/test_warnings.py"
+LEARNED = "learning/test_learned_graph.py"
+VERIFY = "bundle/test_verify.py"
+DRAWN = "synthesis/test_marginal_shrinkage.py"
+PRIVATE = "evaluation/test_private_evaluation.py"
+SQUARES = "evaluation/test_private_numeric.py"
+COMPARATORS = "comparators/test_comparators.py"
+ADAPTIVE = "synthesis/test_adaptive.py"
+HOLDOUT = "evaluation/test_holdout.py"
+ROWS = "data/test_row_locality.py::test_one_row_changes_no_other_code"
+HOSTILE = "data/test_out_of_core_hostile.py"
+SPARSE = "privacy/test_sparse_vector_law.py"
 ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
-AUDIT = "statistical/test_audit_regression.py"
-LINEAR = "unit/test_linear.py"
-LOOKS = "unit/test_looks.py"
-STRANGERS = "app/test_strangers.py"
-COVERAGE = "unit/test_coverage.py"
-FORM = "unit/test_form_and_draft.py"
+AUDIT = "privacy/test_audit_regression.py"
+LINEAR = "data/test_linear_queries.py"
+LOOKS = "data/test_looks.py"
+STRANGERS = "dashboard/session/test_strangers.py"
+COVERAGE = "data/test_coverage.py"
+FORM = "data/test_form_and_draft.py"
 
 CATALOGUE = (
     _one(
@@ -231,13 +231,7 @@ CATALOGUE = (
         "noise.add_discrete_gaussian(exact, sigma / query.grid)",
         f"{LINEAR}::test_the_noise_is_added_to_the_exact_answer",
     ),
-    _one(
-        "sensitivity 1 for sqrt 2",
-        "",
-        "math.sqrt(2.0)",
-        "1.0",
-        RECORD,
-    ),
+    _one("sensitivity 1 for sqrt 2", "", "math.sqrt(2.0)", "1.0", RECORD),
     _one(
         "noise for probabilities on counts",
         "noisy_marginal",
@@ -258,10 +252,7 @@ CATALOGUE = (
             Edit(where="allocate", old="amount - math.fsum(held.values())", new="amount"),
             Edit(where="_excess", old="max(math.fsum(parts), total) - amount", new="-amount"),
         ),
-        killers=(
-            "unit/test_locks.py",
-            "unit/test_allocation.py",
-        ),
+        killers=("planning/test_locks.py", "planning/test_allocation.py"),
     ),
     _one(
         "seed fixed",
@@ -271,7 +262,7 @@ CATALOGUE = (
         "return known.add_discrete_gaussian(counts, sigma)\n"
         "noisy = _discrete_gaussian(sigma)([int(count) for count in counts.ravel()])",
         f"{PIPELINE}::test_two_default_runs_differ",
-        "statistical/test_noise_law.py::test_two_default_runs_differ",
+        "privacy/test_noise_law.py::test_two_default_runs_differ",
     ),
     _one(
         "domain from the rows",
@@ -279,15 +270,11 @@ CATALOGUE = (
         "return table.counts([clique])[0]",
         "found = table.counts([clique])[0]\n"
         "return found[tuple((slice(int(a.max()) + 1) for a in np.nonzero(found)))]",
-        "unit/test_counts.py",
+        "data/test_counts.py",
         f"{MECHANISMS}::test_counts_are_integers_over_the_declared_domain",
     ),
     _one(
-        "NaN sigma accepted",
-        "positive",
-        "not 0.0 < number < math.inf",
-        "number <= 0.0",
-        MECHANISMS,
+        "NaN sigma accepted", "positive", "not 0.0 < number < math.inf", "number <= 0.0", MECHANISMS
     ),
     _one(
         "selection budget not charged",
@@ -322,7 +309,7 @@ CATALOGUE = (
         "association_sensitivity",
         "3.0 / n",
         "1.5 / n",
-        "unit/test_scores.py",
+        "privacy/test_scores.py",
     ),
     Mutation(
         name="charged after the step",
@@ -350,7 +337,7 @@ CATALOGUE = (
         "forest_candidates",
         "[name for name in schema.names if name not in targets]",
         "list(schema.names)",
-        "unit/test_regimes.py::test_regime_guard_on_the_measurement_graph",
+        "planning/test_regimes.py::test_regime_guard_on_the_measurement_graph",
     ),
     _one(
         "raw scores used as weights",
@@ -373,14 +360,14 @@ CATALOGUE = (
         "noise.add_discrete_gaussian(noise.add_discrete_gaussian(counts, sigma), sigma)\n"
         "return counts",
         f"{MECHANISMS}::test_a_marginal_gets_fresh_noise_of_the_asked_scale",
-        "statistical/test_audit.py::test_the_mechanism_is_not_flagged",
+        "privacy/test_audit.py::test_the_mechanism_is_not_flagged",
     ),
     _one(
         "classic Gaussian at every epsilon",
         "gaussian_sigma",
         "enough(classic)",
         "classic",
-        "unit/test_conversions.py::test_gaussian_sigma_keeps_its_promise",
+        "privacy/test_conversions.py::test_gaussian_sigma_keeps_its_promise",
     ),
     _one(
         "raw counts returned",
@@ -444,7 +431,7 @@ CATALOGUE = (
         "SeededNoise.exponential_choice",
         "2.0 * sensitivity",
         "sensitivity",
-        "statistical/test_exponential_law.py::test_the_choice_follows_the_exponential_mechanism",
+        "privacy/test_exponential_law.py::test_the_choice_follows_the_exponential_mechanism",
     ),
     Mutation(
         name="secure noise too small, own check gone",
@@ -456,7 +443,7 @@ CATALOGUE = (
             ),
             Edit(where="_confirm", old="not loss <= declared * (1.0 + 1e-09)", new="loss is None"),
         ),
-        killers=("statistical/test_noise_law.py::test_the_noise_has_the_declared_scale",),
+        killers=("privacy/test_noise_law.py::test_the_noise_has_the_declared_scale",),
     ),
     _one(
         "count of an event ignored",
@@ -526,43 +513,43 @@ CATALOGUE = (
         "release_threshold",
         "high + least - 1",
         "high + least - 2",
-        "unit/test_threshold.py::test_the_threshold_is_the_smallest_that_delta_covers",
+        "privacy/test_threshold.py::test_the_threshold_is_the_smallest_that_delta_covers",
     ),
     _one(
         "a name comes out at the threshold",
         "stable_histogram",
         "count > event.threshold",
         "count >= event.threshold",
-        "statistical/test_domain_privacy.py::test_a_lone_category_comes_out_as_rarely_as_the_formula_says",
+        "learning/test_domain_privacy.py::test_a_lone_category_comes_out_as_rarely_as_the_formula_says",
     ),
     _one(
         "event of a histogram takes any threshold",
         "StableHistogramEvent.__post_init__",
         "not gaussian_tail(self.sigma, self.threshold - self.least + 1) <= self.delta",
         "self.sigma < 0.0",
-        "unit/test_threshold.py::test_a_threshold_too_low_for_its_delta_is_refused",
+        "privacy/test_threshold.py::test_a_threshold_too_low_for_its_delta_is_refused",
     ),
     _one(
         "cost of the domain not deducted",
         "amount_left",
         "spender.amount(epsilon, rest) - prior.rho",
         "spender.amount(epsilon, rest)",
-        "unit/test_domain.py::test_domain_and_release_together_stay_below_the_declaration",
+        "learning/test_domain.py::test_domain_and_release_together_stay_below_the_declaration",
     ),
     _one(
         "delta of the histograms not subtracted",
         "amount_left",
         "delta - prior.failing",
         "delta",
-        "unit/test_domain.py::test_domain_and_release_together_stay_below_the_declaration",
+        "learning/test_domain.py::test_domain_and_release_together_stay_below_the_declaration",
     ),
     _one(
         "delta of a histogram forgotten by the ledger",
         "_cost",
         "Cost(rho=ratio ** 2 / 2.0, delta=positive(event['delta'], 'delta'))",
         "Cost(rho=ratio ** 2 / 2.0)",
-        "unit/test_ledger_composition.py::test_the_cost_of_every_event",
-        "unit/test_domain.py::test_the_ledger_subtracts_the_delta_of_histograms_before_and_after",
+        "privacy/test_ledger_composition.py::test_the_cost_of_every_event",
+        "learning/test_domain.py::test_the_ledger_subtracts_the_delta_of_histograms_before_and_after",
     ),
     _one(
         "bounds from the true counts",
@@ -571,7 +558,7 @@ CATALOGUE = (
         "import numpy\n"
         "true = numpy.bincount(codes, minlength=request.grid.size)\n"
         "return learned_column(request, true, event.sigma, len(codes))",
-        "statistical/test_domain_privacy.py::test_bounds_come_from_the_noisy_counts_alone",
+        "learning/test_domain_privacy.py::test_bounds_come_from_the_noisy_counts_alone",
     ),
     _one(
         "sensitivity of a conditional R that of R",
@@ -615,42 +602,42 @@ CATALOGUE = (
         "_check_settings",
         "name not in _ENTRIES[section]",
         "name in ()",
-        "unit/test_protocol.py::test_a_rule_that_nobody_reads_is_refused",
+        "bundle/test_protocol.py::test_a_rule_that_nobody_reads_is_refused",
     ),
     _one(
         "rules behind a link that leads nowhere are none",
         "_settings",
         "_stands(workspace)",
         "False",
-        "unit/test_protocol.py::test_rules_that_are_meant_to_be_there_are_not_taken_for_none",
+        "bundle/test_protocol.py::test_rules_that_are_meant_to_be_there_are_not_taken_for_none",
     ),
     _one(
         "an unseen mark makes another asset",
         "canonical",
         "mark.isprintable() or mark.isspace()",
         "mark",
-        "unit/test_ledger_composition.py::test_spellings_of_one_name_are_one_asset",
+        "privacy/test_ledger_composition.py::test_spellings_of_one_name_are_one_asset",
     ),
     _one(
         "what was kept is recovered under whatever charge has its number",
         "contents",
         "Ledger(workspace).entry(charge) != entry",
         "not Ledger(workspace).entry(charge)",
-        "unit/test_paid.py::test_nothing_is_recovered_that_the_ledger_does_not_hold",
+        "runs/test_recovery.py::test_nothing_is_recovered_that_the_ledger_does_not_hold",
     ),
     _one(
         "an unquoted CR ends a row",
         "_cut",
         "pd.read_csv(text, sep=separator, lineterminator=text.end, dtype=str, keep_default_na=False, na_filter=False, header=None, on_bad_lines='error', skip_blank_lines=True, engine='c', low_memory=False, chunksize=CHUNK)",
         "pd.read_csv(text, sep=separator, dtype=str, keep_default_na=False, na_filter=False, header=None, on_bad_lines='error', skip_blank_lines=True, engine='c', low_memory=False, chunksize=CHUNK)",
-        "unit/test_tables.py::test_no_cell_makes_two_rows_or_none_of_a_person",
+        "data/test_tables.py::test_no_cell_makes_two_rows_or_none_of_a_person",
     ),
     _one(
         "a hostile file is opened beside the passwords",
         "read",
         "foreign.environment()",
         "__import__('os').environ",
-        "unit/test_foreign.py::test_no_program_that_opens_a_foreign_file_is_handed_a_secret",
+        "text/test_untrusted.py::test_no_program_that_opens_a_foreign_file_is_handed_a_secret",
     ),
     _one(
         "a void charge pays for learning",
@@ -780,21 +767,21 @@ CATALOGUE = (
         "trade_off",
         "math.fsum((event.rho for event in listed)) * _UP",
         "math.fsum((event.rho for event in listed)) / 2.0",
-        "unit/test_trade_off.py::test_no_test_does_better",
+        "privacy/test_trade_off.py::test_no_test_does_better",
     ),
     _one(
         "learning forgotten in what epsilon means",
         "meaning",
         "plan.events if prior is None else (*prior.events, *plan.events)",
         "plan.events",
-        "unit/test_meaning.py::test_what_learning_cost_is_in_it",
+        "explain/test_meaning.py::test_what_learning_cost_is_in_it",
     ),
     _one(
         "delta of a regression forgotten by the charge",
         "price_of",
         "plan.delta - failure(plan.events)",
         "plan.delta",
-        "unit/test_regression.py::test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it",
+        "privacy/test_regression.py::test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it",
     ),
     _one(
         "a background edge to the target passes the check of a bundle",
@@ -815,14 +802,14 @@ CATALOGUE = (
         "_loss",
         "_count(event) * _number(event, 'epsilon') ** 2",
         "_number(event, 'epsilon') ** 2",
-        "unit/test_recount.py::test_it_agrees_with_zcdp_and_with_the_library[choices-1e-05]",
+        "bundle/test_recount.py::test_it_agrees_with_zcdp_and_with_the_library[choices-1e-05]",
     ),
     _one(
         "where the private file stands is handed over",
         "public_names",
         "(*NEEDED, *OPTIONAL, MANIFEST, SIGNATURE)",
         "(*NEEDED, *OPTIONAL, MANIFEST, SIGNATURE, LOCAL)",
-        "unit/test_bundle.py::test_the_zip_holds_what_may_be_handed_over_and_no_time",
+        "bundle/test_bundle.py::test_the_zip_holds_what_may_be_handed_over_and_no_time",
     ),
     _one(
         "any key passes for the one that was asked for",
@@ -1005,21 +992,21 @@ CATALOGUE = (
         "_evenly",
         "rng.integers(0, np.maximum(members, 1))",
         "0 * rng.integers(0, np.maximum(members, 1))",
-        "statistical/test_sample_law.py::test_a_class_stands_at_every_place_equally_often",
+        "synthesis/test_sample_law.py::test_a_class_stands_at_every_place_equally_often",
     ),
     _one(
         "classes are spread over rows that should be independent draws",
         "sample_tree",
         "spread if rule == 'rounded' else ()",
         "spread",
-        "unit/test_sample.py::test_independent_draws_stay_independent",
+        "synthesis/test_sample.py::test_independent_draws_stay_independent",
     ),
     _one(
         "a bound for pairs that were not fitted as measured",
         "_delta_s",
         "draws_together(plan)",
         "False",
-        "unit/test_shrink.py::test_no_bound_is_claimed_for_pairs_that_were_drawn_together",
+        "synthesis/test_pair_shrinkage.py::test_no_bound_is_claimed_for_pairs_that_were_drawn_together",
     ),
     _one(
         "a pair is drawn to what its own noise says",
@@ -1040,42 +1027,42 @@ CATALOGUE = (
         "_State.proximal",
         "tau / self._precision",
         "0.0 / self._precision",
-        "property/test_near_prior.py::test_the_optimum_is_that_of_a_solver_over_the_joint",
+        "synthesis/test_near_prior.py::test_the_optimum_is_that_of_a_solver_over_the_joint",
     ),
     _one(
         "a fit begins at potentials that are no nearest move",
         "_State._first",
         "self._agree(even)",
         "pass",
-        "property/test_near_prior.py::test_where_a_fit_begins_does_not_matter",
+        "synthesis/test_near_prior.py::test_where_a_fit_begins_does_not_matter",
     ),
     _one(
         "a fit that its start leads astray ends there",
         "solve",
         "start is None or sure or left < _FEW",
         "True",
-        "property/test_linear_engine.py::test_a_fit_that_is_led_astray_begins_anew",
+        "synthesis/test_linear_engine.py::test_a_fit_that_is_led_astray_begins_anew",
     ),
     _one(
         "columns are said to meet higher up than they do",
         "Ways.meetings",
         "max",
         "min",
-        "property/test_marginals.py::test_many_marginals_are_those_of_the_joint",
+        "synthesis/test_marginals.py::test_many_marginals_are_those_of_the_joint",
     ),
     _one(
         "what lies further on is weighted twice",
         "Ways._chained",
         "self._conditional(index, fresh, shared)",
         "self._summed(index, (*fresh, *shared))",
-        "property/test_marginals.py::test_many_marginals_are_those_of_the_joint",
+        "synthesis/test_marginals.py::test_many_marginals_are_those_of_the_joint",
     ),
     _one(
         "a column is carried for nothing on its way up",
         "_carried",
         "factors[column, at, at] = size",
         "factors[column, at, at] = 1.0",
-        "property/test_widened.py::test_it_is_the_size_of_a_junction_tree_that_holds_the_clique",
+        "planning/test_junction_tree.py::test_it_is_the_size_of_a_junction_tree_that_holds_the_clique",
     ),
     _one(
         "how often is drawn from private candidates depends on the rows",
@@ -1089,91 +1076,91 @@ CATALOGUE = (
         "marginals_of",
         "block[cut].copy() if sparse else block[cut]",
         "block[cut]",
-        "property/test_marginals.py::test_what_is_kept_is_little_more_than_what_was_asked_for",
+        "synthesis/test_marginals.py::test_what_is_kept_is_little_more_than_what_was_asked_for",
     ),
     _one(
         "products of smaller columns are not foreseen",
         "_of_any_s",
         "len(at_once) > 1",
         "False",
-        "unit/test_size.py::test_nor_where_smaller_columns_bring_products",
+        "planning/test_size.py::test_nor_where_smaller_columns_bring_products",
     ),
     _one(
         "features are foreseen where they overlap most",
         "_of_any_s",
         "max(known.cells, cells)",
         "known.cells",
-        "unit/test_size.py::test_no_s_needs_more_than_was_forecast",
+        "planning/test_size.py::test_no_s_needs_more_than_was_forecast",
     ),
     _one(
         "a numeric target is rehearsed from all features, not from what is protected",
         "Stage._learned",
         "fit_numeric(named, known, target=target, features=features)",
         "fit_numeric(named, known, target=target)",
-        "unit/test_rehearsal.py::test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted",
+        "rehearsal/test_rehearsal.py::test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted",
     ),
     _one(
         "the ledger's file is made by SQLite, with the mode of the umask",
         "Store.__init__",
         "files.database(path)",
         "pass",
-        "unit/test_files.py::test_the_ledger_and_what_sqlite_puts_beside_it",
+        "test_files.py::test_the_ledger_and_what_sqlite_puts_beside_it",
     ),
     _one(
         "private files are made with the mode of the umask",
         "",
         "(384, 448)",
         "(438, 448)",
-        "unit/test_files.py::test_every_part_of_a_workspace",
+        "test_files.py::test_every_part_of_a_workspace",
     ),
     _one(
         "what was charged as private passes for public",
         "check_public",
         "fingerprint.assets_of(folder, found, charges)",
         "()",
-        "unit/test_public_rows.py::test_what_was_charged_is_not_public_and_no_cell_is_said",
+        "data/test_public_rows.py::test_what_was_charged_is_not_public_and_no_cell_is_said",
     ),
     _one(
         "a table is known again by its file alone",
         "marks",
         "frozenset([f'file {raw.sha256}'] if raw.sha256 else []) | {_rows(raw)}",
         "frozenset([f'file {raw.sha256}'])",
-        "unit/test_public_rows.py::test_the_same_rows_have_a_mark_in_common_whatever_file_they_stand_in",
+        "data/test_public_rows.py::test_the_same_rows_have_a_mark_in_common_whatever_file_they_stand_in",
     ),
     _one(
         "a learned domain's rows are not remembered",
         "_learn",
         "remember_private(ledger, asset, raw, plan.hash)",
         "pass",
-        "unit/test_public_rows.py::test_nor_does_that_of_learning_a_domain",
+        "data/test_public_rows.py::test_nor_does_that_of_learning_a_domain",
     ),
     _one(
         "rows count as charged when the charge was refused",
         "_charged",
         "run is None or charges is None or run.charged(asset, charges)",
         "True",
-        "unit/test_remembered_rows.py::test_a_refused_release_leaves_no_notice",
+        "privacy/test_remembered_rows.py::test_a_refused_release_leaves_no_notice",
     ),
     _one(
         "an earlier charge of the plan stands for a refused run",
         "Run.charged",
         "charge.counts and charge.plan == self.plan and (charge.id > self.after) and (canonical(charge.asset) == canonical(asset))",
         "charge.counts and charge.plan == self.plan and (canonical(charge.asset) == canonical(asset))",
-        "unit/test_remembered_rows.py::test_an_earlier_charge_of_the_same_plan_is_not_this_run",
+        "privacy/test_remembered_rows.py::test_an_earlier_charge_of_the_same_plan_is_not_this_run",
     ),
     _one(
         "YAML may have aliases",
         "_check_events",
         "isinstance(event, yaml.AliasEvent) or getattr(event, 'anchor', None) is not None",
         "False",
-        "unit/test_foreign.py::test_aliases_are_refused_before_they_stand_for_anything",
+        "text/test_untrusted.py::test_aliases_are_refused_before_they_stand_for_anything",
     ),
     _one(
         "a Parquet file may unpack to any size",
         "main",
         "((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0))",
         "((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0))",
-        "unit/test_foreign.py::test_a_parquet_file_is_unpacked_where_memory_has_an_end",
+        "text/test_untrusted.py::test_a_parquet_file_is_unpacked_where_memory_has_an_end",
     ),
     _one(
         "objective perturbation for a gradient that moves by one",
@@ -1201,49 +1188,49 @@ CATALOGUE = (
         "Dag.markov_blanket",
         "reached(self, earlier, {name}, columns) & columns",
         "{*self.measured_parents(name), *self.measured_children(name), *self.co_parents(name)}",
-        "property/test_unmeasured.py::test_the_blanket_is_the_smallest_set_of_columns_that_separates",
+        "structure/test_unmeasured_properties.py::test_the_blanket_is_the_smallest_set_of_columns_that_separates",
     ),
     _one(
         "an unmeasured cause is in S",
         "given_by",
         "dag.measured_parents",
         "dag.parents",
-        "unit/test_unmeasured.py::test_s_never_holds_an_unmeasured_node",
+        "structure/test_unmeasured.py::test_s_never_holds_an_unmeasured_node",
     ),
     _one(
         "a column tied to the target is said to be covered",
         "changes_not_covered",
         "not near.isdisjoint((node, *dag.graph.predecessors(node)))",
         "node in near",
-        "property/test_unmeasured.py::test_what_a_linear_world_predicts_stays_where_a_change_is_covered",
+        "structure/test_unmeasured_properties.py::test_what_a_linear_world_predicts_stays_where_a_change_is_covered",
     ),
     _one(
         "the sentence on S claims more than S covers",
         "_causal",
         "', except for what is not in the table, see below.' if open_ways else '.'",
         "'.'",
-        "unit/test_unmeasured.py::test_the_sentence_on_s_names_what_it_does_not_cover",
+        "structure/test_unmeasured.py::test_the_sentence_on_s_names_what_it_does_not_cover",
     ),
     _one(
         "the mark of an unmeasured node is lost where its format cannot hold it",
         "write",
         "format in _UNMARKED and drawing.dag.unmeasured",
         "False",
-        "property/test_unmeasured.py::test_a_mark_reads_back_or_is_refused",
+        "structure/test_unmeasured_properties.py::test_a_mark_reads_back_or_is_refused",
     ),
     _one(
         "names in the report are markup",
         "_environment",
         "Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)",
         "Environment(loader=FileSystemLoader(_HERE), autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)",
-        "unit/test_report.py::test_hostile_names_are_text",
+        "bundle/test_report.py::test_hostile_names_are_text",
     ),
     _one(
         "unmarked numbers come into the report",
         "_check_outside",
         "document.get('outside_epsilon') is True",
         "True",
-        "unit/test_report.py::test_an_evaluation_without_its_marks_is_refused",
+        "bundle/test_report.py::test_an_evaluation_without_its_marks_is_refused",
     ),
     _one(
         "an emptied ledger is charged",
@@ -1271,7 +1258,7 @@ CATALOGUE = (
         "_connect",
         "guarded(lambda: _row_by_row(connection), 'DuckDB')",
         "pass",
-        "property/test_row_locality.py::test_one_row_changes_no_other_code[with_wrong_statistics]",
+        "data/test_row_locality.py::test_one_row_changes_no_other_code[with_wrong_statistics]",
     ),
     _one(
         "rows: only the optimizers known today are switched off",
@@ -1292,14 +1279,14 @@ CATALOGUE = (
         "without_nan",
         "ibis.ifelse(number.isnan(), ibis.null('float64'), number)",
         "number",
-        "property/test_row_locality.py::test_one_row_changes_no_other_code[by_pyarrow]",
+        "data/test_row_locality.py::test_one_row_changes_no_other_code[by_pyarrow]",
     ),
     _one(
         "rows: a cast raises",
         "nearest_whole",
         "(near, near.try_cast('int64'))",
         "(number, number.cast('int64'))",
-        "property/test_row_locality.py::test_one_row_changes_no_other_code[by_pyarrow]",
+        "data/test_row_locality.py::test_one_row_changes_no_other_code[by_pyarrow]",
     ),
     _one(
         "rows: a far day comes home as it is",
@@ -1313,14 +1300,14 @@ CATALOGUE = (
         "_texts",
         "isinstance(kept.dtype, pd.ArrowDtype)",
         "False",
-        "property/test_row_locality.py::test_one_row_changes_no_other_code[in_a_frame]",
+        "data/test_row_locality.py::test_one_row_changes_no_other_code[in_a_frame]",
     ),
     _one(
         "rows: one cell that is no text changes how others are written",
         "as_texts",
         "_unicode(str(value))",
         "_text(value)",
-        "unit/test_tables.py::test_a_cell_that_is_no_unicode_changes_no_other_cell",
+        "data/test_tables.py::test_a_cell_that_is_no_unicode_changes_no_other_cell",
     ),
     _one(
         "a session needs no key",
@@ -1376,70 +1363,70 @@ CATALOGUE = (
         "main",
         "path.as_uri()",
         "machine_key.address(port)",
-        "app/test_place.py::test_the_browser_is_started_with_a_private_file_and_not_with_the_key",
+        "dashboard/data/test_stored_table.py::test_the_browser_is_started_with_a_private_file_and_not_with_the_key",
     ),
     _one(
         "the variance of an area without that of the negatives",
         "delong",
         "beaten.var(ddof=1) / m + beating.var(ddof=1) / n",
         "beaten.var(ddof=1) / m",
-        "unit/test_intervals.py::test_delong_gives_the_published_interval_of_ct_ratings",
+        "evaluation/test_intervals.py::test_delong_gives_the_published_interval_of_ct_ratings",
     ),
     _one(
         "perfect order is certainty",
         "area_interval",
         "TAILS[0] ** (1.0 / fewer)",
         "1.0",
-        "unit/test_intervals.py::test_rows_in_perfect_order_are_no_certainty",
+        "evaluation/test_intervals.py::test_rows_in_perfect_order_are_no_certainty",
     ),
     _one(
         "ties of a resample won whole",
         "_auc.statistic",
         "0.5 * np.einsum('ij,ij->i', cells[:, tied], cells[:, tied - 1])",
         "0.0 * np.einsum('ij,ij->i', cells[:, tied], cells[:, tied - 1])",
-        "unit/test_intervals.py::test_every_statistic_is_the_score_of_the_rows_as_often_as_they_were_drawn",
+        "evaluation/test_intervals.py::test_every_statistic_is_the_score_of_the_rows_as_often_as_they_were_drawn",
     ),
     _one(
         "each side has resamples of its own",
         "Resamples.blocks",
         "np.random.default_rng(self.seed)",
         "np.random.default_rng()",
-        "unit/test_intervals.py::test_resamples_are_the_same_each_time_and_follow_the_generator",
+        "evaluation/test_intervals.py::test_resamples_are_the_same_each_time_and_follow_the_generator",
     ),
     _one(
         "nine cases are scored",
         "rare_classes",
         "FEWEST",
         "2",
-        "unit/test_intervals.py::test_ten_rows_of_each_class_are_needed",
+        "evaluation/test_intervals.py::test_ten_rows_of_each_class_are_needed",
     ),
     _one(
         "the curves learn from other columns than the headline",
         "Subject.features",
         "self.s_alone",
         "self.s_alone and (not self.measured)",
-        "unit/test_inspection.py::test_the_causal_headline_is_about_s_and_gives_the_other_ceiling_with_its_reason",
+        "evaluation/test_inspection.py::test_the_causal_headline_is_about_s_and_gives_the_other_ceiling_with_its_reason",
     ),
     _one(
         "a text that is a number is met by its text alone",
         "_encode_levels",
         "found = found.where(found.notna() | ~plain, values.map(written))",
         "pass",
-        "unit/test_encoding.py::test_texts_that_are_a_number_meet_it_by_value",
+        "data/test_encoding.py::test_texts_that_are_a_number_meet_it_by_value",
     ),
     _one(
         "a postcode is met by the number that is left of it",
         "level_value",
         "len(text) > _DIGITS + 2 or not _NUMBER.fullmatch(text) or text == '-0'",
         "len(text) > _DIGITS + 2 or not text.isdecimal()",
-        "unit/test_encoding.py::test_a_text_that_only_looks_like_a_number_is_itself_alone",
+        "data/test_encoding.py::test_a_text_that_only_looks_like_a_number_is_itself_alone",
     ),
     _one(
         "a database takes 1.0 for a word that is no level",
         "_unknown",
         "level_value(level) is not None",
         "isinstance(level, (int, float))",
-        "property/test_row_locality.py::test_one_row_changes_no_other_code[by_duckdb]",
+        "data/test_row_locality.py::test_one_row_changes_no_other_code[by_duckdb]",
     ),
     _one(
         "whether a private run goes on depends on its rows",
@@ -1489,42 +1476,42 @@ CATALOGUE = (
         "python",
         "[sys.executable, '-P', *map(str, arguments)]",
         "[sys.executable, *map(str, arguments)]",
-        "unit/test_children.py::test_a_run_of_the_dashboard_runs_no_module_of_the_folder",
+        "test_child_processes.py::test_a_run_of_the_dashboard_runs_no_module_of_the_folder",
     ),
     _one(
         "processes of a pool load code from the current folder",
         "spawning",
         "os.environ[SAFE_PATH] = '1'",
         "pass",
-        "unit/test_children.py::test_prism_and_the_processes_of_a_rehearsal_run_no_module_of_the_folder",
+        "test_child_processes.py::test_prism_and_the_processes_of_a_rehearsal_run_no_module_of_the_folder",
     ),
     _one(
         "plan and protocol look at no header",
         "gather",
         "open_rows(config.table.train, workspace, columns=schema.header, separator=config.table.separator, encoding=config.table.encoding)",
         "open_rows(config.table.train, workspace, separator=config.table.separator, encoding=config.table.encoding)",
-        "unit/test_header.py::test_a_table_without_its_header_is_refused_and_its_first_line_is_not_shown[plan-False]",
+        "data/test_header.py::test_a_table_without_its_header_is_refused_and_its_first_line_is_not_shown[plan-False]",
     ),
     _one(
         "one value of the first line makes a header",
         "check_columns",
         "2 * sum((folded(column) in alike for column in wanted)) < len(wanted)",
         "not any((folded(column) in alike for column in wanted))",
-        "unit/test_header.py::test_a_value_that_is_the_name_of_a_column_is_not_shown",
+        "data/test_header.py::test_a_value_that_is_the_name_of_a_column_is_not_shown",
     ),
     _one(
         "repeated names are shown",
         "check_header",
         "str(place)",
         "cell",
-        "unit/test_header.py::test_names_that_meet_are_told_by_their_places",
+        "data/test_header.py::test_names_that_meet_are_told_by_their_places",
     ),
     _one(
         "the first line becomes a form whatever it holds",
         "_sources",
         "check_names(raw.header, raw.name)",
         "pass",
-        "app/test_header_page.py::test_its_first_line_does_not_become_a_form",
+        "dashboard/data/test_header_page.py::test_its_first_line_does_not_become_a_form",
     ),
     _one(
         "content may name a file",
@@ -1532,77 +1519,77 @@ CATALOGUE = (
         "return (reader or FORMATS[detect(text)]).read(text)",
         "text = text_of(Path(text).read_bytes()) if Path(text).is_file() else text\n"
         "return (reader or FORMATS[detect(text)]).read(text)",
-        "unit/test_sources.py::test_content_is_never_a_path",
+        "text/test_file_or_text.py::test_content_is_never_a_path",
     ),
     _one(
         "Cramér's V with the bias of few rows",
         "associations",
         "freedom / max(1, n - 1)",
         "0.0 * freedom",
-        "unit/test_association.py::test_independent_columns_of_twenty_levels_do_not_go_together",
+        "evaluation/test_association.py::test_independent_columns_of_twenty_levels_do_not_go_together",
     ),
     _one(
         "correlations are diluted by pairs with nothing to say",
         "correlation_rows",
         "np.abs(real) > limit",
         "np.abs(real) > -limit",
-        "unit/test_association.py::test_a_lost_correlation_is_not_diluted_by_pairs_with_nothing_to_say",
+        "evaluation/test_association.py::test_a_lost_correlation_is_not_diluted_by_pairs_with_nothing_to_say",
     ),
     _one(
         "the pair with most cells is called the farthest",
         "lost_pairs",
         "chance - values",
         "-values",
-        "unit/test_association.py::test_the_pair_that_is_named_is_not_the_one_with_most_cells",
+        "evaluation/test_association.py::test_the_pair_that_is_named_is_not_the_one_with_most_cells",
     ),
     _one(
         "rows of a closed tab stay in memory",
         "let_go",
         "state.raw = None",
         "pass",
-        "app/test_memory.py::test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the_file",
+        "dashboard/session/test_memory.py::test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the_file",
     ),
     _one(
         "another file is taken for the one that was let go",
         "take_back",
         "gone is None or raw.sha256 != gone.sha256 or public != state.public",
         "gone is None or public != state.public",
-        "app/test_memory.py::test_the_rows_kept_aside_are_the_same_ones_again",
+        "dashboard/session/test_memory.py::test_the_rows_kept_aside_are_the_same_ones_again",
     ),
     _one(
         "the bytes of a loaded file stay in the session",
         "let_go",
         "held.forget_uploads(held.session_id(), file.file_id)",
         "pass",
-        "app/test_memory.py::test_the_bytes_of_a_file_are_let_go_once_it_is_loaded",
+        "dashboard/session/test_memory.py::test_the_bytes_of_a_file_are_let_go_once_it_is_loaded",
     ),
     _one(
         "the seconds of a run do not know how clear the counts are",
         "parts",
         "plan.n / three.sigma",
         "_USUAL",
-        "unit/test_seconds.py",
+        "planning/test_seconds.py",
     ),
     _one(
         "the fits that say what pairs are expected to be are not counted",
         "parts",
         "1 + _expected(plan, cells)",
         "1",
-        "unit/test_seconds.py",
+        "planning/test_seconds.py",
     ),
     _one(
         "the range of seconds knows no large picks",
         "",
         "Found(share=1.0, large=1.0, factor=1.5)",
         "Found()",
-        "unit/test_seconds.py",
+        "planning/test_seconds.py",
     ),
     _one(
         "private numbers are bought though nobody looked if the cells fit",
         "run",
         "say_unchecked(looks_of(folder, config), public=public)",
         "pass",
-        "unit/test_unchecked.py",
+        "cli/test_unchecked.py",
     ),
     _one(
         "the release keeps its plan's warnings to itself",
@@ -1651,27 +1638,27 @@ CATALOGUE = (
         "epsilon_value",
         "not least <= number <= MOST_EPSILON",
         "False",
-        "unit/test_numbers.py::test_every_epsilon_and_delta_is_planned_or_refused_by_name",
+        "planning/test_numbers.py::test_every_epsilon_and_delta_is_planned_or_refused_by_name",
     ),
     _one(
         "numpy's numbers are none",
         "plain",
         "value.item() if isinstance(value, np.generic) else value",
         "value",
-        "unit/test_numbers.py::test_numbers_of_numpy_are_numbers",
+        "planning/test_numbers.py::test_numbers_of_numpy_are_numbers",
     ),
     _one(
         "a lock on an unknown column is taken",
         "design",
         "_check_names(schema, budget)",
         "pass",
-        "unit/test_misspelt.py::test_a_lock_on_an_unknown_name_is_refused_and_an_idle_one_is_not",
+        "cli/test_misspelt_names.py::test_a_lock_on_an_unknown_name_is_refused_and_an_idle_one_is_not",
     ),
     _one(
         "nothing is suggested for a misspelt name",
         "suggestion",
         "meant(found) if found else ''",
         "''",
-        "unit/test_misspelt.py::test_a_configuration",
+        "cli/test_misspelt_names.py::test_a_configuration",
     ),
 )

@@ -24,19 +24,34 @@ ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "tests"))
 
-from mutations.catalogue import CATALOGUE, Mutation  # noqa: E402
+from tests.mutations.catalogue import CATALOGUE, Mutation  # noqa: E402
 
 PASSED, FAILED = 0, 1  # pytest's exit statuses; every other one means that the run broke
 _BROKEN = 70
 _HOW = (
-    "-q", "-x", "-p", "no:cacheprovider", "-n", "0",
-    "-W", "ignore::pytest.PytestAssertRewriteWarning",  # imported by the server before
-)  # fmt: skip
+    "-q",
+    "-x",
+    "-p",
+    "no:cacheprovider",
+    "-n",
+    "0",
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",  # imported by the server before
+)
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
-    ["pytest", "xdist", "numpy", "pandas", "scipy.optimize", "networkx", "hypothesis",
-     "hypothesis.strategies", "opendp.measurements"]
-)  # fmt: skip
+    [
+        "pytest",
+        "xdist",
+        "numpy",
+        "pandas",
+        "scipy.optimize",
+        "networkx",
+        "hypothesis",
+        "hypothesis.strategies",
+        "opendp.measurements",
+    ]
+)
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*_cache", "browser", "node_modules")
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mutations import run
-from mutations.catalogue import CATALOGUE, Edit, Mutation
+from tests.mutations import run
+from tests.mutations.catalogue import CATALOGUE, Edit, Mutation
 
 if TYPE_CHECKING:
     from pathlib import Path

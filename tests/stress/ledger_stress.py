@@ -26,16 +26,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from prism_core.data.column import Column
 from prism_core.data.encoding import EncodedTable
-from prism_core.data.schema import Schema
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
 from prism_core.errors import OverspentError
-from prism_core.pipeline import design, release
-from prism_core.planning.task import Budget, Synthesis, Task
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise
+from prism_core.runs.inputs import fresh_rng
 from prism_core.structure.dag import Dag
-from prism_core.workspace import fresh_rng
+from prism_core.synthesis.release import release
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,16 +87,18 @@ class WatchedNoise(SecureNoise):
 def tiny() -> tuple[Plan, EncodedTable]:
     """Three boolean columns and 40 private rows."""
     schema = Schema(
-        columns=tuple(Column(name=name, kind="boolean") for name in "ABY"),
-        one_row_per_person=True,
+        columns=tuple(Column(name=name, kind="boolean") for name in "ABY"), one_row_per_person=True
     )
     codes = np.random.default_rng(5).integers(0, 2, (40, 3), dtype=np.int32)
     table = EncodedTable(schema=schema, codes=codes)
     plan = design(
-        schema, Task(target="Y", regime="causal"), Budget(epsilon=EPSILON, delta=1e-6), table.n,
+        schema,
+        Task(target="Y", regime="causal"),
+        Budget(epsilon=EPSILON, delta=1e-6),
+        table.n,
         dag=Dag(nodes=("A", "B", "Y"), edges=(("A", "Y"), ("B", "Y"))),
         synthesis=Synthesis(model="naive_bayes", rows=20),
-    )  # fmt: skip
+    )
     return plan, table
 
 
@@ -216,16 +219,22 @@ def race(folder: Path) -> dict[str, int]:
 
 def _lifetime(plan: Plan) -> float:
     """A lifetime epsilon that pays for three such releases and not for four."""
-    from prism_core.privacy.conversions import rho_to_epsilon
+    from prism_core.privacy.accountants.conversions import rho_to_epsilon
 
     return rho_to_epsilon(3.5 * plan.total, plan.delta)
 
 
 WRONG = (
-    "early ends", "failed to open", "failed to verify", "charges lost",
-    "measured without a charge", "releases without a charge", "spent and not counted",
-    "numbers told twice", "overspent",
-)  # fmt: skip
+    "early ends",
+    "failed to open",
+    "failed to verify",
+    "charges lost",
+    "measured without a charge",
+    "releases without a charge",
+    "spent and not counted",
+    "numbers told twice",
+    "overspent",
+)
 
 
 def main() -> int:

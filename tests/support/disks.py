@@ -111,10 +111,15 @@ def small_disk(place: Path, size: int) -> Iterator[Path | None]:
     """A file system of so many bytes on a new folder; None where the machine allows none."""
     place.mkdir()
     mount = shutil.which("mount")
-    done = mount and subprocess.run(
-        [mount, "-t", "tmpfs", "-o", f"size={size}", "none", str(place)],
-        check=False, capture_output=True,
-    ).returncode == 0  # fmt: skip
+    done = (
+        mount
+        and subprocess.run(
+            [mount, "-t", "tmpfs", "-o", f"size={size}", "none", str(place)],
+            check=False,
+            capture_output=True,
+        ).returncode
+        == 0
+    )
     try:
         yield place if done else None
     finally:
@@ -143,9 +148,14 @@ def _as_anybody() -> None:
 def run_obeying(command: Sequence[str], **others) -> subprocess.CompletedProcess[str]:
     """Run Python with arguments as a user whom the modes of files bind."""
     return subprocess.run(
-        [sys.executable, *command], preexec_fn=_as_anybody, check=False, capture_output=True,
-        text=True, timeout=120, **others,
-    )  # fmt: skip
+        [sys.executable, *command],
+        preexec_fn=_as_anybody,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **others,
+    )
 
 
 def forbid_writing(folder: Path) -> None:

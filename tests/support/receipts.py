@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from prism_core.data.schema import Schema
+    from prism_core.data.schema.schema import Schema
     from prism_core.structure.dag import Dag
 
 Learned = TypeVar("Learned", "Schema", "Dag")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from prism_core.data.column import Column, equal_edges
-from prism_core.data.schema import Schema
+from prism_core.data.schema.column import Column, equal_edges
+from prism_core.data.schema.schema import Schema
 
 CANARY = "CANARY7f3a"
 """A cell that may stand nowhere but among the rows."""
@@ -37,17 +37,30 @@ def small_schema() -> Schema:
     """One column of every kind; `readmitted` is the target."""
     return Schema(
         columns=(
-            Column(name="age", kind="numeric", lower=18, upper=89, decimals=0,
-                   edges=equal_edges(18, 89, 4, 0)),
+            Column(
+                name="age",
+                kind="numeric",
+                lower=18,
+                upper=89,
+                decimals=0,
+                edges=equal_edges(18, 89, 4, 0),
+            ),
             Column(name="smoker", kind="boolean", nullable=True),
             Column(name="grade", kind="ordinal", levels=(1, 2, 3)),
-            Column(name="ward", kind="categorical", levels=("north", "south", "rest"),
-                   other="rest"),
-            Column(name="seen", kind="date", lower=18_262, upper=18_627,
-                   edges=equal_edges(18_262, 18_627, 3, 0)),
-            Column(name="dose", kind="numeric", lower=0.0, upper=2.0, edges=(0.5, 1.0),
-                   nullable=True),
+            Column(
+                name="ward", kind="categorical", levels=("north", "south", "rest"), other="rest"
+            ),
+            Column(
+                name="seen",
+                kind="date",
+                lower=18_262,
+                upper=18_627,
+                edges=equal_edges(18_262, 18_627, 3, 0),
+            ),
+            Column(
+                name="dose", kind="numeric", lower=0.0, upper=2.0, edges=(0.5, 1.0), nullable=True
+            ),
             Column(name="readmitted", kind="boolean"),
         ),
         one_row_per_person=True,
-    )  # fmt: skip
+    )

@@ -23,6 +23,6 @@ the browser side writes them with ``textContent`` and onto a canvas, never as ma
 """
 
 from dashboard.components.dag_editor._editor import dag_editor
-from dashboard.components.dag_editor._model import ROLES, Edit, NodeView, Reply
+from dashboard.components.dag_editor._messages import ROLES, Edit, NodeView, Reply
 
 __all__ = ["ROLES", "Edit", "NodeView", "Reply", "dag_editor"]

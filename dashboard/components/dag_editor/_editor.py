@@ -1,27 +1,26 @@
-"""The function a page calls."""
+"""Function that a page calls, and the files that its drawing needs in the browser."""
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
+from streamlit.components.v2 import component
 
-from dashboard.components.dag_editor._assets import renderer
-from dashboard.components.dag_editor._drawing import Drawing, drawn, sizes_of
-from dashboard.components.dag_editor._model import (
-    Edit,
-    NodeView,
-    Reply,
-    parse_edit,
-    parse_steps,
-)
+from dashboard.components._serve import PROJECT, serve
+from dashboard.components.dag_editor._layout import ShownGraph, shown_graph, sizes_of
+from dashboard.components.dag_editor._messages import Edit, NodeView, Reply, parse_edit, parse_steps
 from prism_core.structure.dag import find_cycle
-from prism_core.structure.labels import lines_of
-from prism_core.structure.look import IN_S, LOOKS
+from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from streamlit.components.v2.types import ComponentRenderer
 
 
 def dag_editor(
@@ -70,7 +69,7 @@ def dag_editor(
     # What the user has just done is known before the drawing: so it is answered in the same run.
     state = st.session_state.get(key)
     edit = parse_edit(state.get("graph") if state else None, names=names, rev=rev)
-    drawing = _drawing(nodes, edges, positions, edit, focus=focus, foreign=foreign)
+    drawing = _shown(nodes, edges, positions, edit, focus=focus, foreign=foreign)
     result = renderer()(
         key=key,
         data={
@@ -93,16 +92,20 @@ def dag_editor(
     return Reply(edit=edit, steps=_fresh_steps(key, result.get("steps")))
 
 
-def _drawing(
-    nodes: Sequence[NodeView], edges: Sequence[tuple[str, str]],
-    positions: Mapping[str, tuple[float, float]], edit: Edit | None,
-    *, focus: str, foreign: bool,
-) -> Drawing:  # fmt: skip
+def _shown(
+    nodes: Sequence[NodeView],
+    edges: Sequence[tuple[str, str]],
+    positions: Mapping[str, tuple[float, float]],
+    edit: Edit | None,
+    *,
+    focus: str,
+    foreign: bool,
+) -> ShownGraph:
     """What is to be shown: Python's graph, or the browser's where that is further."""
     if edit is not None and not find_cycle(edit.edges):
         edges, positions, foreign = edit.edges, edit.positions, False
     revealed = edit.revealed if edit is not None and edit.focus == focus else frozenset[str]()
-    return drawn(
+    return shown_graph(
         tuple(node.name for node in nodes),
         frozenset(node.name for node in nodes if not node.hidden or node.name in revealed),
         tuple(edges),
@@ -130,7 +133,7 @@ def _payload(
     nodes: Sequence[NodeView],
     in_s: frozenset[str],
     edges: Sequence[tuple[str, str]],
-    drawing: Drawing,
+    drawing: ShownGraph,
 ) -> dict[str, Any]:
     names = {node.name for node in nodes}
     used = {node.role for node in nodes}
@@ -153,18 +156,52 @@ def _payload(
         "ways": [[*way.edge, way.line, way.head, *way.middle] for way in drawing.ways],
         "looks": {
             role: {
-                "hue": look.hue, "wash": look.wash, "corners": look.corners,
-                "radius": look.radius, "ellipse": look.ellipse, "double": look.double,
+                "hue": look.hue,
+                "wash": look.wash,
+                "corners": look.corners,
+                "radius": look.radius,
+                "ellipse": look.ellipse,
+                "double": look.double,
                 "dashed": look.dashed,
             }
-            for role, look in LOOKS.items()
+            for role, look in NODE_STYLES.items()
         },
         "legend": [
             *(
                 {"role": role, "in_s": False, "text": look.words}
-                for role, look in LOOKS.items()
+                for role, look in NODE_STYLES.items()
                 if role in used
             ),
             *([{"role": None, "in_s": True, "text": IN_S}] if names & in_s else []),
         ],
-    }  # fmt: skip
+    }
+
+
+_HERE: Final = Path(__file__).parent
+
+
+def renderer() -> ComponentRenderer:
+    """Return the callable that mounts the editor, with its assets known to the active runtime."""
+    serve("dag_editor", package_root=_HERE, asset_dir="frontend")
+    package_root, asset_dir = _vis_network_dir()
+    serve("vis_network", package_root=package_root, asset_dir=asset_dir)
+    return _component()
+
+
+@cache
+def _component() -> ComponentRenderer:
+    return component(
+        f"{PROJECT}.dag_editor", js="index.js", css="dag_editor.css", isolate_styles=True
+    )
+
+
+@cache
+def _vis_network_dir() -> tuple[Path, str]:
+    # find_spec, not import: importing pyvis pulls in IPython, for which the editor has no use.
+    spec = importlib.util.find_spec("pyvis")
+    root = Path(spec.origin).parent if spec is not None and spec.origin is not None else None
+    # Versions sort as text here; pyvis 0.3.2 ships 9.0.4 and 9.1.2.
+    found = sorted(root.glob("lib/vis-*/vis-network.min.js")) if root is not None else []
+    if root is None or not found:
+        raise RuntimeError("The graph editor needs pyvis with lib/vis-*/vis-network.min.js in it.")
+    return root, found[-1].parent.relative_to(root).as_posix()

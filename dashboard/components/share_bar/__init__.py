@@ -13,7 +13,6 @@ Labels travel only through the component's ``data``; the browser side writes the
 ``textContent``, never as markup.
 """
 
-from dashboard.components.share_bar._bar import share_bar
-from dashboard.components.share_bar._model import PATTERNS, WHOLE, Part, Pattern
+from dashboard.components.share_bar._bar import PATTERNS, WHOLE, Pattern, SharePart, share_bar
 
-__all__ = ["PATTERNS", "WHOLE", "Part", "Pattern", "share_bar"]
+__all__ = ["PATTERNS", "WHOLE", "Pattern", "SharePart", "share_bar"]

@@ -6,7 +6,7 @@ file, and `fingerprint` the keyed memory of rows, which stands in files of its o
 """
 
 from prism_core.privacy.ledger.audit import Verification
-from prism_core.privacy.ledger.book import WORKSPACE_VARIABLE, Ledger, default_workspace
+from prism_core.privacy.ledger.ledger import WORKSPACE_VARIABLE, Ledger, default_workspace
 from prism_core.privacy.ledger.records import (
     STATE_WORDS,
     Asset,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-    from prism_core.privacy.ledger.head import Head
+    from prism_core.privacy.ledger.chain_head import Head
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +43,17 @@ class Verification:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "ok": self.ok, "rows": self.rows, "head": self.head, "findings": list(self.findings),
+            "ok": self.ok,
+            "rows": self.rows,
+            "head": self.head,
+            "findings": list(self.findings),
             "accepted": list(self.accepted),
-        }  # fmt: skip
+        }
 
 
-def verify(db: sqlite3.Connection, head: str = "", noted: Head | None = None) -> Verification:
+def verify_ledger(
+    db: sqlite3.Connection, head: str = "", noted: Head | None = None
+) -> Verification:
     """Check the file, the chain, the triggers, every charge's events and its states.
 
     Args:

@@ -14,22 +14,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from prism_core.errors import LedgerError, PrivacyError
-from prism_core.privacy.conversions import rho_to_epsilon
+from prism_core.privacy.accountants.conversions import rho_to_epsilon
 from prism_core.privacy.events import failure
-from prism_core.privacy.ledger.book import FILE, Ledger
+from prism_core.privacy.ledger.ledger import FILE, Ledger
 from prism_core.privacy.ledger.records import canonical
-from prism_core.privacy.ledger.rules import KINDS
+from prism_core.privacy.ledger.rules import CHARGED_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from prism_core.privacy.accountants import Spent
+    from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.events import Event
+    from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.privacy.ledger.records import Balance, Consent
     from prism_core.privacy.ledger.rules import Step
     from prism_core.privacy.noise import NoiseSource
-    from prism_core.privacy.prior import Prior
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Price:
     events: tuple[Event, ...]
     plan: str
     accountant: str = "zcdp"
-    prior: Prior | None = None
+    prior: LearningCharge | None = None
     whole: float | None = None
     declared: float = 0.0
     above_limit: float | None = None
@@ -99,7 +99,7 @@ class Owed:
         )
 
 
-def owed(ledger: Ledger | None, asset: str, prior: Prior | None) -> Owed | None:
+def owed(ledger: Ledger | None, asset: str, prior: LearningCharge | None) -> Owed | None:
     """What of earlier learning an asset has not been charged for, None where nothing is owed.
 
     An event is paid for where a charge of this asset that counts has its receipt and holds the
@@ -123,7 +123,7 @@ def owed(ledger: Ledger | None, asset: str, prior: Prior | None) -> Owed | None:
     )
 
 
-class Wanted(Protocol):
+class AssetRequest(Protocol):
     """A data asset as a configuration or a form names it."""
 
     @property
@@ -143,7 +143,7 @@ class Wanted(Protocol):
 
 
 def account(
-    wanted: Wanted | None,
+    wanted: AssetRequest | None,
     delta: float,
     *,
     public: bool,
@@ -182,7 +182,9 @@ def account(
     return ledger, asset.name
 
 
-def standing(wanted: Wanted, delta: float, workspace: Path) -> tuple[Ledger | None, Balance]:
+def asset_balance(
+    wanted: AssetRequest, delta: float, workspace: Path
+) -> tuple[Ledger | None, Balance]:
     """What an asset has left, as it is or would be registered; writes nothing.
 
     Args:
@@ -232,7 +234,7 @@ class OpenCharge:
 
 
 @dataclass
-class Steps:
+class ChargeProgress:
     """Reports a share before each mechanism, and remembers that one follows.
 
     Attributes:
@@ -286,7 +288,7 @@ def charging(
         PrivacyError: when the workspace's rules refuse the step.
         BudgetError: when epsilon is above the workspace's maximum, and the plan does not say so.
     """
-    kind = KINDS[step]
+    kind = CHARGED_STEPS[step]
     rehearsal = public and not noise.secure
     if approval is not None:
         approval.check(price.plan, asset)
@@ -300,11 +302,18 @@ def charging(
     price = price.with_owed(earlier)
     receipt = _receipt()
     number = ledger.charge(
-        asset, step=step, spent=price.spent, events=price.events, plan=price.plan,
-        accountant=price.accountant, why=why, approval=approval,
-        declared=price.declared, above_limit=price.above_limit,
+        asset,
+        step=step,
+        spent=price.spent,
+        events=price.events,
+        plan=price.plan,
+        accountant=price.accountant,
+        why=why,
+        approval=approval,
+        declared=price.declared,
+        above_limit=price.above_limit,
         receipts=(receipt, *(() if earlier is None else earlier.receipts)),
-    )  # fmt: skip
+    )
     charge = OpenCharge(
         stamp=kind.charged, number=number, workspace=ledger.path.parent, receipt=receipt
     )

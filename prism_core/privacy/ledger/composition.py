@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import LedgerError
-from prism_core.privacy.checks import positive
-from prism_core.privacy.conversions import epsilon_to_rho, rho_to_epsilon
+from prism_core.privacy.accountants.conversions import epsilon_to_rho, rho_to_epsilon
 from prism_core.privacy.ledger.records import Asset, Balance
+from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

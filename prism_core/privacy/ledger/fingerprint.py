@@ -34,7 +34,7 @@ MEMORY = "fingerprints.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class FingerprintedRun:
     """The run that rows are remembered for; holds nothing of them.
 
     A run of the same plan under the same name that follows confirms it, too, whatever its rows: of
@@ -51,10 +51,12 @@ class Run:
     def charged(self, asset: str, charges: Iterable[Charge]) -> bool:
         """Whether a charge that counts stands for it."""
         return any(
-            charge.counts and charge.plan == self.plan and charge.id > self.after
+            charge.counts
+            and charge.plan == self.plan
+            and charge.id > self.after
             and canonical(charge.asset) == canonical(asset)
             for charge in charges
-        )  # fmt: skip
+        )
 
 
 def fingerprint(table: EncodedTable, key: bytes) -> str:
@@ -83,7 +85,7 @@ def recognise(
     asset: str,
     table: EncodedTable,
     charges: Sequence[Charge] = (),
-    run: Run | None = None,
+    run: FingerprintedRun | None = None,
 ) -> tuple[str, ...]:
     """Remember the rows of `asset`; returns the other assets they were charged under before.
 
@@ -109,7 +111,9 @@ def recognise(
     return tuple(sorted(others))
 
 
-def remember(folder: Path, asset: str, marks: Iterable[str], run: Run | None = None) -> None:
+def remember(
+    folder: Path, asset: str, marks: Iterable[str], run: FingerprintedRun | None = None
+) -> None:
     """Remember the marks of a table that is charged to `asset`; see `data.marks`.
 
     Args:
@@ -205,9 +209,13 @@ def _charged(folder: Path, kind: str, charges: Sequence[Charge] | None) -> list[
     return found
 
 
-def _run(entry: dict[str, Any]) -> Run | None:
+def _run(entry: dict[str, Any]) -> FingerprintedRun | None:
     """The run of an entry; None for those from before runs were noted, which count."""
-    return Run(plan=str(entry["plan"]), after=int(entry["after"])) if "plan" in entry else None
+    return (
+        FingerprintedRun(plan=str(entry["plan"]), after=int(entry["after"]))
+        if "plan" in entry
+        else None
+    )
 
 
 def _lines(path: Path) -> Iterable[dict[str, Any]]:
@@ -223,7 +231,7 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
             yield entry
 
 
-def _append(path: Path, entry: dict[str, Any], run: Run | None) -> None:
+def _append(path: Path, entry: dict[str, Any], run: FingerprintedRun | None) -> None:
     """After a line that was cut short."""
     whole = entry if run is None else entry | {"plan": run.plan, "after": run.after}
     files.append(path, f"\n{json.dumps(whole)}\n".encode())

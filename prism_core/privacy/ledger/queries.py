@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger.composition import Item
-from prism_core.privacy.ledger.records import (
-    Asset,
-    Charge,
-    Correction,
-    StateChange,
-    canonical,
-)
-from prism_core.text.suggest import suggestion
+from prism_core.privacy.ledger.records import Asset, Charge, Correction, StateChange, canonical
+from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     import sqlite3
@@ -130,9 +124,11 @@ def all_charges(db: sqlite3.Connection) -> tuple[Charge, ...]:
     keys = ("id", "asset", "plan", "accountant", "epsilon", "delta", "rho", "who", "why", "created")
     return tuple(
         Charge(
-            **dict(zip(keys, row[:-1], strict=True)), events=events_of(row[-1]),
-            history=tuple(history.get(row[0], ())), corrections=tuple(notes.get(row[0], ())),
+            **dict(zip(keys, row[:-1], strict=True)),
+            events=events_of(row[-1]),
+            history=tuple(history.get(row[0], ())),
+            corrections=tuple(notes.get(row[0], ())),
             state=history[row[0]][-1].state if row[0] in history else "reserved",
         )
         for row in rows
-    )  # fmt: skip
+    )

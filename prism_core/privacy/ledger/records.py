@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any, Literal, Protocol, TypeAlias
 
-from prism_core.privacy.conversions import rho_to_epsilon
+from prism_core.privacy.accountants.conversions import rho_to_epsilon
 
 State: TypeAlias = Literal["reserved", "done", "failed", "void"]
 
@@ -201,9 +201,12 @@ class Balance:
         spent, taken = self.spent_rho + rho, self.spent_delta + failing
         left = self.asset.delta - taken
         return replace(
-            self, spent_rho=spent, spent_delta=taken, charges=self.charges + 1,
+            self,
+            spent_rho=spent,
+            spent_delta=taken,
+            charges=self.charges + 1,
             spent_epsilon=rho_to_epsilon(spent, left) if left > 0 else inf,
-        )  # fmt: skip
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from prism_core import foreign
 from prism_core.errors import BudgetError, ConfigError, PrivacyError
-from prism_core.privacy.checks import epsilon_value
-from prism_core.text.suggest import suggestion
+from prism_core.privacy.parameters import epsilon_value
+from prism_core.text import untrusted
+from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ _CLOSE = 1.0 + 1e-9  # an epsilon that is computed back from its rho may end a h
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class ChargedStep:
     """One kind of charged step.
 
     Attributes:
@@ -44,8 +44,8 @@ class Kind:
     approvable: bool = False
 
 
-KINDS: dict[Step, Kind] = {
-    "release": Kind(
+CHARGED_STEPS: dict[Step, ChargedStep] = {
+    "release": ChargedStep(
         charged="release",
         uncharged="release without a ledger",
         rehearsed="rehearsal, not a release",
@@ -53,7 +53,7 @@ KINDS: dict[Step, Kind] = {
         "the plan approved and give the approval with the release; nothing was charged.",
         approvable=True,
     ),
-    "comparator": Kind(
+    "comparator": ChargedStep(
         charged="comparator",
         uncharged="comparator without a ledger",
         rehearsed="rehearsal of a comparator",
@@ -62,18 +62,18 @@ KINDS: dict[Step, Kind] = {
     ),
     # Steps that publish no rows: what they tell is approved with the release that uses it, or is
     # for the committee itself. They are charged all the same.
-    "domain": Kind(
+    "domain": ChargedStep(
         charged="learned", uncharged="learned without a ledger", rehearsed="rehearsal, not learned"
     ),
-    "graph": Kind(
+    "graph": ChargedStep(
         charged="learned", uncharged="learned without a ledger", rehearsed="rehearsal, not learned"
     ),
-    "evaluation": Kind(
+    "evaluation": ChargedStep(
         charged="private evaluation",
         uncharged="private evaluation without a ledger",
         rehearsed="rehearsal, not a private evaluation",
     ),
-    "holdout": Kind(
+    "holdout": ChargedStep(
         charged="reusable holdout",
         uncharged="reusable holdout without a ledger",
         rehearsed="rehearsal on public rows, not charged",
@@ -137,8 +137,8 @@ def above_limit(
 def _settings(workspace: Path) -> dict[str, dict[str, Any]]:
     """The workspace's rules by section; nothing where it has none of its own."""
     try:
-        text = foreign.text_of(workspace / SETTINGS, foreign.CONFIG)
-        document = foreign.from_toml(text, foreign.CONFIG)
+        text = untrusted.text_of(workspace / SETTINGS, untrusted.CONFIG)
+        document = untrusted.from_toml(text, untrusted.CONFIG)
     except FileNotFoundError:
         if _stands(workspace):  # it is meant to be there
             raise _unusable("It cannot be opened under this name.") from None
@@ -188,7 +188,7 @@ def _stands(workspace: Path) -> bool:
     return workspace.is_dir() and any(p.name.casefold() == SETTINGS for p in workspace.iterdir())
 
 
-def check(step: Step, workspace: Path, *, approved: bool = False) -> None:
+def check_rules(step: Step, workspace: Path, *, approved: bool = False) -> None:
     """Refuse a step on private rows that the workspace's rules do not allow.
 
     Args:
@@ -201,7 +201,7 @@ def check(step: Step, workspace: Path, *, approved: bool = False) -> None:
         PrivacyError: when an approval is needed and there is none, or none can be given.
         ConfigError: when the rules cannot be read, or an approval comes with another step.
     """
-    kind = KINDS[step]
+    kind = CHARGED_STEPS[step]
     if approved and not kind.approvable:
         raise ConfigError("Only the plan of a release can be approved.", field="approval")
     if kind.refusal and not approved and approval_required(workspace):

@@ -1,9 +1,6 @@
-"""The file of the ledger: SQLite in WAL mode, synced at every commit, append-only by triggers.
+"""The ledger's file: SQLite in WAL mode, synced at every commit, append-only by triggers.
 
-Every row is also entered in `chain` with the SHA-256 of its content and of the entry before it,
-so that an edit, a deletion or an insertion behind the program's back breaks the chain. Cutting
-the newest entries off leaves a shorter chain that is whole; the last digest, noted elsewhere,
-tells (see `audit`).
+Also how it is reached where it may only be read, and what is said when it fails.
 """
 
 from __future__ import annotations
@@ -11,19 +8,22 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
+import shutil
 import sqlite3
+import tempfile
 import time
 from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger import access, head
-from prism_core.privacy.ledger.head import Head
+from prism_core.privacy.ledger import chain_head
+from prism_core.privacy.ledger.chain_head import Head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 VERSION = 3
 SILENT = 2.0
@@ -35,12 +35,23 @@ _LOG = logging.getLogger(__name__)
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "assets": ("id", "name", "epsilon", "delta", "created"),
-    "charges": ("id", "asset", "plan", "accountant", "epsilon", "delta", "rho", "events", "who",
-                "why", "created"),
+    "charges": (
+        "id",
+        "asset",
+        "plan",
+        "accountant",
+        "epsilon",
+        "delta",
+        "rho",
+        "events",
+        "who",
+        "why",
+        "created",
+    ),
     "states": ("id", "charge", "state", "created"),
     "corrections": ("id", "charge", "note", "who", "created"),
     "receipts": ("id", "charge", "receipt"),
-}  # fmt: skip
+}
 """The tables whose rows are chained, and the columns a digest covers."""
 
 _VERSION_1 = (
@@ -129,25 +140,25 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not access.read_only(path):
+        if not read_only(path):
             files.database(path)
         with self._connection() as db:
-            access.check_cells(db)
+            check_cells(db)
 
     @contextmanager
     def _connection(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
         """The file, or for reading a private copy where SQLite finds no room beside it."""
         with ExitStack() as held:
             try:
-                if access.read_only(self.path) and not write:
-                    path = held.enter_context(access.copied(self.path))
+                if read_only(self.path) and not write:
+                    path = held.enter_context(copied(self.path))
                 else:
                     path = self.path
                 db = held.enter_context(_connected(path))
             except sqlite3.OperationalError as error:
-                if write or not access.no_room_beside(error):
+                if write or not no_room_beside(error):
                     raise
-                db = held.enter_context(_connected(held.enter_context(access.copied(self.path))))
+                db = held.enter_context(_connected(held.enter_context(copied(self.path))))
             yield db
 
     @contextmanager
@@ -158,15 +169,15 @@ class Store:
             LedgerError: when the file cannot be read or written or is damaged, or a write would
                 go to another file than the one that was used last.
         """
-        if write and access.read_only(self.path):  # the copy would be written, and forgotten
-            raise LedgerError(access.READ_ONLY, field="workspace")
+        if write and read_only(self.path):  # the copy would be written, and forgotten
+            raise LedgerError(READ_ONLY, field="workspace")
         try:
             with self._connection(write=write) as db:
                 _turn("BEGIN IMMEDIATE" if write else "BEGIN", db)
                 try:
-                    access.check_cells(db)
+                    check_cells(db)
                     if write:
-                        self.check_head(db, head.noted(self.path.parent))
+                        self.check_head(db, chain_head.noted(self.path.parent))
                     yield db
                     newest = Head.of(db) if write else None
                 except BaseException:
@@ -174,9 +185,9 @@ class Store:
                         db.execute("ROLLBACK")
                     raise
                 db.execute("COMMIT")
-            head.note(self.path.parent, newest)  # after the act: what is noted is in the file
+            chain_head.note(self.path.parent, newest)  # after the act: what is noted is in the file
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise access.refusal(error) or LedgerError(
+            raise refusal(error) or LedgerError(
                 "The ledger cannot be read or written just now. Check that its file is writable "
                 "and that no other program holds it.",
                 field="workspace",
@@ -239,7 +250,7 @@ def _version(db: sqlite3.Connection) -> int:
     known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
     row = db.execute("SELECT MAX(version) FROM meta").fetchone() if known else (None,)
     if not isinstance(row[0] or 0, int):
-        raise LedgerError(access.DAMAGED, field="workspace")
+        raise LedgerError(DAMAGED, field="workspace")
     return row[0] or 0
 
 
@@ -283,3 +294,134 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
             db.execute(statement)
     db.execute("DELETE FROM meta")
     db.execute("INSERT INTO meta (version) VALUES (?)", (VERSION,))
+
+
+_NEWEST = "-wal"
+"""SQLite's name for the file of what was written last; the file proper comes to hold it later."""
+_TRIES = 20
+"""Copies until one is whole; a writer takes milliseconds."""
+
+READ_ONLY = (
+    "The workspace may only be read here, so nothing was charged or written. Its ledger can be "
+    "listed, shown, verified and exported. To write, check the permissions of the folder and of "
+    "its files, or name another workspace."
+)
+DAMAGED = (
+    "The ledger's file is damaged, or is no ledger. Nothing was charged. Keep the file as it is, "
+    "put a copy of it from a backup in its place, and say so with `prism ledger accept --why TEXT`."
+)
+
+
+_FULL = (
+    "The disk is full, or cannot be written: the ledger needs some room. Nothing was charged. Free "
+    "some space."
+)
+
+
+def no_room_beside(error: sqlite3.Error) -> bool:
+    """Whether SQLite failed at the files that it makes beside the ledger, even for reading."""
+    name = getattr(error, "sqlite_errorname", None) or ""
+    return name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_READONLY"))
+
+
+def read_only(path: Path) -> bool:
+    """Whether the file is there and either it or its folder may not be written."""
+    return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+@contextmanager
+def copied(path: Path) -> Iterator[Path]:
+    """A private copy of the file with its newest entries, as they were at one moment.
+
+    Raises:
+        LedgerError: when it cannot be read or copied, or changes all the time.
+    """
+    with tempfile.TemporaryDirectory(prefix="prism-ledger-") as folder:  # mode 0700
+        copy = Path(folder) / path.name
+        if not any(_copied_whole(path, copy) for _ in range(_TRIES)):
+            raise LedgerError(
+                "The ledger cannot be read just now: its file may not be read, there is no room "
+                "for a copy of it, or it is being written all the time.",
+                field="workspace",
+            )
+        yield copy
+
+
+def _copied_whole(path: Path, copy: Path) -> bool:
+    """Copy the file and its newest entries; whether nobody wrote meanwhile."""
+    try:
+        before = _file_state(path)
+        for ending in ("", _NEWEST):
+            source, target = (each.with_name(path.name + ending) for each in (path, copy))
+            target.unlink(missing_ok=True)
+            if source.exists():
+                shutil.copyfile(source, target)
+        return _file_state(path) == before
+    except OSError:
+        return False
+
+
+def _file_state(path: Path) -> list[tuple[int, int, int] | None]:
+    found: list[tuple[int, int, int] | None] = []
+    for ending in ("", _NEWEST):
+        try:
+            stat = path.with_name(path.name + ending).stat()
+            found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        except FileNotFoundError:
+            found.append(None)
+    return found
+
+
+_CELLS: dict[str, dict[str, tuple[str, ...]]] = {
+    "meta": {"integer": ("version",)},
+    "assets": {"integer": ("id",), "text": ("name", "created"), "real": ("epsilon", "delta")},
+    "charges": {
+        "integer": ("id", "asset"),
+        "real": ("epsilon", "delta", "rho"),
+        "text": ("plan", "accountant", "events", "who", "why", "created"),
+    },
+    "states": {"integer": ("id", "charge"), "text": ("state", "created")},
+    "corrections": {"integer": ("id", "charge"), "text": ("note", "who", "created")},
+    "receipts": {"integer": ("id", "charge"), "text": ("receipt",)},
+    "chain": {"integer": ("id", "row"), "text": ("kind", "digest")},
+}
+"""By table and type its columns. SQLite takes any value in any column."""
+
+_STATES = "SELECT 1 FROM states WHERE state NOT IN ('reserved', 'done', 'failed', 'void') LIMIT 1"
+
+
+def check_cells(db: sqlite3.Connection) -> None:
+    """Refuse a file whose cells are of other types than this program writes.
+
+    SQLite looks at the heads of rows alone for it, not into long texts.
+
+    Raises:
+        LedgerError: when there is one.
+    """
+    present = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    for table, kinds in _CELLS.items():
+        if table not in present:
+            continue  # whoever asks it for rows says so
+        wrong = " OR ".join(
+            f"typeof({column}) <> '{kind}'" for kind, columns in kinds.items() for column in columns
+        )
+        if db.execute(f"SELECT 1 FROM {table} WHERE {wrong} LIMIT 1").fetchone() is not None:
+            raise LedgerError(DAMAGED, field="workspace")
+    if db.execute(_STATES).fetchone() is not None:
+        raise LedgerError(DAMAGED, field="workspace")
+
+
+def refusal(error: Exception) -> LedgerError | None:
+    """What an error of SQLite means, None where it says no more than itself."""
+    name = getattr(error, "sqlite_errorname", None) or ""
+    if not name and "decode" in str(error):  # a text that is none, or a name in SQLite's words
+        name = "SQLITE_CORRUPT"
+    said = {
+        "SQLITE_NOTADB": DAMAGED,
+        "SQLITE_CORRUPT": DAMAGED,
+        "SQLITE_READONLY": READ_ONLY,
+        "SQLITE_FULL": _FULL,
+        "SQLITE_IOERR": _FULL,
+    }
+    text = next((text for code, text in said.items() if name.startswith(code)), None)
+    return None if text is None else LedgerError(text, field="workspace")

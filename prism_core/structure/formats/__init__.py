@@ -22,10 +22,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from prism_core import foreign
 from prism_core.errors import StructureError
-from prism_core.sources import GRAPH, Source, located
-from prism_core.structure.drawing import Drawing
+from prism_core.structure.dag import Drawing
 from prism_core.structure.formats import (
     adjacency,
     bif,
@@ -37,16 +35,12 @@ from prism_core.structure.formats import (
     model_string,
     node_link,
 )
-from prism_core.structure.formats._detect import detect
+from prism_core.structure.formats._detect import MAX_BYTES, detect, text_of
 from prism_core.structure.formats._sketch import shown
-from prism_core.structure.formats._source import MAX_BYTES, text_of
-from prism_core.structure.formats.objects import (
-    from_networkx,
-    from_pairs,
-    to_networkx,
-    to_pgmpy,
-)
-from prism_core.text.suggest import suggestion
+from prism_core.structure.formats.objects import from_networkx, from_pairs, to_networkx, to_pgmpy
+from prism_core.text import untrusted
+from prism_core.text.file_or_text import GRAPH, Source, located
+from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -124,7 +118,7 @@ def read_drawing(
     if isinstance(source, str | bytes | os.PathLike):
         found = located(source, GRAPH)
         if isinstance(found, Path):
-            return parse(foreign.read_bytes(found, foreign.GRAPH), format)
+            return parse(untrusted.read_bytes(found, untrusted.GRAPH), format)
         if format is None and isinstance(found, str) and _is_no_graph(found):
             raise StructureError(
                 f"There is no file {shown(found)}, and as text it is no graph. Check the path, or "
@@ -188,7 +182,7 @@ def holding(dag: Dag) -> tuple[str, ...]:
 
 def _is_no_graph(text: str) -> bool:
     """Whether a text of one line bears no sign of a graph: it was meant as a name."""
-    return bool(text.strip()) and len(text) <= foreign.GRAPH.size and not _SIGN.search(text)
+    return bool(text.strip()) and len(text) <= untrusted.GRAPH.size and not _SIGN.search(text)
 
 
 def _format(name: str) -> Any:  # noqa: ANN401  (a module)

@@ -1,22 +1,25 @@
-"""What all readers share: nodes and edges collected with their places, and refusals that name them.
+"""The sketch of a graph while it is read, and what else readers and writers share.
 
-A *mark* is whatever a reader knows of a place: an offset in the text, a (line, column), the number
-of an entry. `locate` turns it into words.
+Refusals that name a place, texts as R's console prints them, CSV cells, and what learning a graph
+cost.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
-from itertools import count
+from dataclasses import replace
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from prism_core.errors import StructureError
-from prism_core.structure.dag import MAX_NAME, Dag, is_name
-from prism_core.structure.drawing import Drawing
+from prism_core.errors import PrismError, StructureError
+from prism_core.privacy.learning_charge import LearningCharge
+from prism_core.structure.dag import MAX_NAME, Dag, Drawing, is_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 MAX_NODES = 10_000
 MAX_EDGES = 100_000
@@ -26,10 +29,16 @@ MAX_DEPTH = 50
 """How deep lists, groups and elements may be nested."""
 
 ROLES = {
-    "outcome": "outcome", "o": "outcome", "exposure": "exposure", "e": "exposure",
-    "latent": "latent", "l": "latent", "unobserved": "latent", "u": "latent",
+    "outcome": "outcome",
+    "o": "outcome",
+    "exposure": "exposure",
+    "e": "exposure",
+    "latent": "latent",
+    "l": "latent",
+    "unobserved": "latent",
+    "u": "latent",
     "unmeasured": "latent",
-}  # fmt: skip
+}
 """dagitty's words for the roles that a Drawing keeps, and for what is unmeasured."""
 
 
@@ -210,11 +219,13 @@ class Sketch:
         return Drawing(dag=dag, positions=self.positions, **marked)
 
 
-def words_of(drawing: Drawing, name: str) -> list[str]:
+def role_words(drawing: Drawing, name: str) -> list[str]:
     """The roles of a node, as words."""
     held = {
-        "exposure": drawing.exposure, "outcome": drawing.outcome, "latent": drawing.dag.unmeasured
-    }  # fmt: skip
+        "exposure": drawing.exposure,
+        "outcome": drawing.outcome,
+        "latent": drawing.dag.unmeasured,
+    }
     return [role for role, names in held.items() if name in names]
 
 
@@ -231,3 +242,85 @@ def cannot_hold(names: Iterable[str], kind: str, holds: Callable[[str], bool], r
                 "choose another format.",
                 field="nodes",
             )
+
+
+PRINTED = re.compile(r"\s*\[1\]\s+(?=\")")
+
+
+def check_alone(text: str, end: int) -> None:
+    """Refuse what follows the text that ends at `end`.
+
+    Raises:
+        StructureError: when R printed more than one text.
+    """
+    if text[end:].strip():
+        raise refusal(
+            place(text, end), "R printed several texts. Print the text of the graph alone."
+        )
+
+
+def learning_entries(dag: Dag) -> dict[str, Any]:
+    """Entries `provenance` and `learned` of a graph that was learned; nothing for another one."""
+    found: dict[str, Any] = {}
+    if dag.learned:
+        found["provenance"] = dag.provenance
+    if dag.prior is not None:
+        found["learned"] = dag.prior.to_dict()
+    return found
+
+
+def with_learning_entries(drawing: Drawing, entries: Mapping[str, Any]) -> Drawing:
+    """The drawing with what `told` wrote about its graph.
+
+    Raises:
+        StructureError: when that cannot be read. A cost without its provenance was not written by
+            this program; the graph refuses it.
+    """
+    learned = entries.get("learned")
+    try:
+        prior = None if learned is None else LearningCharge.from_dict(learned)
+    except PrismError as error:
+        raise StructureError(
+            f"What the graph cost cannot be read: {error}", field="learned"
+        ) from None
+    provenance = entries.get("provenance", "declared")
+    return replace(drawing, dag=replace(drawing.dag, provenance=provenance, prior=prior))
+
+
+MAX_ROWS = 250_000
+
+
+def rows_of(text: str, what: str) -> list[tuple[int, list[str]]]:
+    """The rows that hold something, with their number from 1; cells without white space around.
+
+    Raises:
+        StructureError: when the text is no regular CSV.
+    """
+    try:
+        lines = list(islice(csv.reader(io.StringIO(text, newline="")), MAX_ROWS + 1))
+    except csv.Error:
+        raise StructureError(f"The {what} is not a regular CSV.", field="dag") from None
+    if len(lines) > MAX_ROWS:
+        raise StructureError(f"The {what} has more than {MAX_ROWS:,} rows.", field="dag")
+    rows = [[cell.strip() for cell in line] for line in lines]
+    return [(number, row) for number, row in enumerate(rows, 1) if any(row)]
+
+
+def table_of(rows: Iterable[Sequence[str]], names: Sequence[str]) -> str:
+    """Rows as CSV.
+
+    Raises:
+        StructureError: for a name with white space around it, which readers of CSV cut off.
+    """
+    cannot_hold(
+        names,
+        "CSV",
+        lambda name: name == name.strip(),
+        "names there have no white space around them.",
+    )
+    out = io.StringIO()
+    # Older versions of csv leave a name with a carriage return unquoted.
+    unusual = any("\r" in name for name in names)
+    quoting = csv.QUOTE_ALL if unusual else csv.QUOTE_MINIMAL
+    csv.writer(out, lineterminator="\n", quoting=quoting).writerows(rows)
+    return out.getvalue()

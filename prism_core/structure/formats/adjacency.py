@@ -11,15 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.formats._cells import rows_of, table_of
-from prism_core.structure.formats._sketch import Sketch, shown
+from prism_core.structure.formats._sketch import Sketch, rows_of, shown, table_of
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
-_TRUTH = {
-    "1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "": False,
-}  # fmt: skip
+_TRUTH = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False, "": False}
 
 
 def read(text: str) -> Drawing:

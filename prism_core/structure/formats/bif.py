@@ -15,7 +15,7 @@ from prism_core.errors import StructureError
 from prism_core.structure.formats._sketch import Sketch, cannot_hold, place, position_of, shown
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r'"(?P<quoted>[^"]*)"|(?P<plain>[^\s{}()|,;"]+)')
@@ -29,10 +29,10 @@ _KEYWORDS = {"network", "variable", "probability"}
 
 def read(text: str) -> Drawing:
     """The drawing in a BIF file."""
-    return _Reader(text).drawing()
+    return _BifReader(text).drawing()
 
 
-class _Reader:
+class _BifReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -161,9 +161,11 @@ def write(drawing: Drawing) -> str:
         StructureError: for a name with white space or a sign that BIF uses.
     """
     cannot_hold(
-        drawing.dag.nodes, "BIF", lambda name: _PLAIN.fullmatch(name) is not None,
+        drawing.dag.nodes,
+        "BIF",
+        lambda name: _PLAIN.fullmatch(name) is not None,
         "names there have no white space, quotes, slashes, braces, bars, commas or semicolons.",
-    )  # fmt: skip
+    )
     lines = ["// structure only: no levels, no tables", "network unknown {", "}"]
     for node in drawing.dag.nodes:
         lines.append(f"variable {node} {{")

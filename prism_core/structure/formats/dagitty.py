@@ -18,19 +18,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.formats._printed import PRINTED, check_alone
+from prism_core.structure.formats._arrow_grammar import Attribute, Dialect, Parser, quoted
 from prism_core.structure.formats._sketch import (
+    PRINTED,
     Sketch,
+    check_alone,
     place,
     position_of,
     refusal,
+    role_words,
     shown,
-    words_of,
 )
-from prism_core.structure.formats._statements import Attribute, Dialect, Parser, quoted
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 _CALL = re.compile(r"(?<![\w.])dagitty[ \t\r\n]*\(\s*(?:x\s*=\s*)?(?=[rR]?[\"'])")
 _RAW = re.compile(r"[rR](?P<quote>[\"'])(?P<dashes>-{0,16})(?P<open>[(\[{])")
@@ -172,7 +173,7 @@ def write(drawing: Drawing) -> str:
     """`dag { ... }` with one line a node and one a edge; unusual names are quoted."""
     lines = ["dag {"]
     for node in drawing.dag.nodes:
-        words = words_of(drawing, node)
+        words = role_words(drawing, node)
         if node in drawing.positions:
             x, y = drawing.positions[node]
             words.append(f'pos="{x!r},{y!r}"')

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prism_core.structure.formats._sketch import Sketch, position_of, words_of
-from prism_core.structure.formats._statements import Attribute, Dialect, Parser, quoted
+from prism_core.structure.formats._arrow_grammar import Attribute, Dialect, Parser, quoted
+from prism_core.structure.formats._sketch import Sketch, position_of, role_words
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = {"node", "edge", "graph", "digraph", "subgraph", "strict"}
@@ -84,7 +84,7 @@ def write(drawing: Drawing) -> str:
         if node in drawing.positions:
             x, y = drawing.positions[node]
             words.append(f'pos="{x!r},{0.0 - y!r}"')
-        roles = words_of(drawing, node)
+        roles = role_words(drawing, node)
         if roles:
             words.append(f'role="{" ".join(roles)}"')
         lines.append(f"  {_id(node)}" + (f" [{', '.join(words)}]" if words else "") + ";")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.formats._cells import rows_of, table_of
-from prism_core.structure.formats._sketch import Sketch
+from prism_core.structure.formats._sketch import Sketch, rows_of, table_of
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 
 def read(text: str) -> Drawing:

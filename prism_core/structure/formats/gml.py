@@ -20,12 +20,12 @@ from prism_core.structure.formats._sketch import (
     Sketch,
     place,
     position,
+    role_words,
     shown,
-    words_of,
 )
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 _TOKEN = re.compile(
     r"(?P<space>(?:[\s\ufeff]+|^\#[^\n]*)+)|(?P<open>\[)|(?P<close>\])|(?P<key>[A-Za-z_]\w*)"
@@ -193,7 +193,7 @@ def write(drawing: Drawing) -> str:
     number = {node: index for index, node in enumerate(drawing.dag.nodes)}
     for node in drawing.dag.nodes:
         lines += ["  node [", f"    id {number[node]}", f'    label "{_escaped(node)}"']
-        roles = words_of(drawing, node)
+        roles = role_words(drawing, node)
         if roles:
             lines.append(f'    role "{" ".join(roles)}"')
         if node in drawing.positions:

@@ -19,12 +19,12 @@ from prism_core.structure.formats._sketch import (
     Sketch,
     cannot_hold,
     position,
+    role_words,
     shown,
-    words_of,
 )
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 MAX_ELEMENTS = 1_500_000
 """The largest graph of yEd takes about that: ten an edge and more a node."""
@@ -48,7 +48,7 @@ def read(text: str) -> Drawing:
             f"Line 1: the XML declares the encoding {shown(declared.group(1))}. Save it as UTF-8.",
             field="dag",
         )
-    reader = _Reader()
+    reader = _GraphmlReader()
     try:
         reader.parser.Parse(text.encode("utf-8"), True)
     except expat.ExpatError as error:
@@ -60,7 +60,7 @@ def read(text: str) -> Drawing:
     return reader.drawing()
 
 
-class _Reader:
+class _GraphmlReader:
     """Handlers of expat, and what they saw."""
 
     def __init__(self) -> None:
@@ -102,9 +102,14 @@ class _Reader:
         if len(self.path) > MAX_DEPTH:
             raise self.refuse(f"elements are nested more than {MAX_DEPTH} deep.")
         act = {
-            "graph": self.graph, "node": self.open_node, "edge": self.edge, "key": self.declare,
-            "data": self.data, "Geometry": self.geometry, "hyperedge": self.hyperedge,
-        }.get(name)  # fmt: skip
+            "graph": self.graph,
+            "node": self.open_node,
+            "edge": self.edge,
+            "key": self.declare,
+            "data": self.data,
+            "Geometry": self.geometry,
+            "hyperedge": self.hyperedge,
+        }.get(name)
         if act is not None:
             act(attributes)
 
@@ -183,16 +188,18 @@ def write(drawing: Drawing) -> str:
         StructureError: for a name with a control character, which XML cannot hold.
     """
     cannot_hold(
-        drawing.dag.nodes, "GraphML", lambda name: _XML.fullmatch(name) is not None,
+        drawing.dag.nodes,
+        "GraphML",
+        lambda name: _XML.fullmatch(name) is not None,
         "XML has no control characters.",
-    )  # fmt: skip
+    )
     parts = [_HEAD]
     for node in drawing.dag.nodes:
         values = []
         if node in drawing.positions:
             x, y = drawing.positions[node]
             values += [f'<data key="x">{x!r}</data>', f'<data key="y">{y!r}</data>']
-        roles = words_of(drawing, node)
+        roles = role_words(drawing, node)
         if roles:
             values.append(f'<data key="role">{escape(" ".join(roles))}</data>')
         parts.append(f"    <node id={_attribute(node)}>{''.join(values)}</node>\n")

@@ -6,11 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from prism_core.errors import StructureError
-from prism_core.structure.formats._printed import PRINTED, check_alone
-from prism_core.structure.formats._sketch import Sketch, cannot_hold, place, refusal
+from prism_core.structure.formats._sketch import (
+    PRINTED,
+    Sketch,
+    cannot_hold,
+    check_alone,
+    place,
+    refusal,
+)
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 _BLOCK = re.compile(r"\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]")
 _PAIR = re.compile(r"\(\s*'")  # read as a list of pairs, as Python writes it
@@ -51,16 +57,21 @@ def write(drawing: Drawing) -> str:
         StructureError: for a name with a sign of the format, or white space around it.
     """
     cannot_hold(
-        drawing.dag.nodes, "a model string",
-        lambda name: _PLAIN.fullmatch(name) is not None and name == name.strip()
-        and not _PAIR.match(name),
+        drawing.dag.nodes,
+        "a model string",
+        lambda name: (
+            _PLAIN.fullmatch(name) is not None and name == name.strip() and not _PAIR.match(name)
+        ),
         "names there have no brackets, braces, bars, colons, quotes, control characters or white "
         "space around them.",
-    )  # fmt: skip
+    )
     parents: dict[str, list[str]] = {node: [] for node in drawing.dag.nodes}
     for cause, effect in drawing.dag.edges:
         parents[effect].append(cause)
-    return "".join(
-        f"[{node}|{':'.join(causes)}]" if causes else f"[{node}]"
-        for node, causes in parents.items()
-    ) + "\n"  # fmt: skip
+    return (
+        "".join(
+            f"[{node}|{':'.join(causes)}]" if causes else f"[{node}]"
+            for node, causes in parents.items()
+        )
+        + "\n"
+    )

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from prism_core import foreign
 from prism_core.errors import StructureError
 from prism_core.structure.dag import MAX_NAME, is_name
-from prism_core.structure.formats._learned import told, with_told
-from prism_core.structure.formats._sketch import Sketch, position, words_of
+from prism_core.structure.formats._sketch import (
+    Sketch,
+    learning_entries,
+    position,
+    role_words,
+    with_learning_entries,
+)
+from prism_core.text import untrusted
 
 if TYPE_CHECKING:
-    from prism_core.structure.drawing import Drawing
+    from prism_core.structure.dag import Drawing
 
 
 def read(text: str) -> Drawing:
@@ -23,7 +28,7 @@ def read(text: str) -> Drawing:
     `provenance` and `learned` say that the graph was learned, and what that cost.
     """
     try:
-        document = foreign.from_json(text, foreign.GRAPH)
+        document = untrusted.from_json(text, untrusted.GRAPH)
     except ValueError as error:
         known = isinstance(error, json.JSONDecodeError)
         spot = f" (line {error.lineno}, column {error.colno})" if known else ""
@@ -46,7 +51,7 @@ def read(text: str) -> Drawing:
             edge = {"source": edge[0], "target": edge[1]}
         ends = [_name(edge, key, number) for key in ("source", "target")]
         sketch.edge(ends[0], ends[1], ("edge", number))
-    return with_told(sketch.drawing(), document)
+    return with_learning_entries(sketch.drawing(), document)
 
 
 def _edges(document: dict[str, Any]) -> object:
@@ -83,7 +88,7 @@ def write(drawing: Drawing) -> str:
         node: dict[str, Any] = {"id": name}
         if name in drawing.positions:
             node["x"], node["y"] = drawing.positions[name]
-        roles = words_of(drawing, name)
+        roles = role_words(drawing, name)
         if roles:
             node["role"] = " ".join(roles)
         nodes.append(node)
@@ -93,6 +98,6 @@ def write(drawing: Drawing) -> str:
         "graph": {},
         "nodes": nodes,
         "edges": [{"source": cause, "target": effect} for cause, effect in drawing.dag.edges],
-        **told(drawing.dag),
+        **learning_entries(drawing.dag),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

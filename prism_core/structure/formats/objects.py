@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from prism_core.errors import StructureError
-from prism_core.structure.dag import MAX_NAME, Dag, is_name
-from prism_core.structure.drawing import Drawing
-from prism_core.structure.formats._learned import told, with_told
-from prism_core.structure.formats._sketch import Sketch, position
+from prism_core.structure.dag import MAX_NAME, Dag, Drawing, is_name
+from prism_core.structure.formats._sketch import (
+    Sketch,
+    learning_entries,
+    position,
+    with_learning_entries,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -52,12 +55,15 @@ def from_networkx(graph: nx.Graph) -> Drawing:
         sketch.observed(name, data.get("observed"))
     for number, edge in enumerate(graph.edges(), 1):
         sketch.edge(_name(edge[0]), _name(edge[1]), f"edge {number}")
-    for attribute, role in (("latents", "latent"), ("exposures", "exposure"),
-                            ("outcomes", "outcome")):  # fmt: skip
+    for attribute, role in (
+        ("latents", "latent"),
+        ("exposures", "exposure"),
+        ("outcomes", "outcome"),
+    ):
         for node in getattr(graph, attribute, ()) or ():
             if _name(node) in sketch.nodes:
                 sketch.role(_name(node), role)
-    return with_told(sketch.drawing(), graph.graph)
+    return with_learning_entries(sketch.drawing(), graph.graph)
 
 
 def from_pairs(pairs: Iterable[object]) -> Drawing:
@@ -106,7 +112,7 @@ def to_networkx(drawing: Drawing | Dag) -> nx.DiGraph:
     """
     drawing = drawing if isinstance(drawing, Drawing) else Drawing(dag=drawing)
     graph = nx.DiGraph(drawing.dag.graph)
-    graph.graph.update(told(drawing.dag))
+    graph.graph.update(learning_entries(drawing.dag))
     for name, place in drawing.positions.items():
         graph.nodes[name]["pos"] = place
     for name in drawing.dag.unmeasured:
@@ -131,11 +137,12 @@ def to_pgmpy(drawing: Drawing | Dag) -> Any:  # noqa: ANN401  (pgmpy is optional
     model = DAG()
     model.add_nodes_from(drawing.dag.nodes)
     model.add_edges_from(drawing.dag.edges)
-    model.graph.update(told(drawing.dag))
+    model.graph.update(learning_entries(drawing.dag))
     held = {
-        "latents": drawing.dag.unmeasured, "exposures": drawing.exposure,
+        "latents": drawing.dag.unmeasured,
+        "exposures": drawing.exposure,
         "outcomes": drawing.outcome,
-    }  # fmt: skip
+    }
     for role, names in held.items():
         if names:
             model.with_role(role, set(names), inplace=True)

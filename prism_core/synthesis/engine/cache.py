@@ -11,10 +11,10 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prism_core.children import python
+from prism_core.child_processes import python
 
 if TYPE_CHECKING:
-    from prism_core.planning.task import Synthesis
+    from prism_core.planning.wishes.task import Synthesis
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 
@@ -75,9 +75,11 @@ def warm() -> subprocess.Popen[bytes]:
     """
     return subprocess.Popen(
         python("-m", "prism_core.synthesis.engine.cache"),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         start_new_session=True,
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prism_core.data.linear import LinearQuery
+from prism_core.data.linear_queries import LinearQuery
 from prism_core.errors import PrivacyError
-from prism_core.planning.junction_tree import JunctionTree, junction_tree, maximal_cliques
+from prism_core.planning.tree.junction_tree import JunctionTree, junction_tree, maximal_cliques
+from prism_core.synthesis.engine.answer_map import AnswerMap, Relations
 from prism_core.synthesis.engine.cache import prepare
-from prism_core.synthesis.engine.flat import FlatTree, flatten
-from prism_core.synthesis.engine.overlap import Overlap, overlap
-from prism_core.synthesis.engine.rows import AnswerMap, Relations
+from prism_core.synthesis.engine.flat_tree import FlatTree, Overlap, flatten, overlap
 from prism_core.synthesis.engine.solver import Solved, solve
 from prism_core.synthesis.projection import to_simplex
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prism_core.planning.junction_tree import Clique
+    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.synthesis.measure import Measurement
 
 TOLERANCE = 1e-6
@@ -33,7 +32,7 @@ _LEAST = 1e-300  # stands for 0 where a logarithm is handed out
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fitted:
+class EngineFit:
     """Calibrated cliques and how the fit ended.
 
     Attributes:
@@ -54,7 +53,7 @@ class Fitted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prior:
+class FitPrior:
     """A model that a fit stays near to: the fit minimises loss + weight KL(P || prior).
 
     Attributes:
@@ -132,7 +131,7 @@ class Structure:
         self._queries = [
             None if query is None else _turned(query, axes)
             for query, axes in zip(given, self._axes, strict=True)
-        ]  # fmt: skip
+        ]
         sets = [
             tuple(clique[i] for i in axes) for clique, axes in zip(cliques, self._axes, strict=True)
         ]
@@ -178,10 +177,12 @@ class Structure:
         )
         plain, cells = int(flat.starts[len(tables)]), int(flat.starts[-1])
         return _Part(
-            flat=flat, overlap=overlap(self.sizes, sets, [self._weights[q] for q in tables]),
-            asked=tuple(asked), linear=tuple(linear),
+            flat=flat,
+            overlap=overlap(self.sizes, sets, [self._weights[q] for q in tables]),
+            asked=tuple(asked),
+            linear=tuple(linear),
             rows=AnswerMap(plain, cells, queries, relations) if queries else None,
-        )  # fmt: skip
+        )
 
     def fit(
         self,
@@ -191,9 +192,9 @@ class Structure:
         iterations: int = 1_000,
         tolerance: float = TOLERANCE,
         start: Mapping[Clique, NDArray[np.float64]] | None = None,
-        prior: Prior | None = None,
+        prior: FitPrior | None = None,
         progress: Callable[[float], None] = lambda _: None,
-    ) -> Fitted:
+    ) -> EngineFit:
         """Fit the model to noisy counts; post-processing, spends nothing.
 
         Args:
@@ -217,10 +218,15 @@ class Structure:
             wanted, precision = self._observed(part, merged, answers, float(n))
             near = self._prior(part, prior)
             solved = _solve(
-                part, wanted, precision, iterations, tolerance,
-                self._start(part, start or {}, near), near,
+                part,
+                wanted,
+                precision,
+                iterations,
+                tolerance,
+                self._start(part, start or {}, near),
+                near,
                 lambda share, done=done, own=own: progress((done + share * own) / cells),
-            )  # fmt: skip
+            )
             done += own
             loss, gap, steps = loss + solved.loss, gap + solved.gap, steps + solved.steps
             for shape, a, b in zip(
@@ -235,12 +241,18 @@ class Structure:
             for q, a, b in zip(part.asked, part.flat.starts, part.flat.starts[1:], strict=False):
                 found[self.asked[q]] = cells_of[a:b].reshape(self._shape(q))
         progress(1.0)
-        return Fitted(
-            tree=_joined([part.flat.tree for part in self._parts]), tables=tuple(tables),
-            potentials=found, loss=loss, gap=gap, steps=steps,
-        )  # fmt: skip
+        return EngineFit(
+            tree=_joined([part.flat.tree for part in self._parts]),
+            tables=tuple(tables),
+            potentials=found,
+            loss=loss,
+            gap=gap,
+            steps=steps,
+        )
 
-    def _prior(self, part: _Part, prior: Prior | None) -> tuple[NDArray[np.float64], float] | None:
+    def _prior(
+        self, part: _Part, prior: FitPrior | None
+    ) -> tuple[NDArray[np.float64], float] | None:
         """The prior's potentials and weight, for a part that holds sets known to it, and others."""
         if prior is None or not any(prior.moved_by(self.asked[q]) for q in part.asked):
             return None
@@ -248,9 +260,11 @@ class Structure:
         return None if pieces is None else (np.concatenate(pieces), prior.weight)
 
     def _start(
-        self, part: _Part, known: Mapping[Clique, NDArray[np.float64]],
+        self,
+        part: _Part,
+        known: Mapping[Clique, NDArray[np.float64]],
         prior: tuple[NDArray[np.float64], float] | None,
-    ) -> NDArray[np.float64] | None:  # fmt: skip
+    ) -> NDArray[np.float64] | None:
         """Where to begin: known potentials, less the prior's; None where none is known."""
         pieces = self._known(part, known)
         if pieces is None:
@@ -263,16 +277,18 @@ class Structure:
             return np.concatenate(pieces)
         # A set that a table measures holds its potentials whole; of the others the first query of
         # a set takes them, as far as they are of its kind.
-        free = {q: piece for q, piece in zip(part.asked, pieces, strict=True)
-                if self._weights[q] == 0.0}  # fmt: skip
+        free = {
+            q: piece for q, piece in zip(part.asked, pieces, strict=True) if self._weights[q] == 0.0
+        }
         blank = np.zeros(0)
         begun = part.rows.start(
             [
-                piece if (piece := free.pop(self._set_of[m], blank)).size
+                piece
+                if (piece := free.pop(self._set_of[m], blank)).size
                 else np.zeros(math.prod(self._shape(self._set_of[m])))
                 for m in part.linear
             ]
-        )  # fmt: skip
+        )
         begun[: part.rows.plain] = np.concatenate([*pieces, blank])[: part.rows.plain]
         return begun
 
@@ -292,9 +308,12 @@ class Structure:
         return tuple(self.sizes[name] for name in self.asked[q])
 
     def _observed(
-        self, part: _Part, merged: Sequence[NDArray[np.float64]],
-        answers: Mapping[int, NDArray[np.float64]], n: float,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+        self,
+        part: _Part,
+        merged: Sequence[NDArray[np.float64]],
+        answers: Mapping[int, NDArray[np.float64]],
+        n: float,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What was measured over n and its precision, row by row: tables, then linear queries."""
         tables = [q for q in part.asked if self._weights[q] > 0.0]
         pieces = [merged[q].ravel() / n for q in tables]
@@ -346,18 +365,26 @@ def fit(
     iterations: int = 1_000,
     tolerance: float = TOLERANCE,
     start: Mapping[Clique, NDArray[np.float64]] | None = None,
-    prior: Prior | None = None,
+    prior: FitPrior | None = None,
     progress: Callable[[float], None] = lambda _: None,
-) -> Fitted:
+) -> EngineFit:
     """Fit the model to measurements; post-processing, spends nothing. See `Structure`."""
     structure = Structure(
-        sizes, [m.clique for m in measurements], [m.sigma for m in measurements], last=last,
+        sizes,
+        [m.clique for m in measurements],
+        [m.sigma for m in measurements],
+        last=last,
         queries=[m.query for m in measurements],
-    )  # fmt: skip
+    )
     return structure.fit(
-        n, [m.values for m in measurements], iterations=iterations, tolerance=tolerance,
-        start=start, prior=prior, progress=progress,
-    )  # fmt: skip
+        n,
+        [m.values for m in measurements],
+        iterations=iterations,
+        tolerance=tolerance,
+        start=start,
+        prior=prior,
+        progress=progress,
+    )
 
 
 def _solve(
@@ -380,9 +407,17 @@ def _solve(
         return _closed(np.log(np.maximum(nearest, _LEAST)), nearest, loss)
     prepare()
     return solve(
-        part.flat, part.overlap, wanted, precision, iterations=iterations, tolerance=tolerance,
-        start=start, rows=part.rows, prior=prior, progress=progress,
-    )  # fmt: skip
+        part.flat,
+        part.overlap,
+        wanted,
+        precision,
+        iterations=iterations,
+        tolerance=tolerance,
+        start=start,
+        rows=part.rows,
+        prior=prior,
+        progress=progress,
+    )
 
 
 def _closed(potential: NDArray[np.float64], belief: NDArray[np.float64], loss: float) -> Solved:

@@ -16,8 +16,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from prism_core.synthesis.engine.flat import Layout
-from prism_core.synthesis.engine.overlap import Overlap
+from prism_core.synthesis.engine.flat_tree import Layout, Overlap
 
 _I32 = numba.int32[::1]
 _I64 = numba.int64[::1]
@@ -28,12 +27,20 @@ _LAYOUT = numba.types.NamedTuple(
 # numba's cache knows this file only: another order of the fields has to show here, or code
 # compiled for the old one would be taken.
 assert Layout._fields == (
-    "cells", "root", "own", "state", "states", "below", "hung", "hung_at", "hung_map", "asked",
-    "asked_at", "asked_map",
-)  # fmt: skip
-assert Overlap._fields == (
-    "tables", "sets", "sizes", "holder", "map_at", "map", "weight", "spread"
-)  # fmt: skip
+    "cells",
+    "root",
+    "own",
+    "state",
+    "states",
+    "below",
+    "hung",
+    "hung_at",
+    "hung_map",
+    "asked",
+    "asked_at",
+    "asked_map",
+)
+assert Overlap._fields == ("tables", "sets", "sizes", "holder", "map_at", "map", "weight", "spread")
 _OVERLAP = numba.types.NamedTuple((_I64, _I64, _I64, _I64, _I64, _I32, _F64, _F64), Overlap)
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 
@@ -227,15 +234,45 @@ def agree(overlap, values, mean, own):
 
 @numba.njit(
     numba.int64(
-        _LAYOUT, _OVERLAP, _F64, _F64, _F64, _F64, _F64, numba.float64, numba.float64,
-        numba.int64, _F64, _F64, _F64, _F64, _F64, _F64, _F64,
+        _LAYOUT,
+        _OVERLAP,
+        _F64,
+        _F64,
+        _F64,
+        _F64,
+        _F64,
+        numba.float64,
+        numba.float64,
+        numba.int64,
+        _F64,
+        _F64,
+        _F64,
+        _F64,
+        _F64,
+        _F64,
+        _F64,
     ),
     **_OPTIONS,
-)  # fmt: skip
+)
 def direction(
-    tree, overlap, precision, mean, residual, given, belief, tau, tolerance, most, found, moved,
-    change, message, mine, shared, own,
-):  # fmt: skip
+    tree,
+    overlap,
+    precision,
+    mean,
+    residual,
+    given,
+    belief,
+    tau,
+    tolerance,
+    most,
+    found,
+    moved,
+    change,
+    message,
+    mine,
+    shared,
+    own,
+):
     """Solve (covariance + tau / precision) step = residual by conjugate gradients.
 
     The unknown is fixed but for moves that change no probability. Residuals are tables that

@@ -32,16 +32,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.synthesis.engine.rows import Agreement, Moved, direction
+from prism_core.synthesis.engine.answer_map import Moved, QueryAgreement, direction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from prism_core.synthesis.engine.flat import FlatTree
-    from prism_core.synthesis.engine.overlap import Overlap
-    from prism_core.synthesis.engine.rows import AnswerMap
+    from prism_core.synthesis.engine.answer_map import AnswerMap
+    from prism_core.synthesis.engine.flat_tree import FlatTree, Overlap
 
 _CONJUGATE_STEPS = 150  # in one Newton step; 10 to 30 are used
 _GROWTH = 3.0  # no measured probability may grow by more than this share in the linear model
@@ -151,7 +150,7 @@ def _descended(
     uniform = state.loss
     warm = start is not None and state.begin(start)
     floor = min(1e-3, 1e-6 * uniform)
-    rule = _Rule(tau=(_WARM if warm else 0.1) * state.greatest)
+    rule = _StepRule(tau=(_WARM if warm else 0.1) * state.greatest)
     stopped = "iterations"
     while rule.steps < iterations:
         progress(min(0.99, rule.steps / 25.0))  # 15 to 30 are usual
@@ -166,9 +165,13 @@ def _descended(
             stopped = reason
             break
     return Solved(
-        potential=state.potential, belief=state.belief, loss=state.whole, gap=state.gap(),
-        steps=rule.steps, stopped=stopped,
-    )  # fmt: skip
+        potential=state.potential,
+        belief=state.belief,
+        loss=state.whole,
+        gap=state.gap(),
+        steps=rule.steps,
+        stopped=stopped,
+    )
 
 
 def _near(
@@ -190,13 +193,17 @@ def _near(
     most = min(iterations, _NEAR_STEPS)
     inner = state.proximal(weight, _NEAR, step, most=most, close=2.0 * tolerance, start=start)
     return Solved(
-        potential=state.potential, belief=state.belief, loss=state.whole, gap=state.short,
-        steps=inner, stopped="gap" if inner < most else "iterations",
-    )  # fmt: skip
+        potential=state.potential,
+        belief=state.belief,
+        loss=state.whole,
+        gap=state.short,
+        steps=inner,
+        stopped="gap" if inner < most else "iterations",
+    )
 
 
 @dataclass
-class _Rule:
+class _StepRule:
     """How far to go next: the proximal weight, the precision of the inner solves, and patience."""
 
     tau: float
@@ -242,7 +249,7 @@ class _Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Step:
+class _NewtonStep:
     """A direction, what it does to rows and measured cells, and the model's slope and bend."""
 
     move: NDArray[np.float64]
@@ -304,7 +311,7 @@ class _State:
         self._agree = self._tables_agree
         if rows is not None:
             even = rows.to_rows(even)
-            self._agree = Agreement(rows, precision, self._tables_agree)
+            self._agree = QueryAgreement(rows, precision, self._tables_agree)
         self._wanted = wanted - even
         self._agree(self._wanted)
         self._wanted += even
@@ -341,15 +348,18 @@ class _State:
         least = self._kernels.lowest(self._tree, cost, self._room, self._message, self._top)
         return max(0.0, float(gradient @ self._mean) - least)
 
-    def newton(self, tau: float, finesse: float) -> _Step:
+    def newton(self, tau: float, finesse: float) -> _NewtonStep:
         """The proximal Newton step, by conjugate gradients to a relative residual `finesse`."""
         found = self._direction(self._mean, self._wanted - self._mean, tau, finesse)
         moved = found.rows
         gradient = self._precision * (self._mean - self._wanted)
-        return _Step(
-            move=found.move, moved=moved, cells=found.cells, slope=float(gradient @ moved),
+        return _NewtonStep(
+            move=found.move,
+            moved=moved,
+            cells=found.cells,
+            slope=float(gradient @ moved),
             bend=float(self._precision @ moved**2),
-        )  # fmt: skip
+        )
 
     def limit(self, moved: NDArray[np.float64], negligible: float) -> float:
         """The largest share of a step that the linear model can be trusted with.
@@ -370,7 +380,7 @@ class _State:
         shrinks = float(-ratio[weighty[known]].min(initial=0.0))
         return 1.0 / max(1.0, grows / _GROWTH, shrinks / _SHRINK)
 
-    def search(self, step: _Step, share: float) -> _Taken:
+    def search(self, step: _NewtonStep, share: float) -> _Taken:
         """Move along a step, less and less far until the loss falls as it should."""
         for _ in range(_LINE):
             potential = self.potential + share * step.move
@@ -466,15 +476,36 @@ class _State:
         """At the point that was inferred last."""
         if self._rows is not None:
             return direction(
-                self._rows, self._precision, self._rows.variance(self._cells), residual, tau,
-                finesse, _CONJUGATE_STEPS, self._differentiate, self._agree,
-            )  # fmt: skip
+                self._rows,
+                self._precision,
+                self._rows.variance(self._cells),
+                residual,
+                tau,
+                finesse,
+                _CONJUGATE_STEPS,
+                self._differentiate,
+                self._agree,
+            )
         move, moved = np.empty_like(mean), np.empty_like(mean)
         self._kernels.direction(
-            self._tree, self._overlap, self._precision, mean, residual, self._given,
-            self.belief, tau, finesse, _CONJUGATE_STEPS, move, moved, self._room,
-            self._message, self._top, self._shared, self._own,
-        )  # fmt: skip
+            self._tree,
+            self._overlap,
+            self._precision,
+            mean,
+            residual,
+            self._given,
+            self.belief,
+            tau,
+            finesse,
+            _CONJUGATE_STEPS,
+            move,
+            moved,
+            self._room,
+            self._message,
+            self._top,
+            self._shared,
+            self._own,
+        )
         return Moved(move=move, rows=moved, cells=moved)
 
     def _differentiate(self, move: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -496,9 +527,15 @@ class _State:
             given = given + self._prior
         self._cells = np.empty(len(given))
         self._log_z = self._kernels.infer(
-            self._tree, given, self._given, self.belief, self._message, self._top,
-            self._total, self._cells,
-        )  # fmt: skip
+            self._tree,
+            given,
+            self._given,
+            self.belief,
+            self._message,
+            self._top,
+            self._total,
+            self._cells,
+        )
         return self._cells if self._rows is None else self._rows.to_rows(self._cells)
 
     def _loss(self, mean: NDArray[np.float64]) -> float:

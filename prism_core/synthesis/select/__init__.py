@@ -2,7 +2,6 @@
 
 from prism_core.synthesis.select.adaptive import AdaptiveChooser
 from prism_core.synthesis.select.features import choose_features
-from prism_core.synthesis.select.forest import choose_forest
-from prism_core.synthesis.select.three_way import choose_three_way
+from prism_core.synthesis.select.forests import choose_forest, choose_three_way
 
 __all__ = ["AdaptiveChooser", "choose_features", "choose_forest", "choose_three_way"]

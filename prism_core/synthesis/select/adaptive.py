@@ -10,11 +10,10 @@ import networkx as nx
 import numpy as np
 
 from prism_core.errors import PlanError
-from prism_core.planning.adaptive import GROWTH_CELLS, WATCHED, Candidates, Pick
-from prism_core.planning.junction_tree import forecast
-from prism_core.privacy.information import mutual_information
-from prism_core.privacy.mechanisms import guard, private_choice
-from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error
+from prism_core.planning.adaptive_rounds import GROWTH_CELLS, WATCHED, Candidates, Pick
+from prism_core.planning.tree.junction_tree import forecast
+from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
+from prism_core.privacy.scores import MODEL_ERROR_SENSITIVITY, model_error, mutual_information
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.source import Rows
-    from prism_core.planning.junction_tree import Clique
     from prism_core.planning.plan import Plan
+    from prism_core.planning.tree.junction_tree import Clique
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.measure import Measurement
     from prism_core.synthesis.model import Model
@@ -55,7 +54,7 @@ class AdaptiveChooser:
         self, table: Rows, plan: Plan, noise: NoiseSource, measured: Sequence[Measurement] = ()
     ) -> None:
         assert plan.three_way is not None
-        guard(table, noise)
+        check_noise_of_table(table, noise)
         self._table, self._plan, self._noise = table, plan, noise
         self._choice = plan.three_way
         self._candidates = watched(plan, measured)

@@ -2,7 +2,7 @@
 // the pointer.
 
 const REACH = 7; // pixels from a line at which a click still means it
-const HEAD = { length: 9, half: 4 }; // as in prism_core/structure/strips.py
+const HEAD = { length: 9, half: 4 }; // as in prism_core/structure/routing/strips.py
 
 const probe = document.createElement("canvas").getContext("2d");
 

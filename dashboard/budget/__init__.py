@@ -1,0 +1,1 @@
+"""Budget: what does this epsilon buy, and for whom?"""

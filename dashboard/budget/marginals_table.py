@@ -1,0 +1,215 @@
+"""Table of marginals: what each gets, what comes of it, and the lock on its share."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.budget.edited_design import key_of
+from dashboard.common.fields import from_percent
+from prism_core.explain.plan_lines import against_uniform, lines
+from prism_core.explain.run_time import size_text
+from prism_core.text.numbers import error_text, up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dashboard.session.designs import Entries
+    from prism_core.explain.plan_lines import AllocationComparison, PlanLine
+    from prism_core.planning.plan import Plan
+
+_EDITED = ("locked", "share")
+_ROW = 35
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockRow:
+    """One line of the table, for taking over what is typed into it.
+
+    Attributes:
+        columns: of the marginal; () where a share cannot be locked.
+        share: of the whole budget, as planned.
+    """
+
+    columns: tuple[str, ...]
+    share: float
+
+
+def section(entries: Entries, plan: Plan) -> None:
+    """The table, and the size of the model."""
+    found = lines(plan)
+    measured = iter(against_uniform(plan))
+    beside = [next(measured) if line.measured else None for line in found]
+    rows = [
+        LockRow(columns=() if other is None else other.columns, share=line.share)
+        for line, other in zip(found, beside, strict=True)
+    ]
+    frame = _frame(entries, found, beside, rows)
+    labels = zlib.crc32("\n".join(frame["marginal"]).encode())
+    key = f"{key_of('marginals')}_{entries.rev}_{labels:x}"
+    st.data_editor(
+        frame,
+        key=key,
+        hide_index=True,
+        num_rows="fixed",
+        width="stretch",
+        placeholder="–",
+        height=min(560, 38 + _ROW * len(frame)),
+        column_config=_COLUMNS,
+        disabled=[name for name in frame.columns if name not in _EDITED],
+        column_order=_order(frame),
+        on_change=_typed,
+        args=(entries, rows, key, entries.rev),
+    )
+    st.caption(
+        "Tick *lock* to hold a marginal's share, or type a share: the others of its pool share the "
+        f"rest. Model size: {size_text(plan)}."
+    )
+    _locks(entries, rows)
+
+
+def _frame(
+    entries: Entries,
+    found: Sequence[PlanLine],
+    beside: Sequence[AllocationComparison | None],
+    rows: Sequence[LockRow],
+) -> pd.DataFrame:
+    def of(attribute: str, under: str = "now") -> list[float | None]:
+        return [None if o is None else getattr(getattr(o, under), attribute) for o in beside]
+
+    locks = _by_columns(entries)
+    held = [locks.get(frozenset(row.columns)) if row.columns else None for row in rows]
+    return pd.DataFrame(
+        {
+            "marginal": [line.label for line in found],
+            "pool": [line.pool for line in found],
+            "cells": pd.array([line.cells for line in found], dtype="Int64"),
+            "weight": [None if other is None else other.weight for other in beside],
+            "locked": [share is not None for share in held],
+            "share": [
+                round(100.0 * (line.share if share is None else share), 6)
+                for line, share in zip(found, held, strict=True)
+            ],
+            "sigma": rounded(of("sigma"), 3),
+            "l1": rounded(of("l1"), 3),
+            "error": percents(of("relative_error")),
+            "uniform": percents(of("relative_error", "uniform")),
+            "closed form": percents(of("relative_error", "closed_form")),
+        }
+    )
+
+
+def rounded(values: Sequence[float | None], digits: int) -> list[float | None]:
+    """Numbers as every page writes them, and still numbers, so that the table can sort them."""
+    return [None if value is None else float(up(value, digits)) for value in values]
+
+
+def percents(errors: Sequence[float | None]) -> list[float | None]:
+    """Expected errors in percents, likewise."""
+    return [None if e is None else float(error_text(e).removesuffix("%")) for e in errors]
+
+
+def _order(frame: pd.DataFrame) -> list[str]:
+    """The columns that say something: weights only when they are not all alike."""
+    alike = len({weight for weight in frame["weight"].tolist() if weight == weight}) <= 1
+    return [name for name in frame.columns if not (name == "weight" and alike)]
+
+
+def _by_columns(entries: Entries) -> dict[frozenset[str], float]:
+    return {frozenset(columns): share for columns, share in entries.budget.locks.items()}
+
+
+def _number(label: str, width: int | None, number_format: str | None, help: str) -> Any:  # noqa: ANN401
+    return st.column_config.NumberColumn(label, width=width, format=number_format, help=help)
+
+
+_COLUMNS: dict[str, Any] = {
+    "marginal": st.column_config.TextColumn("marginal", width=170, pinned=True),
+    "pool": st.column_config.TextColumn("pool", width=84),
+    "cells": _number("cells", 48, None, "Numbers in the marginal"),
+    "weight": _number(
+        "weight", 58, "%.2f", "Task weight, mean 1 in a pool. Typed under *Weights of features*."
+    ),
+    "locked": st.column_config.CheckboxColumn(
+        "lock", width=62, help="Hold this share; the others of the pool share the rest"
+    ),
+    "share": _number(
+        "share, %",
+        78,
+        "%.2f",
+        "Of the whole budget. Typing a share locks it; here decimals take a point: 2.5.",
+    ),
+    "sigma": _number("noise σ", 60, "%g", "Standard deviation of the noise in a cell, in rows"),
+    "l1": _number("error, rows", 72, "%g", "Expected l1 error of the noisy marginal, in rows"),
+    "error": _number("error, %", 60, "%g%%", "The same, relative to the number of rows"),
+    "uniform": _number(
+        "uniform", 62, "%g%%", "Error, % of n, if all marginals of the pool had the same share"
+    ),
+    "closed form": _number(
+        "closed form", None, "%g%%", "Error, % of n, under the closed form with nothing locked"
+    ),
+}
+
+
+def _typed(entries: Entries, rows: Sequence[LockRow], key: str, rev: int) -> None:
+    """Take over locks and shares; what a table cannot show by itself makes it start anew.
+
+    Of an earlier revision nothing is taken: a late message still tells what was typed there.
+    """
+    if rev != entries.rev:
+        return
+    for place, changes in st.session_state[key]["edited_rows"].items():
+        row = rows[int(place)]
+        if not row.columns:
+            st.toast("This line stands for what is chosen when the release runs: no lock.")
+            entries.renew()
+        elif changes.get("locked") is False:
+            _unlock(entries, row.columns)
+            entries.renew()  # the share typed before would still stand in its cell
+        elif changes.get("share") is not None:
+            _lock(entries, row.columns, from_percent(float(changes["share"])))
+        elif changes.get("locked"):
+            _lock(entries, row.columns, row.share, replace=False)
+
+
+def _lock(
+    entries: Entries, columns: tuple[str, ...], share: float, *, replace: bool = True
+) -> None:
+    """Hold a marginal's share."""
+    if replace or frozenset(columns) not in _by_columns(entries):
+        _unlock(entries, columns)
+        entries.budget.locks[columns] = share
+
+
+def _unlock(entries: Entries, columns: tuple[str, ...]) -> None:
+    for known in [known for known in entries.budget.locks if set(known) == set(columns)]:
+        del entries.budget.locks[known]
+
+
+def _locks(entries: Entries, rows: Sequence[LockRow]) -> None:
+    """How many shares are locked, and the way to remove all locks.
+
+    It stands beneath the table, and always: the first lock moves nothing, and the toolbar that
+    the table shows above itself covers nothing.
+    """
+    known = {frozenset(row.columns) for row in rows}
+    idle = [columns for columns in entries.budget.locks if frozenset(columns) not in known]
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    count = len(entries.budget.locks)
+    words = f"**{count} share{'s' * (count > 1)} locked.**" if count else "No share is locked."
+    if idle:
+        words += f" {len(idle)} of them on marginals that are not in this table."
+    left.markdown(words)
+    if right.button(
+        "Remove all locks",
+        key=key_of("locks_clear"),
+        icon=":material/lock_open:",
+        disabled=not count,
+    ):
+        entries.budget.locks.clear()
+        entries.renew()
+        st.rerun()

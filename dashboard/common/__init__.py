@@ -1,0 +1,1 @@
+"""What several pages share: widgets, entries, the asset and the confirmation of a spending."""

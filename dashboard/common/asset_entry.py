@@ -1,0 +1,221 @@
+"""Data asset that is charged: its entries, and whether its lifetime budget covers a step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.fields import keep, number_entry
+from dashboard.common.widgets import plain
+from dashboard.key import access
+from dashboard.session.project import project
+from prism_core.errors import LedgerError, PrismError
+from prism_core.planning.wishes.config import AssetConfig
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.charging import Price, account, asset_balance, owed
+from prism_core.text.numbers import eps_text, left_text
+
+if TYPE_CHECKING:
+    from prism_core.privacy.accountants.accountant import Spent
+    from prism_core.privacy.learning_charge import LearningCharge
+    from prism_core.privacy.ledger import Balance
+    from prism_core.privacy.ledger.charging import Owed
+
+
+_WORD = "rehearse"
+
+
+def seed(key: str) -> None:
+    """The seed of a rehearsal on public rows, which charges nobody."""
+    state = project()
+    st.number_input(
+        "Seed of the rehearsal",
+        0,
+        2**31 - 1,
+        state.seed,
+        key=key,
+        on_change=keep,
+        args=(state, "seed", key),
+        help="The same seed gives the same noise. Only public rows have one.",
+    )
+
+
+def section(
+    spent: Spent, rho: float, delta: float, what: str, *, prior: LearningCharge | None = None
+) -> bool:
+    """Entries of the ledger; True when the asset is named and its lifetime budget covers it.
+
+    Args:
+        spent: what the step costs.
+        rho: what will be charged.
+        delta: at which a new asset's lifetime is stated.
+        what: the step, as the first words of a sentence.
+        prior: what learning before the step cost; said, and counted, where this asset's ledger
+            holds no charge for it.
+    """
+    state = project()
+    _text(
+        "Data asset charged in the ledger",
+        "asset",
+        help="All releases from the same people's "
+        "data share one lifetime budget: use the same name for refreshed extracts.",
+    )
+    balance = _balance(state.asset)
+    if balance is None and state.asset and state.asset == state.name:
+        st.warning(
+            "This name is only that of the file. Name the people instead, for example *stays of "
+            "clinic A*: next year's file needs the same name, or their lifetime budget starts "
+            "again unseen.",
+            icon=":material/badge:",
+        )
+    if balance is None:
+        _new_asset()
+    _text(
+        "Purpose, for the ledger",
+        "why",
+        placeholder="for example: readmission benchmark for external teams",
+    )
+    if not state.why.strip():
+        st.caption(":orange[No purpose is written down.] The ledger keeps it; a committee asks.")
+    if not state.asset.strip():
+        return False
+    if balance is not None:
+        state.lifetime = balance.asset.epsilon
+        st.caption(_left(balance))
+    try:
+        whole = balance or Ledger.prospect(state.asset, epsilon=state.lifetime, delta=delta)
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return False
+    earlier = owing(prior)
+    if earlier is not None:
+        st.warning(plain(earlier.sentence), icon=":material/receipt_long:")
+    price = Price(spent=replace(spent, rho=rho), events=(), plan="").with_owed(earlier)
+    spent, rho = price.spent, price.spent.rho
+    if rho <= whole.left_rho:
+        return True
+    left = left_text(whole.left_epsilon)
+    st.error(
+        f"{what} needs epsilon {eps_text(spent.epsilon)}, and {left} of the lifetime budget is "
+        f"left. {_pld_hint(spent, whole)}Lower epsilon on the page Budget, or stop here.",
+        icon=":material/block:",
+    )
+    return False
+
+
+def owing(prior: LearningCharge | None) -> Owed | None:
+    """Learning that the named asset has not been charged for, None where nothing is owed.
+
+    Raises:
+        LedgerError: when the ledger cannot be read.
+    """
+    state = project()
+    if state.public or prior is None or not state.asset.strip():
+        return None
+    return owed(access.ledger(), state.asset, prior)
+
+
+def balance(delta: float) -> Balance | None:
+    """What the named asset has left, as it is or would be registered; None without a usable one.
+
+    Args:
+        delta: at which a new asset's lifetime is stated.
+    """
+    state = project()
+    if not state.asset.strip():
+        return None
+    wanted = AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime)
+    try:
+        return asset_balance(wanted, delta, access.workspace())[1]
+    except PrismError:
+        return None
+
+
+def chosen() -> AssetConfig | None:
+    """The asset that is charged; None for public rows."""
+    state = project()
+    if state.public:
+        return None
+    return AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime, why=state.why)
+
+
+def registered(delta: float) -> tuple[Ledger | None, str]:
+    """The ledger with the chosen asset in it, and the asset's name; nothing for public rows.
+
+    Args:
+        delta: at which a new asset's lifetime is stated.
+
+    Raises:
+        LedgerError: when it cannot be registered.
+    """
+    asset = chosen()
+    if asset is None:
+        return account(None, delta, public=True)
+    return account(asset, delta, public=False, ledger=access.ledger())
+
+
+def word() -> str:
+    """What is typed to confirm a charge: the asset's name; another word for public rows."""
+    state = project()
+    return _WORD if state.public else state.asset.strip()
+
+
+def _text(
+    label: str, attribute: str, *, help: str | None = None, placeholder: str | None = None
+) -> None:
+    state, key = project(), f"asset_{'name' if attribute == 'asset' else attribute}"
+    st.text_input(
+        label,
+        value=getattr(state, attribute),
+        key=key,
+        help=help,
+        placeholder=placeholder,
+        on_change=keep,
+        args=(state, attribute, key),
+    )
+
+
+def _pld_hint(spent: Spent, whole: Balance) -> str:
+    if spent.epsilon > whole.left_epsilon:
+        return ""
+    return (
+        "Under the accountant pld the ledger charges the zCDP amount of the noise, which is more "
+        "than the release's own epsilon. "
+    )
+
+
+def _new_asset() -> None:
+    state = project()
+    number_entry(
+        state,
+        "lifetime",
+        "asset_lifetime",
+        "Lifetime epsilon of this asset (fixed from its first charge on)",
+        help="What may ever be spent on these people's data. Usually the data owner decides it "
+        "with the privacy committee or data protection officer, not the person at the screen.",
+    )
+    known = [asset.name for asset in access.ledger().assets()]
+    if known and state.asset.strip():
+        st.warning(
+            f"{plain(state.asset)} is a new name in the ledger and starts a new lifetime budget. "
+            "If these people's data were released before, use that asset's name: "
+            f"{plain(', '.join(known))}.",
+            icon=":material/warning:",
+        )
+
+
+def _left(balance: Balance) -> str:
+    return (
+        f"Lifetime epsilon {balance.asset.epsilon:g}: {eps_text(balance.spent_epsilon)} spent, "
+        f"room for one more release of {left_text(balance.left_epsilon)}. Losses of several "
+        "releases add up to less than their sum, so this is more than the difference."
+    )
+
+
+def _balance(asset: str) -> Balance | None:
+    try:
+        return access.ledger().balance(asset) if asset.strip() else None
+    except LedgerError:
+        return None

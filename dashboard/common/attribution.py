@@ -1,0 +1,102 @@
+"""Attribution of a release: who releases what for which purpose, for report and registry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.widgets import cached
+from dashboard.session.project import project
+from prism_core.bundle.curator_statement import LABELS, LONGEST, TOP, CuratorStatement
+from prism_core.bundle.reader import read_said
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from dashboard.session.project import Project
+
+_TITLE = "Who, what and why: the top of the report"
+
+
+def before(state: Project) -> None:
+    """The entries before a run, which go into its bundle."""
+    with st.expander(_TITLE, icon=":material/badge:", key="said_before", on_change="rerun"):
+        st.caption(
+            "It goes into the bundle: its report, certificate and data sheet. It is public once "
+            "the bundle is handed over. Say nothing here that only the rows know."
+        )
+        ledger = {"asset": state.asset.strip(), "purpose": state.why.strip()}
+        offered = {name: text for name, text in ledger.items() if text and not _typed(state, name)}
+        if offered and not state.public:
+            st.button(
+                f"Take the ledger's {' and '.join(offered)}",
+                key="said_ledger",
+                icon=":material/receipt_long:",
+                on_click=state.said.update,
+                args=(offered,),
+                help="The ledger keeps both for you alone; this makes them public.",
+            )
+        _all(state, {})
+
+
+def said(state: Project) -> CuratorStatement:
+    """What is said before a run.
+
+    Raises:
+        BundleError: naming the entry that is not usable.
+    """
+    return CuratorStatement(**{name: _typed(state, name) for name in LABELS})
+
+
+def entries(state: Project, folder: Path) -> CuratorStatement:
+    """What a copy of the report says beyond its bundle; empty where it says the same.
+
+    Entries begin as the bundle has them; asset and purpose else as the ledger has them.
+
+    Raises:
+        BundleError: naming the entry that is not usable.
+    """
+    own = cached("said_in_bundle", (folder,), lambda: read_said(folder)).to_dict()
+    begun = {"asset": state.asset[:LONGEST], "purpose": state.why[:LONGEST]} | own
+    # Decided when the page is opened: it must not fold shut over what is being typed.
+    st.session_state.setdefault("said_open", not state.said)
+    with st.expander(_TITLE, icon=":material/badge:", key="said_open", on_change="rerun"):
+        st.caption(
+            "What was entered before the run stands in the bundle. What you change here goes into "
+            "this copy and into the next run, not into this bundle, so it is public once you hand "
+            "the copy over. Say nothing here that only the rows know."
+        )
+        _all(state, begun)
+    shown = {name: state.said.get(name, begun.get(name, "")).strip() for name in LABELS}
+    return CuratorStatement(**{name: text for name, text in shown.items() if text != own.get(name)})
+
+
+def _typed(state: Project, name: str) -> str:
+    return state.said.get(name, "").strip()
+
+
+def _all(state: Project, begun: Mapping[str, str]) -> None:
+    _fields(state, TOP, begun)
+    st.caption("For a registry of deployments (technical annex):")
+    _fields(state, [name for name in LABELS if name not in TOP], begun)
+
+
+def _fields(state: Project, names: list[str] | tuple[str, ...], begun: Mapping[str, str]) -> None:
+    for row in range(0, len(names), 2):
+        for place, name in zip(st.columns(2, gap="large"), names[row : row + 2], strict=False):
+            label, text = LABELS[name]
+            place.text_input(
+                label,
+                value=state.said.get(name, begun.get(name, "")),
+                key=f"said_{name}",
+                max_chars=LONGEST,
+                placeholder=text,
+                on_change=_say,
+                args=(name,),
+            )
+
+
+def _say(name: str) -> None:
+    project().said[name] = st.session_state[f"said_{name}"]

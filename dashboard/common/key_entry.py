@@ -1,0 +1,87 @@
+"""Gate of every page, and what somebody without the key sees in place of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.common.steps import GALLERY
+from dashboard.key import access
+from dashboard.session.project import project
+
+OPEN_TO_ALL = "Gallery"
+"""The page that is shown to everybody; the others need the key, or a packaged sample."""
+
+_FIELD = "key_typed"
+
+
+def admit(title: str) -> None:
+    """Stop the page that begins here unless this session may see it.
+
+    Args:
+        title: of the page.
+    """
+    access.through_the_app()
+    if access.granted():
+        return
+    if title == OPEN_TO_ALL or project().sample is not None:
+        _note()
+        return
+    _instead()
+    st.stop()
+
+
+def _instead() -> None:
+    from dashboard.data import table_source  # its parts use headings, and these the gate
+
+    st.title("PRISM Studio")
+    st.markdown(
+        "Makes differentially private synthetic tables for one prediction task. It works for the "
+        "person who started it, with their rights, so it first asks whether that is you."
+    )
+    with st.container(border=True):
+        st.subheader("Open it with the key", anchor=False)
+        st.markdown(
+            "The terminal window in which the app was started shows **an address with the key in "
+            "it**. Open that address once in this browser. Or type the key here:"
+        )
+        if access.wrong():
+            st.warning(
+                "The key that this browser has is not that of the app that runs now: every start "
+                "makes a new one. The terminal shows it.",
+                icon=":material/key_off:",
+            )
+        _field()
+    st.subheader("Open to everybody", anchor=False)
+    st.markdown(
+        "Public rows: nothing is charged, and no project, ledger or file of this machine is shown."
+    )
+    st.page_link(GALLERY, label="Gallery: four stories", icon=":material/collections_bookmark:")
+    table_source.samples_section()
+
+
+def _note() -> None:
+    """A line above every page that somebody without the key looks at."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            ":material/lock: You look around without the key: public rows only, nothing is charged."
+        )
+        with st.popover("I have the key", icon=":material/key:"):
+            _field()
+
+
+def _field() -> None:
+    """The field for the key."""
+    st.text_input(
+        "Key shown in the terminal",
+        type="password",
+        key=_FIELD,
+        width=420,
+        on_change=_take,
+        help="The part of the address behind `key=`.",
+    )
+    if st.session_state.get(_FIELD) and not access.granted():
+        st.error("This is not the key shown in the terminal.", icon=":material/error:")
+
+
+def _take() -> None:
+    access.offer(st.session_state[_FIELD])

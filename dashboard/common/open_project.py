@@ -1,0 +1,94 @@
+"""Opening of another project: at once where nothing is lost, else after a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.widgets import plain
+from dashboard.key import access
+from dashboard.session.project import Project, beside, project, replace_project
+from dashboard.session.shelf import unsaved_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ASKED = "opening_asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """A question that waits for its answer.
+
+    Attributes:
+        key: of the button that was pressed.
+        new: what it opens, kept under an address of its own.
+    """
+
+    key: str
+    new: Project
+
+
+def open_project(key: str, make: Callable[[], Project], *, pressed: bool) -> bool:
+    """Open what `make` gives in place of the project that is open.
+
+    Where that holds something of its own, the first click replaces nothing: a question stands
+    below the button, and the first answer to it is a project beside this one.
+
+    Args:
+        key: of the button.
+        make: the project; called only when it is needed.
+        pressed: whether the button was pressed in this run.
+
+    Returns:
+        Whether it is open now, in place of what was.
+    """
+    lost = unsaved_parts(project())
+    if not lost:
+        _forget()
+        if pressed:
+            replace_project(make())
+        return pressed
+    if pressed:
+        st.session_state[_ASKED] = _Question(key=key, new=make())
+    asked = st.session_state.get(_ASKED)
+    if asked is None or asked.key != key:
+        return False
+    if access.granted():
+        beside(asked.new)
+    if not _replace(asked, lost):
+        return False
+    _forget()
+    replace_project(make())  # another one: the first may be open in a tab by now
+    return True
+
+
+def _replace(asked: _Question, lost: tuple[str, ...]) -> bool:
+    """The question, and whether the answer is to replace what is open."""
+    name = plain(project().name or "Another project")
+    st.warning(
+        f"**{name} is open here.** “{plain(asked.new.name)}” in its place would clear from this "
+        f"page {' and '.join(lost)}. Nothing is replaced yet. (Charges in the ledger and files of "
+        "runs stay in either case.)",
+        icon=":material/swap_horiz:",
+    )
+    with st.container(horizontal=True):
+        if access.granted():
+            st.link_button(
+                "Open in a new project",
+                f"/?project={asked.new.key}",
+                type="primary",
+                icon=":material/open_in_new:",
+                key=f"{asked.key}_beside",
+                on_click=_forget,
+                help="In another tab, under an address of its own. This tab stays as it is.",
+            )
+        replace = st.button("Replace what is open", key=f"{asked.key}_replace")
+        st.button("Leave it", key=f"{asked.key}_leave", type="tertiary", on_click=_forget)
+    return replace
+
+
+def _forget() -> None:
+    st.session_state.pop(_ASKED, None)

@@ -1,0 +1,139 @@
+"""Changes between two plans in the words of the pages, and the notice that a run is older."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common.widgets import plain
+from dashboard.session.project import project
+from prism_core.bundle.protocol.approval_file import changes, settings
+from prism_core.errors import PrismError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dashboard.jobs.worker import Job
+    from prism_core.bundle.protocol.approval_file import SettingChange
+    from prism_core.planning.plan import Plan
+
+_WORDS = {
+    "task.target": "Target",
+    "task.regime": "Regime",
+    "task.k": "Number of features, k",
+    "task.selection": "How features are chosen",
+    "task.max_joint_cells": "Joint of S and the target: most cells",
+    "task.three_way": "3-way marginals",
+    "task.max_three_way": "Most 3-way marginals",
+    "task.numeric_queries": "Numeric columns with the target",
+    "task.numeric_bins": "... from so many bins on",
+    "task.thresholds": "Thresholds",
+    "task.numeric_columns": "With the target:",
+    "task.weights": "Weight of",
+    "task.further": "Weight of the further target",
+    "budget.epsilon": "Epsilon",
+    "budget.delta": "Delta",
+    "budget.accountant": "Accountant",
+    "budget.allocation": "Within a pool",
+    "budget.tilt": "Between uniform (0) and closed form (1)",
+    "budget.shares": "Share of",
+    "budget.locks": "Locked share of",
+    "synthesis.model": "Model",
+    "synthesis.sampling": "Sampling",
+    "synthesis.rows": "Synthetic rows",
+    "synthesis.iterations": "Iterations",
+    "synthesis.pairs": "Noisy marginals",
+    "synthesis.engine": "Engine",
+    "people": "Number of people",
+    "column": "Column",
+    "edge": "Edge",
+    "graph.provenance": "Where the graph comes from",
+    "schema.provenance": "Where the columns come from",
+    "schema.one_row_per_person": "One row per person",
+    "schema.person_id": "Column that names the person",
+    "schema.persons": "Number of persons",
+    "schema.learned": "What learning the columns cost",
+    "schema.looks": "What opened the rows before the plan",
+}
+
+
+def entry_name(what: str) -> str:
+    """An entry's name as the pages call it."""
+    if what in _WORDS:
+        return _WORDS[what]
+    for prefix, words in _WORDS.items():
+        if what.startswith(f"{prefix}."):
+            return f"{words} {what.removeprefix(prefix + '.')}"
+    return what[:1].upper() + what[1:]
+
+
+def change_table(changes: Iterable[SettingChange], before: str) -> pd.DataFrame:
+    """What differs between an earlier plan and what is entered now, an entry a row.
+
+    Args:
+        changes: the entries.
+        before: title of the earlier plan's column.
+    """
+    rows = [(entry_name(c.what), *_pair(c.approved, c.now)) for c in changes]
+    return pd.DataFrame(rows, columns=["what changed", before, "now"])
+
+
+def _pair(before: object, now: object) -> tuple[str, str]:
+    """Both values as text; of two descriptions of a column only what differs."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+        return _parts(before, keys), _parts(now, keys)
+    return _text(before), _text(now)
+
+
+def _parts(entry: dict[str, Any], keys: list[str]) -> str:
+    return "; ".join(f"{key} {_text(entry[key])}" for key in keys if key in entry) or "–"
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return _parts(value, [key for key in value if key != "name"])
+    if isinstance(value, list):
+        if any(isinstance(each, dict) for each in value):
+            return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
+        return ", ".join(map(_text, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def plan_changed_notice(job: Job[Plan] | None) -> None:
+    """Say that the plan has moved on, and which entries differ; nothing while it has not.
+
+    Args:
+        job: the run that the page shows, finished or stopped.
+    """
+    state = project()
+    if job is None or state.schema is None or state.raw is None:
+        return
+    made = f"plan {job.plan.hash[:12]}"
+    try:
+        found = changes(settings(job.plan), state.plan())
+    except PrismError as error:
+        st.warning(
+            f"**This run was made with an earlier plan** ({made}). What is entered now makes no "
+            f"plan: {plain(str(error))} Nothing of it is in this run.",
+            icon=":material/history:",
+        )
+        return
+    if not found:
+        return
+    entries = "1 entry differs" if len(found) == 1 else f"{len(found):,} entries differ"
+    st.warning(
+        f"**This run was made with an earlier plan** ({made}). {entries} in what is entered now, "
+        "and nothing of that is in this run, its files or its report: it takes another run.",
+        icon=":material/history:",
+    )
+    st.dataframe(
+        change_table(found, "in this run"), hide_index=True, width="stretch", key="moved_on"
+    )

@@ -1,0 +1,142 @@
+"""Rehearsal from the entries, in a process of its own; the private table is not touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.budget.edited_design import name as design_name
+from dashboard.jobs import worker
+from dashboard.session.project import project
+from dashboard.session.rehearsals import scenario_of
+from prism_core.errors import TableError
+from prism_core.privacy.ledger.ledger import default_workspace
+from prism_core.rehearsal import (
+    FOLDER,
+    PointStore,
+    Rehearsal,
+    RehearsalRequest,
+    from_graph,
+    from_rows,
+    from_sample,
+)
+from prism_core.rehearsal.allocation_choice import SEEDS, trial
+from prism_core.rehearsal.variants import by_allocation, by_regime, epsilons_of
+
+if TYPE_CHECKING:
+    from dashboard.session.rehearsals import RehearsalEntries
+    from prism_core.planning.wishes.scenario import Scenario
+    from prism_core.rehearsal import StandIn
+
+
+def kept() -> PointStore:
+    """Where points are kept by content, so that a second run is there at once."""
+    return PointStore(default_workspace() / FOLDER)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)  # public rows, the same for everybody
+def _sample(name: str) -> StandIn:
+    return from_sample(name)
+
+
+def stand_in() -> StandIn:
+    """The stand-in rows of the entries, made once for the same ones.
+
+    They come from the declared domain, the graph and the number of rows; or from public rows.
+
+    Raises:
+        PrismError: when something is missing or not usable.
+    """
+    state = project()
+    entries, schema, target = state.rehearsing, state.schema, state.target
+    assert schema is not None and target is not None
+    if entries.source == "sample":
+        return _sample(entries.sample)
+    if entries.source == "file" and entries.public is None:
+        raise TableError("Upload a public file, or choose other rows.", field="stand_in")
+    made_from = (
+        entries.source,
+        schema,
+        target,
+        state.dag,
+        state.n,
+        entries.world,
+        entries.strength,
+        tuple(sorted(entries.strengths.items())),
+        entries.public_sha256,
+    )
+    if entries.built is None or entries.built[0] != made_from:
+        if entries.source == "file":
+            assert entries.public is not None
+            made = from_rows(schema, target, entries.public, state.dag, seed=entries.world)
+        else:
+            made = from_graph(
+                schema,
+                target,
+                state.n,
+                state.dag,
+                strength=entries.strength,
+                strengths=entries.strengths,
+                seed=entries.world,
+            )
+        entries.built = (made_from, made)
+    return entries.built[1]
+
+
+def _designs(entries: RehearsalEntries, rows: StandIn) -> tuple[Scenario, ...]:
+    state = project()
+    target = state.target or ""
+    if entries.comparison == "designs":
+        letters = {design_name(letter): letter for letter in state.scenarios.letters}
+        entries.letters = letters
+        return tuple(
+            scenario_of(state.design(letter), target, name) for name, letter in letters.items()
+        )
+    plan = scenario_of(state, target)
+    if entries.comparison == "allocation":
+        return by_allocation(plan)
+    return by_regime(plan, rows.dag, rows.target)
+
+
+def estimate(entries: RehearsalEntries) -> str:
+    """How many runs the entries ask for.
+
+    Raises:
+        PrismError: for unusable entries.
+    """
+    values = epsilons_of(entries.epsilons)
+    return (
+        f"{len(values) * entries.seeds:,} runs of every design: {len(values)} values of epsilon, "
+        f"{entries.seeds} runs each. What ran before is not run again."
+    )
+
+
+def start(*, choosing: bool) -> None:
+    """Begin a rehearsal; one whose points are all kept needs no process.
+
+    Args:
+        choosing: whether to choose an allocation for the plan instead of comparing designs.
+
+    Raises:
+        PrismError: when something is missing or not usable.
+    """
+    state = project()
+    entries = state.rehearsing
+    rows = stand_in()
+    entries.letters = {}
+    if choosing:
+        plan = scenario_of(state, state.target or "")
+        rehearsal = trial(plan, rows, plan.budget.epsilon, seeds=SEEDS)
+    else:
+        plan = None
+        rehearsal = Rehearsal(
+            variants=_designs(entries, rows),
+            epsilons=epsilons_of(entries.epsilons),
+            seeds=entries.seeds,
+        )
+    asked = RehearsalRequest.of(rehearsal, rows)
+    entries.asked, entries.choosing, entries.message = asked, plan, ""
+    entries.before = asked.done(asked.points(kept()))
+    if entries.before < rehearsal.runs:
+        entries.job = worker.rehearse(rehearsal, rows)

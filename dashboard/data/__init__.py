@@ -1,0 +1,1 @@
+"""Data: is my table described without looking inside it?"""

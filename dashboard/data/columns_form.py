@@ -1,0 +1,531 @@
+"""Form of columns: where the declaration comes from, and its grid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common import public_claim, uploads
+from dashboard.common.widgets import mistakes, plain
+from dashboard.data import groups_panel
+from dashboard.session.project import People, project
+from prism_core.data.draft import draft_from_rows, propose_decimals
+from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema.column import KINDS
+from prism_core.data.schema.looks import LONGEST, merged, sentences
+from prism_core.data.schema.schema import Provenance, Schema
+from prism_core.data.tables.header import check_columns, check_names
+from prism_core.data.tables.raw_table import read_table
+from prism_core.errors import PrismError, SchemaError
+from prism_core.learning.domain import outline_io as learning_form
+from prism_core.learning.domain.outline_io import dumps_outline, has_requests, loads_outline
+from prism_core.runs.inputs import some_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.learning.domain.requests import Outline
+
+
+_WAYS = {
+    "upload": "Upload a schema (YAML or JSON)",
+    "header": "Start from the column names and fill in the rest",
+    "twin": "Draft from a public file with the same layout",
+    "rows": "Draft from the private file itself (not private)",
+}
+
+
+_GRID = {
+    "name": st.column_config.TextColumn("Column", required=True, width="medium", pinned=True),
+    "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), required=True),
+    "learn": st.column_config.CheckboxColumn(
+        "Learn",
+        help="Not in the codebook: learn bounds and bins (numeric, date) or the names of "
+        "the levels (categorical) with a part of the privacy budget",
+    ),
+    "levels": st.column_config.TextColumn(
+        "Levels",
+        help="Allowed values, separated by |. 1 and 0.5 are numbers, 01 and north are texts; in "
+        'quotation marks, as in "1" or "a|b", it is a text, whatever it looks like',
+        width="medium",
+    ),
+    "groups": st.column_config.TextColumn(
+        "Codes in groups",
+        help="The map from codes to groups; given below",
+        disabled=True,
+        width="small",
+    ),
+    "lower": st.column_config.TextColumn("Lower", help="Smallest value; below is clipped"),
+    "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped"),
+    "bins": st.column_config.TextColumn(
+        "Bins",
+        help="A number of equal bins, the inner edges separated by |, or log bins for "
+        "quantities of many magnitudes: log 12; log 12 zero gives 0 a bin of its own; "
+        "log 12 zero unit 0.01 names the smallest magnitude that matters",
+    ),
+    "decimals": st.column_config.NumberColumn(
+        "Decimals",
+        help="Of the values that are made; 0 for whole numbers. Left empty, they are proposed "
+        "from the bounds when the columns are applied",
+        min_value=0,
+        max_value=12,
+        step=1,
+    ),
+    "nullable": st.column_config.CheckboxColumn("May be missing"),
+    "fill": st.column_config.TextColumn(
+        "Empty cells become", help="Where none may be missing: a level or a number"
+    ),
+    "other": st.column_config.TextColumn(
+        "Unknown values become", help="One of the levels; missing or the first level if empty"
+    ),
+    "description": st.column_config.TextColumn("Meaning", width="large"),
+}
+
+
+def section() -> None:
+    """The second section of the page Data."""
+    st.header("2 · Columns")
+    state = project()
+    if state.raw is None:  # the rows were let go: what is typed stays on screen, the last cell too
+        _grid()
+        st.caption("It can be put in use once the rows are back.")
+        return
+    if state.schema is None and state.form is None:
+        st.markdown(
+            "Declare the *domain*: what every column **may** hold, from the codebook, not from the "
+            "rows. The declaration will be public."
+        )
+    with st.expander("Where the declaration comes from", expanded=state.schema is None):
+        _sources()
+    _form()
+
+
+def _sources() -> None:
+    ways = dict(_WAYS)
+    if project().public:
+        ways["rows"] = "Draft from this file (its rows are public)"
+    way = st.radio(
+        "Declare the columns by", list(ways), format_func=lambda key: ways[key], key="schema_way"
+    )
+    if way == "upload":
+        _from_schema_file()
+    elif way == "header":
+        if st.button("Start with the column names", key="draft_header"):
+            raw = project().raw
+            assert raw is not None
+            with mistakes():
+                check_names(raw.header, raw.name)
+                _start(column_form.blank_rows(raw.header), "declared")
+    elif way == "twin":
+        _from_twin()
+    else:
+        _from_rows()
+
+
+def _from_schema_file() -> None:
+    file = st.file_uploader(
+        "Schema file",
+        type=["yaml", "yml", "json"],
+        key="upload_schema",
+        max_upload_size=uploads.TEXT_MEGABYTES,
+    )
+    if file is not None and st.button("Use this schema", type="primary", key="use_schema"):
+        with mistakes():
+            text = file.getvalue().decode("utf-8", errors="replace")
+            if has_requests(text):
+                _take_outline(loads_outline(text))
+            else:
+                _take(schema_file.loads(text))
+
+
+def _from_twin() -> None:
+    file = uploads.table("Public file with the same layout", "upload_twin")
+    if file is not None and st.button("Draft from the public file", key="draft_twin"):
+        with mistakes():
+            raw = read_table(file, name=file.name)
+            public_claim.check(raw)
+            schema, left = draft_from_rows(raw, "public twin")
+            uploads.let_go(file, "upload_twin")
+            _start(column_form.to_rows(schema.columns), "public twin", left)
+
+
+def _from_rows() -> None:
+    state = project()
+    provenance: Provenance = "public twin" if state.public else "private rows"
+    agreed = state.public or st.checkbox(
+        "I understand: this reads the private rows without protection. The report will say so on "
+        "every page.",
+        key="draft_rows_agreed",
+    )
+    if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
+        with mistakes():
+            assert state.raw is not None
+            state.look("drafted from rows")
+            schema, left = draft_from_rows(some_rows(state.raw), provenance)
+            _start(column_form.to_rows(schema.columns), provenance, left)
+
+
+def _start(
+    rows: Sequence[column_form.FormRow],
+    provenance: Provenance,
+    left: Sequence[str] = (),
+    outline: Outline | None = None,
+) -> None:
+    """Put a draft into the form; it becomes the schema when it is applied."""
+    project().show_form(rows)
+    project().form_provenance = provenance
+    project().outlined = () if outline is None else outline.columns
+    project().decimals_proposed = {}
+    st.session_state["form_left_out"] = tuple(left)
+    st.rerun()
+
+
+def _take(schema: Schema) -> None:
+    """Use an uploaded schema as it is."""
+    state = project()
+    _check_header(schema.header)
+    known, source = state.on_record(schema.columns, schema.provenance, schema.looks, whole=True)
+    schema = replace(schema, looks=known, provenance=source)
+    state.use_schema(schema)
+    state.show_form(column_form.to_rows(schema.columns))
+    state.form_provenance = schema.provenance
+    st.session_state["form_left_out"] = ()
+    st.rerun()
+
+
+def _take_outline(outline: Outline) -> None:
+    """Put an uploaded outline into the form, its requests ticked; it is learned below."""
+    state = project()
+    if outline.prior is not None:
+        raise SchemaError(
+            "A part of this schema was learned before, and the rest is to be learned still. Use "
+            "`prism learn-domain` for it.",
+            field="learned",
+        )
+    _check_header(outline.header)
+    known, provenance = state.on_record(
+        outline.columns, outline.provenance, outline.looks, whole=True
+    )
+    state.looks = merged(state.looks, known)
+    rows, details = learning_form.to_rows(outline)
+    state.learning.details.update({name: dict(found) for name, found in details.items()})
+    state.use_schema(None)
+    state.declare_people(
+        People(
+            one_row_per_person=outline.one_row_per_person,
+            person_id=outline.person_id,
+            persons=outline.persons,
+        )
+    )
+    _start(rows, provenance, outline=outline)
+
+
+def _check_header(header: Sequence[str]) -> None:
+    raw = project().raw
+    assert raw is not None
+    check_columns(header, raw.header, raw.name)
+
+
+def _form() -> None:
+    state = project()
+    if state.form is None and state.schema is not None:
+        state.show_form(column_form.to_rows(state.schema.columns))
+    if state.form is None:
+        return
+    left = st.session_state.get("form_left_out", ())
+    if left:
+        st.info(
+            "Left out, because they hold too many different values to be levels: "
+            f"{plain(', '.join(left))}. They will not be synthesised.",
+            icon=":material/info:",
+        )
+    edited = _grid()
+    st.caption(
+        "Levels: the allowed values, separated by |; a number is met by its value, so that 1.0 in "
+        "the file is the level 1, and a text such as 01234 only by itself. Bins: a number of equal "
+        "bins, the inner edges separated by |, or *log 12* (*log 12 zero*) for a heavy tail such "
+        "as income. Values outside the bounds are clipped. Ordinal: levels with an order. Remove "
+        "a row to leave its column out, such as the ID that names the person: it is never "
+        "synthesised, and is named below under *People and rows*. Not in the codebook? Tick "
+        "**Learn**: bounds and bins, or the names of levels, are then learned with a part of the "
+        "privacy budget."
+    )
+    _proposed(edited)
+    _single_level(edited)
+    _booleans(edited)
+    _unkinded(edited)
+    groups_panel.section(edited)
+    if state.checked:
+        _source()
+    _buttons(edited)
+
+
+def _source() -> None:
+    """Her own statement on where changes come from, once she has seen counts of the rows."""
+    state = project()
+    # With a schema in use the page says it below, see `provenance_notice`.
+    for sentence in sentences(state.told) if state.schema is None else ():
+        st.caption(f":material/visibility: {plain(sentence)}")
+    key = f"apply_source_{state.checks}"  # each check asks anew
+    st.text_input(
+        "I state that what I declare from here on is written in this source (document, version, "
+        "page)",
+        value=state.source,
+        key=key,
+        placeholder="for example: codebook 3.2, page 14",
+        on_change=_keep_source,
+        args=(key,),
+        help="The private rows were looked at. While this is empty, what you change is "
+        "taken to come from them, and the provenance becomes *private rows*, as every report says. "
+        "The committee may ask to see the page. After another look it is asked anew; what was "
+        "stated for earlier changes stays on record.",
+    )
+    if state.source:
+        st.caption(
+            f"Your statement, recorded with each change that you apply and written into the "
+            f"schema: declared from {plain(state.source)}, not from what was seen of the rows."
+        )
+    else:
+        st.caption(":orange[No source is named: changes make the provenance *private rows*.]")
+
+
+def _keep_source(key: str) -> None:
+    text = " ".join(str(st.session_state[key]).split())
+    project().source = text[:LONGEST].strip() if len(text) > 3 and text.isprintable() else ""
+
+
+def _no_kind(rows: list[dict[str, Any]]) -> list[str]:
+    return [str(row["name"]) for row in rows if row.get("name") and not row.get("kind")]
+
+
+def _unkinded(rows: list[dict[str, Any]]) -> None:
+    """All rows without a kind at once, and the way out for the column that is an ID."""
+    names, state = _no_kind(rows), project()
+    if not names:
+        return
+    st.markdown(
+        f":orange[:material/rule:] {len(names)} without a kind yet: {plain(', '.join(names))}."
+    )
+    if state.people.person_id is not None:
+        return
+    left, right = st.columns([2, 1.2], vertical_alignment="bottom")
+    chosen = left.selectbox(
+        "Does one of them name the person (an ID)?",
+        names,
+        index=None,
+        key="form_person",
+        placeholder="None of them",
+    )
+    right.button(
+        "This names the person",
+        key="form_names_person",
+        disabled=chosen is None,
+        on_click=_names_person,
+        args=(chosen, rows),
+        width="stretch",
+        help="Takes its row out of the form and names it under People and rows.",
+    )
+
+
+def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
+    state = project()
+    state.show_form([row for row in rows if row["name"] != name])
+    state.person_hint = name
+    st.session_state.pop("people_way", None)
+    st.session_state.pop("people_column", None)
+
+
+def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
+    """The declaration as a file, and why there is none yet: a schema, or an outline to learn."""
+    state = project()
+    if not state.to_learn:
+        return (schema_file.dumps(state.schema), "") if state.schema and applied else ("", "")
+    missing = _no_kind(rows)
+    if missing:
+        return "", f"Without a kind: {', '.join(missing)}."
+    try:
+        return dumps_outline(state.outline(provenance())), ""
+    except PrismError as error:
+        return "", str(error)
+
+
+def _buttons(edited: list[dict[str, Any]]) -> None:
+    state = project()
+    applied = _applied(edited)
+    first, second, third = st.columns([1, 1.3, 2.2], vertical_alignment="center")
+    if first.button(
+        "Apply the columns",
+        type="primary",
+        disabled=applied or bool(state.to_learn),
+        key="apply_columns",
+        width="stretch",
+    ):
+        _apply(edited)
+    text, why = _download(edited, applied=applied)
+    second.download_button(
+        "Download what is declared (YAML)" if state.to_learn else "Download the schema (YAML)",
+        text,
+        "outline.yaml" if state.to_learn else "schema.yaml",
+        mime="application/yaml",
+        icon=":material/download:",
+        key="download_schema",
+        disabled=not text,
+        width="stretch",
+        help="An outline, with what is to be learned: `prism learn-domain` and this page read it. "
+        "Nothing is spent."
+        if state.to_learn
+        else None,
+    )
+    if why:
+        st.caption(f"Before it can be downloaded: {plain(why)}")
+    if state.to_learn:
+        third.markdown(
+            f":orange[:material/school:] To be learned: {plain(', '.join(state.to_learn))}. See "
+            "section 4."
+        )
+    elif applied:
+        third.markdown(":material/check_circle: These columns are in use.")
+    else:
+        third.markdown(":orange[:material/pending:] Changes are not in use until you apply them.")
+
+
+def _grid() -> list[dict[str, Any]]:
+    """The grid as it is edited. A page switch drops the widget; its rows are kept here."""
+    state = project()
+    if state.learns:  # read-only: an editor that is switched off starts anew, without what is typed
+        st.dataframe(
+            pd.DataFrame(state.rows_of_form, columns=list(_GRID)),
+            column_config=_GRID,
+            hide_index=True,
+            width="stretch",
+        )
+        st.caption("Read-only while the columns are being learned.")
+        return state.rows_of_form
+    key = f"columns_grid_{state.form_rev}"
+    if key not in st.session_state and state.form_edited is not None:
+        state.form = state.form_edited
+    frame = pd.DataFrame(state.form, columns=list(_GRID))
+    frame["decimals"] = frame["decimals"].astype("Int64")
+    frame["learn"] = frame["learn"].eq(True)  # rows that were added have none
+    edited = st.data_editor(
+        frame,
+        column_config=_GRID,
+        num_rows="dynamic",
+        hide_index=True,
+        width="stretch",
+        key=key,
+        placeholder="",
+    )
+    found = edited.astype(object).where(edited.notna(), None)
+    state.form_edited = [dict(row) for row in found.to_dict("records")]
+    return state.form_edited
+
+
+def _applied(rows: list[dict[str, Any]]) -> bool:
+    state = project()
+    try:
+        return state.schema is not None and column_form.same(rows, state.schema.columns)
+    except SchemaError:  # a half-typed row is no mistake yet
+        return False
+
+
+def _new_decimals(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """Decimals to propose where none are typed, by column.
+
+    Each column is proposed some once, so that a cell she empties again stays empty; a column that
+    is in use without decimals keeps none.
+    """
+    state = project()
+    columns = () if state.schema is None else state.schema.columns
+    free = {column.name for column in columns if column.kind == "numeric"}
+    free |= state.decimals_proposed.keys()
+    return {name: found for name, found in propose_decimals(rows).items() if name not in free}
+
+
+def _proposed(rows: list[dict[str, Any]]) -> None:
+    """Which decimals nobody typed, for as long as they stand there."""
+    kept = project().decimals_proposed
+    found = [
+        f"{r['name']} {r['decimals']}"
+        for r in rows
+        if r["decimals"] is not None and kept.get(r["name"]) == r["decimals"]
+    ]
+    if found:
+        st.caption(
+            ":orange[:material/decimal_increase: Decimals proposed from the bounds: "
+            f"{plain(', '.join(found))}.] They say how the values that are made are written "
+            "(0: whole numbers). Where it is otherwise, change them in the grid and apply again."
+        )
+
+
+def _single_level(rows: list[dict[str, Any]]) -> None:
+    """Levels with commas between are one level: they would turn every cell into an outside one."""
+    found = [
+        str(row["name"])
+        for row in rows
+        if "," in (levels := str(row.get("levels") or ""))
+        and column_form.LEVEL_SEPARATOR not in levels
+        and not levels.startswith('"')
+    ]
+    if found:
+        st.warning(
+            f"One level only: {plain(', '.join(found))}. Levels are separated by "
+            f"{column_form.LEVEL_SEPARATOR}, as in north{column_form.LEVEL_SEPARATOR}south; a "
+            "comma belongs to the level. If it is meant so, put the level in quotation marks.",
+            icon=":material/splitscreen:",
+        )
+
+
+def _booleans(rows: list[dict[str, Any]]) -> None:
+    """What comes out of a column that may hold yes and no, or 1 and 0."""
+    found = [str(row["name"]) for row in rows if row.get("kind") == "boolean"]
+    if found:
+        st.caption(
+            f"Boolean columns come out as true and false, whatever the file writes: "
+            f"{plain(', '.join(found))}. To keep its own words, declare the column categorical "
+            f"with the levels no{column_form.LEVEL_SEPARATOR}yes, say."
+        )
+
+
+def _apply(rows: list[dict[str, Any]]) -> None:
+    state = project()
+    missing = _no_kind(rows)
+    if missing:
+        st.error(
+            f"{'For' if len(missing) == 1 else 'For each of'} {plain(', '.join(missing))}: choose "
+            f"its kind ({', '.join(KINDS)}), or remove the row. The column that names the person "
+            "is left out here and named below.",
+            icon=":material/error:",
+        )
+        return
+    with mistakes():
+        old = state.schema
+        column_form.from_rows(rows)  # what cannot be read is said before anything is proposed
+        new = _new_decimals(rows)
+        rows = [row | {"decimals": new.get(row["name"], row["decimals"])} for row in rows]
+        columns = column_form.from_rows(rows)
+        known, source = state.on_record(columns, provenance())
+        schema = Schema(
+            columns=columns,
+            provenance=source,
+            looks=known,
+            prior=old.prior if old else None,
+            **vars(state.people),
+        )
+        _check_header(schema.header)
+        state.use_schema(schema)
+        if new:
+            state.decimals_proposed |= new
+            state.show_form(rows)
+        st.rerun()
+
+
+def provenance() -> Provenance:
+    """A change made after seeing counts of private rows is taken to come from them."""
+    state = project()
+    if state.checked and not state.source:
+        return "private rows"
+    return state.form_provenance or (state.schema.provenance if state.schema else "declared")

@@ -1,0 +1,318 @@
+"""Learning of open columns with a part of the budget: what it costs, and its start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common import asset_entry, confirmation, job_view, public_claim
+from dashboard.common.fields import epsilon_entry, from_percent, keep
+from dashboard.common.widgets import mistakes, plain
+from dashboard.data import columns_form, people
+from dashboard.jobs import child, worker
+from dashboard.session.project import project
+from prism_core.data.schema import column_form as data_form
+from prism_core.data.schema import schema_file
+from prism_core.data.tables.raw_table import RawTable
+from prism_core.errors import PrismError
+from prism_core.learning.domain import outline_io
+from prism_core.learning.domain.requests import SCALES, CategoryRequest
+from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prism_core.learning.domain.domain_plan import DomainPlan
+
+_DETAILS = {
+    "column": st.column_config.TextColumn("Column", disabled=True),
+    "cells": st.column_config.NumberColumn(
+        "Cells counted",
+        min_value=2,
+        step=1,
+        help="Numbers and dates: between the lower and upper bound so many equal cells are "
+        "counted. More cells give finer edges and more noise.",
+    ),
+    "scale": st.column_config.SelectboxColumn(
+        "Scale",
+        options=list(SCALES),
+        help="Log for quantities of many magnitudes, such as incomes.",
+    ),
+    "unit": st.column_config.NumberColumn(
+        "Unit of log", help="Log scale only: the smallest magnitude that matters."
+    ),
+    "tail": st.column_config.NumberColumn(
+        "Left outside",
+        min_value=0.0,
+        max_value=0.1,
+        step=0.001,
+        format="percent",
+        help="Numbers and dates: the share of the values that the bounds leave outside at each "
+        "end by design; they are clipped. 0 gives the widest bounds. What the noise hides comes "
+        "on top.",
+    ),
+    "max_levels": st.column_config.NumberColumn(
+        "Most names",
+        min_value=1,
+        step=1,
+        help="Categories: the names that most people share become levels, at most so many.",
+    ),
+}
+
+
+def section() -> None:
+    """The fourth section of the page Data, where a column is ticked to be learned."""
+    state = project()
+    if state.learning.job is None and (state.raw is None or not state.to_learn):
+        return
+    st.header("4 · Learn what the codebook does not say")
+    if state.learning.job is not None:
+        names = len(state.learning.job.plan.outline.requests)
+        words = count_text(names, "column")
+        plan = state.learning.job.plan
+        job_view.section(
+            "learn", lambda found: found.learning, words, lambda result: _take(result, plan)
+        )
+        return
+    if not isinstance(state.raw, RawTable):
+        st.warning(
+            "Learning with budget reads a file in memory, not a database or a pattern of files. "
+            "Declare these columns, or load the table as one file of at most 256 MiB.",
+            icon=":material/database:",
+        )
+        return
+    st.markdown(
+        "The ticked columns are counted **once, with noise**. Bounds, bins and names of levels "
+        "that come out are protected like the release itself: they may be shown to everybody. "
+        "This spends a part of the privacy budget now; the release uses the rest. Categories that "
+        "few people share become *other*. Learned bounds stand where the counts rise out of the "
+        "noise: **values outside are clipped to them**, about 0.5% at each end by design and more "
+        "where the noise is large, as the table says. *How finely it is counted* sets both."
+    )
+    if state.learning.message:
+        st.error(plain(state.learning.message), icon=":material/error:")
+    entries, cost = st.columns([1, 1.5], gap="large")
+    charged, details = st.columns([1, 1.5], gap="large")
+    # What is entered comes first, so that the cost shown is that of the entries shown.
+    with entries:
+        _entries()
+    with details, st.expander("How finely it is counted"):
+        _details()
+    plan = None
+    with cost:
+        try:
+            plan = state.domain_plan(columns_form.provenance())
+        except PrismError as error:
+            st.info(plain(str(error)), icon=":material/info:")
+        else:
+            _cost(plan)
+    if plan is None:
+        return
+    with charged:
+        covered = _charged(plan)
+    _button(plan, covered=covered)
+
+
+def _entries() -> None:
+    state = project()
+    epsilon_entry(
+        state.budget,
+        "learn_epsilon",
+        "Epsilon of learning and release together",
+        help="The same entry as on the page Budget.",
+    )
+    confirmation.tick_above_maximum(state.budget.epsilon, "learn_above_limit")
+    _share("Part of the budget for learning", "share", 50, "The rest is for the release.")
+    if any(_kind(row) == "categorical" for row in _ticked()):
+        _share(
+            "Part of delta for names of levels",
+            "delta_share",
+            50,
+            "With this small probability a name that a single person has could come out.",
+        )
+
+
+def _share(label: str, attribute: str, most: int, text: str) -> None:
+    learning, key = project().learning, f"learn_{attribute}"
+    st.slider(
+        label,
+        1,
+        most,
+        round(getattr(learning, attribute) * 100),
+        format="%d %%",
+        key=key,
+        help=text,
+        on_change=keep,
+        args=(learning, attribute, key, from_percent),
+    )
+
+
+def _cost(plan: DomainPlan) -> None:
+    first, second, third = st.columns(3)
+    first.metric(
+        "Learning spends, ε",
+        eps_text(plan.spent.epsilon),
+        border=True,
+        help=f"By itself, at delta {delta_text(plan.delta)}.",
+    )
+    second.metric(
+        "Left for the release, ε",
+        left_text(plan.left_epsilon),
+        border=True,
+        help="Both together stay within the whole epsilon: losses add up to less than their sum.",
+    )
+    third.metric("Whole, ε", eps_text(plan.epsilon), border=True)
+    rows = []
+    for request, event in zip(plan.outline.requests, plan.events, strict=True):
+        if isinstance(request, CategoryRequest):
+            least = getattr(event, "threshold", 0)
+            what = f"names of more than about {least:,} people, at most {request.max_levels:,}"
+        else:
+            what = (
+                f"bounds, and at most {request.bins} bins; at each end up to about "
+                f"{_share_words(plan.outside[request.name])} of the values may be clipped"
+            )
+        rows.append((request.name, what, event.sigma))
+    st.dataframe(
+        pd.DataFrame(rows, columns=["column", "what comes out", "noise, σ in rows"]),
+        hide_index=True,
+        width="stretch",
+        column_config={"noise, σ in rows": st.column_config.NumberColumn(format="%.1f")},
+    )
+    people.say_unchecked(", once the columns are learned")
+    confirmation.show_warnings(plan.warnings)
+    st.caption(
+        f"Computed from what is declared and the {plan.n:,} "
+        f"{'persons' if plan.outline.person_id else 'rows'} alone; no row is read before you press "
+        "the button. Rows kept aside for evaluation are counted, too."
+    )
+
+
+def _ticked() -> list[dict[str, Any]]:
+    return [row for row in project().rows_of_form if row.get("learn") is True and row.get("name")]
+
+
+def _kind(row: dict[str, Any]) -> str:
+    return str(row.get("kind") or "")
+
+
+def _details() -> None:
+    """A grid of what the form has no place for; kept by the column's name."""
+    learning = project().learning
+    ticked = _ticked()
+    key = f"learn_details_{hash(tuple((row['name'], _kind(row)) for row in ticked))}"
+    base = f"{key}_base"
+    if key not in st.session_state or base not in st.session_state:
+        st.session_state[base] = pd.DataFrame(
+            [_detail_row(row) for row in ticked], columns=list(_DETAILS)
+        ).astype({"cells": "Int64", "max_levels": "Int64"})
+    edited = st.data_editor(
+        st.session_state[base],
+        column_config=_DETAILS,
+        hide_index=True,
+        width="stretch",
+        key=key,
+        disabled=["column"],
+        placeholder="",
+    )
+    found = edited.astype(object).where(edited.notna(), None)
+    for row in found.to_dict("records"):
+        learning.details[str(row["column"])] = {name: row[name] for name in outline_io.DEFAULTS}
+
+
+def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
+    known = {**outline_io.DEFAULTS, **project().learning.details.get(row["name"], {})}
+    usable = (
+        ("cells", "scale", "unit", "tail") if _kind(row) in outline_io.BINNED else ("max_levels",)
+    )
+    return {"column": row["name"], **{k: v for k, v in known.items() if k in usable}}
+
+
+def _charged(plan: DomainPlan) -> bool:
+    """Entries of the ledger, or the seed; True when learning may be started."""
+    if project().public:
+        asset_entry.seed("learn_seed")
+        return True
+    return asset_entry.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
+
+
+def _button(plan: DomainPlan, *, covered: bool) -> None:
+    state = project()
+    agreed = confirmation.ticked(
+        f"learn_confirm_{state.learning.attempt}", _promise(plan), confirmation.subject(plan.hash)
+    )
+    label = "Learn these columns (rehearsal)" if state.public else "Learn these columns"
+    if (
+        st.button(
+            label,
+            type="primary",
+            icon=":material/school:",
+            key="learn_run",
+            disabled=not (agreed and covered),
+        )
+        and agreed
+    ):
+        with mistakes():
+            assert isinstance(state.raw, RawTable)  # see `section`
+            public_claim.remember(plan.hash)
+            state.learning.attempt += 1
+            state.learning.message = ""
+            state.learning.job = worker.learn(
+                plan,
+                state.raw,
+                asset_entry.chosen(),
+                state.seed,
+                delta_share=state.learning.delta_share,
+                public=state.public,
+            )
+            st.rerun()
+
+
+def _promise(plan: DomainPlan) -> str:
+    state = project()
+    columns = len(plan.outline.requests)
+    what = count_text(columns, "column")
+    if state.public:
+        return f"These rows are public: learn {what} with known noise. Nothing is charged."
+    return (
+        f"Spend epsilon {eps_text(plan.spent.epsilon)} of “{plain(state.asset or 'the asset')}” on "
+        f"learning {what}. This cannot be undone, even if it fails once counting has begun."
+    )
+
+
+def _share_words(share: float) -> str:
+    return f"{100 * share:.2g}%"
+
+
+def clipped_notice() -> None:
+    """After learning: what the bounds were designed to leave outside, and how to widen them."""
+    state = project()
+    schema, shares = state.schema, state.learning.clipped
+    if schema is None or not shares:
+        return
+    named = [
+        f"{name} up to about {_share_words(share)}"
+        for name, share in shares.items()
+        if name in schema and schema[name].binned
+    ]
+    if named:
+        st.warning(
+            "**Learned bounds may be too tight.** By the request and the noise, not by a look at "
+            f"the rows, so many values may lie outside at either end: {plain('; '.join(named))}. "
+            "They are clipped to the ends. To widen the bounds, type those of the codebook under "
+            "Lower and Upper (this costs nothing); to learn them better, use fewer cells, a "
+            "smaller share left outside, or a larger part of the budget.",
+            icon=":material/compress:",
+        )
+
+
+def _take(result: Path, plan: DomainPlan) -> None:
+    """What was learned goes into use and into the form."""
+    state = project()
+    state.learning.clipped = plan.outside
+    schema = schema_file.load(result / child.SCHEMA)
+    state.use_schema(schema)
+    state.show_form(data_form.to_rows(schema.columns))
+    state.form_provenance = schema.provenance

@@ -1,0 +1,31 @@
+"""Data: is my table described without looking inside it?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.common.widgets import heading, onward, provenance_notice
+from dashboard.data import columns_form, learn_columns, people, table_source
+from dashboard.session.project import project
+
+heading(
+    "Data",
+    "Load the table and declare what its columns may hold. No cell is looked at here unless you "
+    "ask for it: what does is a button that says so.",
+)
+table_source.section()
+state = project()
+if state.raw is not None or (state.rows_let_go is not None and state.form is not None):
+    columns_form.section()
+if state.schema is not None:
+    provenance_notice(state.schema)
+    if state.schema.prior is not None:
+        learn_columns.clipped_notice()
+        st.caption(
+            "You may still correct the learned columns by hand: that costs nothing, as long as "
+            "the corrections do not come from a look at the rows."
+        )
+if state.raw is not None and (state.schema is not None or state.to_learn):
+    people.section()
+learn_columns.section()
+onward("Data")

@@ -1,0 +1,215 @@
+"""People and rows: who a row is, what is kept aside, the check of the declaration."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common.widgets import mistakes, plain
+from dashboard.session.project import People, project
+from prism_core.data.coverage import coverage
+from prism_core.data.schema.looks import unchecked
+from prism_core.data.tables.header import check_names
+from prism_core.runs.inputs import people, some_rows
+
+
+def section() -> None:
+    """The third section of the page Data."""
+    st.header("3 · People and rows")
+    left, right = st.columns(2, gap="large")
+    with left:
+        _people()
+    with right:
+        _holdout()
+    if project().schema is not None:
+        _check()
+
+
+def _people() -> None:
+    state = project()
+    declared = state.people
+    assert state.raw is not None
+    ways = {
+        "row": "Every person has exactly one row",
+        "id": "A column names the person (one row per person is kept)",
+    }
+    named = declared.person_id or state.person_hint
+    now = "id" if named else "row" if declared.one_row_per_person else None
+    way = st.radio(
+        "The guarantee protects a person. How do rows and people relate?",
+        list(ways),
+        format_func=lambda key: ways[key],
+        key="people_way",
+        index=None if now is None else list(ways).index(now),
+    )
+    if way == "row" and now != "row":
+        with mistakes():
+            state.person_hint = ""
+            state.declare_people(People(one_row_per_person=True))
+            st.rerun()
+    if way != "id":
+        return
+    columns = _columns()
+    with mistakes():
+        if state.schema is None:  # no declaration has confirmed that these are names
+            check_names(state.raw.header, state.raw.name)
+        _choose(declared, named, [name for name in state.raw.header if name not in columns])
+
+
+def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
+    """The column that names the person, and how many there are."""
+    state = project()
+    assert state.raw is not None
+    if not strangers:
+        st.info("Remove the ID column from the columns above first: an ID is never synthesised.")
+        return
+    chosen = st.selectbox(
+        "Person-ID column",
+        strangers,
+        key="people_column",
+        index=strangers.index(named) if named in strangers else 0,
+    )
+    if chosen != declared.person_id or declared.persons is None:
+        _count(chosen)
+        return
+    _kept(state.raw.rows, declared.persons)
+
+
+def _count(column: str) -> None:
+    """The number of persons: typed, or counted when asked for."""
+    state = project()
+    raw = state.raw
+    assert raw is not None
+    st.caption(
+        f"How many different persons are there? The number is public, like the {raw.rows:,} rows. "
+        "Type it if you know it; **counting reads this column once**. Nothing of it but the number "
+        "is kept, and that you counted, which the report says."
+    )
+    typed, counted = st.columns([1.3, 1], vertical_alignment="bottom")
+    number = typed.number_input(
+        "Number of persons",
+        2,
+        max(2, raw.rows),
+        None,
+        key="people_number",
+        placeholder="Type it",
+        help="It must be the number of different IDs in the file; another number is refused when "
+        "the rows are read.",
+    )
+    if counted.button("Count the different IDs", key="people_count", width="stretch"):
+        state.look("counted persons")
+        number = people(raw, column)
+    if number is not None:
+        with mistakes():
+            state.declare_people(People(person_id=column, persons=int(number)))
+            st.rerun()
+
+
+def _kept(rows: int, persons: int) -> None:
+    """What one row a person means, for the size and for the outcome."""
+    st.caption(
+        f"{persons:,} persons in {rows:,} rows: **{persons:,} rows stay**, {rows - persons:,} are "
+        "left out. One row per person is kept at random and the ID is never synthesised."
+    )
+    if persons < rows:
+        st.info(
+            "Persons with many rows count once. If the outcome comes with further rows, as a "
+            "readmission comes with a further stay, its share among the kept rows is that of a "
+            "random stay of each person: usually lower than among all stays. If another stay is "
+            "meant, such as the first, prepare the file so that it holds that row alone.",
+            icon=":material/group:",
+        )
+
+
+def _columns() -> set[str]:
+    """Names of the declared columns, or of the form while there is no schema."""
+    state = project()
+    if state.schema is not None:
+        return set(state.schema.names)
+    return {str(row.get("name") or "") for row in state.rows_of_form}
+
+
+def _holdout() -> None:
+    state = project()
+    if state.test is not None:
+        st.markdown(
+            f"**Holdout.** This sample brings its own {state.test.rows:,} test rows; all "
+            f"{state.n:,} training rows are used."
+        )
+        return
+    share = st.slider(
+        "Rows kept aside for evaluation",
+        5,
+        50,
+        round(state.holdout_share * 100),
+        format="%d %%",
+        key="holdout_share",
+        help="Drawn at random, whatever the rows hold. They are never used for the synthetic "
+        "table. Only learning a column with budget counts them, too.",
+    )
+    state.holdout_share = share / 100
+    st.caption(f"{state.n:,} rows for training, {state.holdout_rows:,} kept aside.")
+
+
+def _check() -> None:
+    """Counts of cells the declaration does not cover: on request, on screen, nowhere else."""
+    state = project()
+    # With a key it stays open while the field for the source of changes comes up above it.
+    with st.expander(
+        "Check the declaration against the file (only you see this)",
+        key="check_open",
+        on_change="rerun",
+    ):
+        st.markdown(
+            "Counts cells that the declaration does not cover. The numbers read the rows: they "
+            "are shown here once, not stored, and not part of any report. **That you counted is "
+            "recorded**, with the file's name and the time, and plan, protocol, certificate and "
+            "report of a private table say so. If you change the declaration afterwards, its "
+            "provenance becomes *private rows*, unless you state the document and page that "
+            "say the same. Of a table that is not in memory the first "
+            "100,000 rows are looked at."
+        )
+        if not st.button("Count the cells outside", key="check_columns", on_click=_seen):
+            return
+        assert state.schema is not None and state.raw is not None
+        found = coverage(state.schema, some_rows(state.raw))
+        rows = [
+            {
+                "column": each.column.name,
+                "cells outside the declaration": each.outside,
+                "distinct values in the file": each.different,
+            }
+            for each in found
+        ]
+        table = pd.DataFrame(rows)
+        outside = sum(each.outside for each in found)
+        single = [each.column.name for each in found if each.different < 2]
+        st.markdown(f"**{outside:,} cells** lie outside the declaration.")
+        for each in found:
+            if each.misfit:
+                st.warning(plain(each.advice), icon=":material/rule:")
+        if single:
+            st.markdown(
+                f"With a single value in the whole file: {plain(', '.join(single))}. Such a "
+                "column carries no information; a target like this cannot be predicted."
+            )
+        st.table(table.set_index("column"))  # unlike a data frame, without a download
+
+
+def say_unchecked(when: str = "") -> None:
+    """Beside what a step costs, before it is charged: that nobody looked if the cells fit.
+
+    Args:
+        when: from when on it can be counted, where columns are still to be learned.
+    """
+    state = project()
+    if note := unchecked(state.looks, public=state.public):
+        st.warning(
+            f"{note[0].upper()}{note[1:]}: *Check the declaration* on the page Data does{when}.",
+            icon=":material/rule:",
+        )
+
+
+def _seen() -> None:
+    """On record before the counts are there: that it was looked, not what was seen."""
+    project().look("counted cells outside")

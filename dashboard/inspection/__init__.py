@@ -1,0 +1,1 @@
+"""Inspect: can I trust it?"""

@@ -1,0 +1,290 @@
+"""Comparators beside the release: on stand-in rows, or with a charge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import asset_entry, confirmation, job_view, public_claim, rehearsal_run
+from dashboard.common.fields import keep, number_entry
+from dashboard.common.steps import first_gap
+from dashboard.common.widgets import mistakes, plain
+from dashboard.data import people
+from dashboard.inspection.results import inspection
+from dashboard.jobs import worker
+from dashboard.key import access
+from dashboard.session.inspection import ComparatorResult, StandInGround
+from dashboard.session.project import project
+from dashboard.session.rehearsals import scenario_of
+from prism_core.comparators import AS_PUBLISHED, COMPARATORS, NEIGHBOURS, design_comparator
+from prism_core.comparators.external import (
+    EXTERNAL,
+    External,
+    ExternalPlan,
+    about,
+    design_external,
+    python_of,
+)
+from prism_core.errors import PrismError
+from prism_core.privacy.ledger import rules
+from prism_core.runs.inputs import candidate
+from prism_core.text.numbers import eps_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prism_core.comparators import ComparatorPlan
+    from prism_core.data.source import Rows
+
+_ROWS = {False: "Stand-in rows, for nothing", True: "The rows of this release"}
+
+
+def section() -> None:
+    """The run under way, or the entries of the next one."""
+    state = project()
+    if state.rivals.job is not None:
+        words = f"the comparator {state.rivals.job.plan.about.title}"
+        job_view.section("rival", lambda found: found.rivals, words, _take, doing="Running")
+        return
+    state.rivals.table = state.rivals.ground = None
+    with st.expander("Add a comparator", icon=":material/compare_arrows:", expanded=True):
+        st.markdown(
+            "A comparator is another private synthesizer. It spreads its budget over all columns, "
+            "because it does not know what is to be predicted. Each runs on the same rows as a "
+            "release would, with the same epsilon and delta."
+        )
+        if state.rivals.message:
+            st.error(plain(state.rivals.message), icon=":material/error:")
+        try:
+            _entries()
+            _offer()
+        except PrismError as error:
+            st.error(plain(str(error)), icon=":material/error:")
+
+
+def _entries() -> None:
+    rivals = project().rivals
+    first, second, third = st.columns([1.2, 1, 1.4])
+    first.selectbox(
+        "Method",
+        _offered(),
+        _offered().index(rivals.method),
+        format_func=lambda name: about(name).title,
+        key="rival_method",
+        on_change=keep,
+        args=(rivals, "method", "rival_method"),
+    )
+    with second:
+        number_entry(
+            rivals,
+            "epsilon",
+            "rival_epsilon",
+            "Epsilon of the comparator",
+            value=_epsilon(),
+            help="As the release's, so that both are protected alike.",
+        )
+    if rivals.own:
+        confirmation.tick_above_maximum(_epsilon(), "rival_above_limit")
+    own = "The rows of this release, public" if project().public else "The private rows, charged"
+    third.radio(
+        "Rows",
+        [False, True],
+        int(rivals.own),
+        key="rival_own",
+        on_change=keep,
+        args=(rivals, "own", "rival_own"),
+        format_func=lambda chosen: own if chosen else _ROWS[False],
+        help="Stand-in rows are those of the page Rehearse. Your table is not touched by them.",
+    )
+    if rivals.method == "aim":
+        st.radio(
+            "AIM looks at all",
+            [2, 3],
+            rivals.degree - 2,
+            horizontal=True,
+            key="rival_degree",
+            format_func={2: "pairs", 3: "triples (as published)"}.__getitem__,
+            on_change=keep,
+            args=(rivals, "degree", "rival_degree"),
+        )
+    chosen = about(rivals.method)
+    st.markdown(f"**{chosen.title}.** {chosen.sentence} ({chosen.reference}.)")
+    if isinstance(chosen, External):
+        st.caption(f"Another program, which nobody here vouches for. {chosen.found}")
+        return
+    st.caption(
+        f"Neighbours here: {NEIGHBOURS}, as for a release. MST and AIM as published take "
+        f"neighbours that {AS_PUBLISHED}: there the same epsilon and delta need less noise by a "
+        "factor of √2, and protect less."
+    )
+
+
+def _offered() -> list[str]:
+    """Our own, and the packages that are installed; one that is chosen stays."""
+    chosen = project().rivals.method
+    packages = [name for name, one in EXTERNAL.items() if python_of(one) or name == chosen]
+    return [*COMPARATORS, *packages]
+
+
+def _told(plan: ExternalPlan) -> None:
+    """Both relations, and what the package is told."""
+    told = plan.told
+    st.caption(
+        f"Neighbours here: {NEIGHBOURS}, as for a release; those of the package: "
+        f"{told.published}. So that epsilon {told.epsilon:.4g} and delta {told.delta:.2g} hold "
+        f"here, it is told epsilon {told.told_epsilon:.4g}: {told.rule}."
+    )
+
+
+def _offer() -> None:
+    state = project()
+    if state.rivals.own:
+        if state.train is None:
+            st.info(
+                "The training rows of this release are no longer in memory. Use `prism comparator` "
+                "on the file, and add its folder below.",
+                icon=":material/info:",
+            )
+            return
+        _own(state.train)
+        return
+    gap = first_gap(state, "Rehearse")
+    if gap is not None:  # entered anew since the release, which stands by itself
+        st.info(
+            f"On stand-in rows the plan of this project runs too: **{gap[0].title}** is not "
+            f"finished. {plain(gap[1])}",
+            icon=":material/info:",
+        )
+        return
+    rows = rehearsal_run.stand_in()
+    plan = _plan(rows.train)
+    if isinstance(plan, ExternalPlan):
+        _told(plan)
+    st.caption(
+        f"{plain(rows.title.rstrip('.'))}. Both the comparator and the plan of this project run "
+        "on them with known noise, and are scored on fresh rows of the same kind: read these lines "
+        "against each other, not against those of real rows."
+    )
+    asset_entry.seed("rival_seed")
+    if st.button(
+        "Rehearse the comparator", type="primary", icon=":material/theater_comedy:", key="rival_run"
+    ):
+        with mistakes():
+            ground = StandInGround(
+                rows=rows, plan=scenario_of(state, rows.target, "this plan"), seed=state.seed
+            )
+            _start(plan, rows.train, ground)
+
+
+def _epsilon() -> float:
+    """What is typed, else the release's."""
+    typed = project().rivals.epsilon
+    guarantee = inspection().certificate.get("guarantee", {})
+    return guarantee.get("declared_epsilon") or 1.0 if typed is None else typed
+
+
+def _delta(n: int) -> float:
+    """As the release's, or as the plan's on stand-in rows; 1/n^2 where neither has one."""
+    state = project()
+    known = inspection().certificate.get("guarantee", {}).get("delta")
+    found = known if state.rivals.own else state.budget.budget(()).delta
+    return 1.0 / n**2 if found is None else found
+
+
+def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:
+    """The run as it is entered."""
+    rivals, rows = project().rivals, inspection().subject.synthetic.n
+    entered = (rivals.method, table.schema, table.n, _epsilon(), _delta(table.n))
+    if rivals.method in EXTERNAL:
+        return design_external(*entered, rows=rows)
+    most = confirmation.above_maximum(_epsilon()) if rivals.own else None
+    return design_comparator(*entered, degree=rivals.degree, rows=rows, above_limit=most)
+
+
+def _own(table: Rows) -> None:
+    state = project()
+    plan = _plan(table)
+    if isinstance(plan, ExternalPlan):
+        if not state.public:
+            st.warning(
+                f"{plan.about.title} runs on stand-in rows and public rows only: nobody here can "
+                "vouch for the noise of another package, so no private row is handed to it. Take "
+                "MST or AIM for these rows.",
+                icon=":material/block:",
+            )
+            return
+        _told(plan)
+    if state.public or isinstance(plan, ExternalPlan):
+        asset_entry.seed("rival_seed")
+        if st.button(
+            "Run with known noise (rehearsal)",
+            type="primary",
+            icon=":material/play_arrow:",
+            key="rival_run",
+        ):
+            with mistakes():
+                _start(plan, table, None)
+        return
+    rules.check_rules("comparator", access.workspace())
+    people.say_unchecked()
+    confirmation.show_warnings(plan.warnings)
+    st.metric(
+        "Spends, ε",
+        eps_text(plan.spent.epsilon),
+        border=True,
+        help=f"By itself, at delta {plan.delta:.2g}; a release and this one add up.",
+    )
+    st.caption(
+        f"Computed from the declared columns and the {plan.n:,} training rows alone; no row is "
+        "read before you confirm. The whole amount is charged before the first count."
+    )
+    prior = plan.schema.prior
+    covered = asset_entry.section(plan.spent, plan.rho, plan.delta, "This comparator", prior=prior)
+    word = state.asset.strip()
+    if not word:
+        st.info("Name the data asset first.", icon=":material/info:")
+        return
+    owed = asset_entry.owing(prior)
+    learning = "" if owed is None else ", and the cost of learning with it,"
+    confirmed = confirmation.typed_word(
+        f"rival_confirm_{state.rivals.attempt}",
+        f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}”{learning} on a "
+        "comparator, not on a better release. It cannot be undone, even if it fails once counting "
+        "has begun. "
+        f"To go on, type **{plain(word)}**",
+        confirmation.subject(plan.hash, owed),
+        lambda typed: typed.strip() == word,
+    )
+    if (
+        st.button(
+            "Spend and run the comparator",
+            type="primary",
+            icon=":material/verified_user:",
+            key="rival_run",
+            disabled=not (covered and confirmed),
+        )
+        and confirmed
+    ):
+        with mistakes():
+            _start(plan, table, None)
+
+
+def _start(plan: ComparatorPlan | ExternalPlan, table: Rows, ground: StandInGround | None) -> None:
+    state = project()
+    charged = None if ground is not None else asset_entry.chosen()
+    if charged is not None:
+        public_claim.remember(plan.hash)
+    rivals = state.rivals
+    rivals.job = worker.compare(plan, table, charged, state.seed)
+    rivals.attempt, rivals.message = rivals.attempt + 1, ""
+    rivals.table, rivals.ground = table, ground  # a table behind files stays open for the run
+    st.rerun()
+
+
+def _take(result: Path) -> None:
+    """Its rows come into the table; of what was paid for the run keeps a copy by itself."""
+    rivals = project().rivals
+    number = len(rivals.found) + 1
+    found = candidate(result, f"comparator {number}")
+    rivals.found.append(ComparatorResult(candidate=found, ground=rivals.ground))

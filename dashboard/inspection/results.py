@@ -1,0 +1,224 @@
+"""Results of an inspection, worked out in a thread beside the page; and its start."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dashboard.common.widgets import mistakes, plain
+from dashboard.session.project import project
+from prism_core.bundle import manifest
+from prism_core.bundle.write import bundle_folder
+from prism_core.errors import CancelledError, PrismError
+from prism_core.evaluation.inside_epsilon.holdout_plan import TOLERANCE
+from prism_core.runs.inputs import fresh_rng, in_memory, subject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from prism_core.evaluation import PrivateEvaluation, Subject
+
+    Progress = Callable[[float, str], None]
+
+_SOON = 0.4  # seconds a page waits for a result before it shows how far it is
+
+
+@dataclass
+class Work:
+    """A result under way, or there.
+
+    Attributes:
+        future: holds the result, or why there is none.
+        share, text: how far it is.
+        stop: whether it was asked to stop.
+    """
+
+    future: Future[Any]
+    share: float = 0.0
+    text: str = ""
+    stop: bool = False
+
+
+@dataclass
+class Inspection:
+    """One release beside the real rows.
+
+    Attributes:
+        folder: of the release.
+        certificate: of the release.
+        subject: its rows and facts.
+        works: results by name.
+        section: the section on screen.
+        private: headline numbers bought in this session, newest last.
+        s_alone: whether the scores on screen are learned from S alone; None until it is chosen.
+        compared: folders of other releases chosen for the comparison.
+        private_epsilon: of the next headline numbers, as it is typed.
+        session_epsilon: of the next session on the holdout, likewise.
+        session_tolerance: of that session, likewise.
+    """
+
+    folder: Path
+    certificate: dict[str, Any]
+    subject: Subject = field(repr=False)
+    works: dict[str, Work] = field(default_factory=dict, repr=False)
+    section: str = ""
+    s_alone: bool | None = None
+    private: list[PrivateEvaluation] = field(default_factory=list)
+    compared: list[Path] = field(default_factory=list)
+    private_epsilon: float = 0.2
+    session_epsilon: float = 1.0
+    session_tolerance: float = TOLERANCE
+
+    def start(self, name: str, make: Callable[[Progress], Any]) -> Work:
+        """Begin a piece of work, unless it was begun before."""
+        if name not in self.works:
+            work = self.works[name] = Work(future=Future())
+
+            def tell(share: float, text: str) -> None:
+                if work.stop:
+                    raise CancelledError("Stopped. Nothing was kept.")
+                work.share, work.text = share, text
+
+            work.future = _pool().submit(make, tell)
+        return self.works[name]
+
+    def drop(self, *prefixes: str) -> None:
+        """Forget results that were for another question, and stop those under way."""
+        for name in [name for name in self.works if name.startswith(prefixes)]:
+            self.works.pop(name).stop = True
+
+    def done(self, prefix: str) -> dict[str, Any]:
+        """Results that are there, of the names that start like this."""
+        return {
+            name: work.future.result()
+            for name, work in self.works.items()
+            if name.startswith(prefix) and work.future.done() and not work.future.exception()
+        }
+
+
+@st.cache_resource
+def _pool() -> ThreadPoolExecutor:
+    """Two threads for everybody's inspections: they take turns, and the pages stay free."""
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="inspection")
+
+
+def inspection() -> Inspection:
+    """The session's inspection; there is one where this is called."""
+    found = project().inspection
+    assert isinstance(found, Inspection)
+    return found
+
+
+def ask(name: str, make: Callable[[Progress], Any]) -> Any:  # noqa: ANN401  (any result)
+    """The result of that name, or None while it is worked out; then a bar is shown."""
+    work = inspection().start(name, make)
+    try:
+        return work.future.result(timeout=_SOON)
+    except TimeoutError:
+        _watch(name)
+    except PrismError as error:
+        _failed(name, str(error))
+    except Exception as error:  # noqa: BLE001  (its text could hold a value; its type cannot)
+        _failed(name, f"This could not be worked out ({type(error).__name__}).")
+    return None
+
+
+def _failed(name: str, text: str) -> None:
+    st.error(plain(text), icon=":material/error:")
+    if st.button("Try again", key=f"retry_{name}", icon=":material/refresh:"):
+        inspection().works.pop(name, None)
+        st.rerun()
+
+
+@st.fragment(run_every=0.7)
+def _watch(name: str) -> None:
+    found = project().inspection
+    work = found.works.get(name) if isinstance(found, Inspection) else None
+    if work is None or work.future.done():
+        st.rerun()
+        return
+    words = f"{work.text.capitalize()} …" if work.text else "Waiting for its turn …"
+    st.progress(min(1.0, max(0.0, work.share)), text=plain(words))
+    if st.button("Stop", key=f"stop_{name}", icon=":material/stop_circle:"):
+        work.stop = True
+        if work.future.cancel():  # not begun yet
+            assert isinstance(found, Inspection)
+            found.works.pop(name, None)
+        st.rerun()
+
+
+def choose_target() -> None:
+    """Of several targets, which one is looked at; another one is worked out anew."""
+    state = project()
+    now = inspection()
+    names = [each["name"] for each in now.certificate["task"].get("targets", [])]
+    if not names or state.holdout is None:
+        return
+    chosen = st.selectbox(
+        "Target", names, index=names.index(now.subject.target), key="inspect_target"
+    )
+    if chosen == now.subject.target:
+        return
+    with mistakes():
+        found = subject(
+            bundle_folder.read(now.folder), now.subject.holdout, now.subject.train, target=chosen
+        )
+        state.inspection = Inspection(
+            folder=now.folder,
+            certificate=now.certificate,
+            subject=found,
+            section=now.section,
+            private=now.private,
+        )
+        st.rerun()
+
+
+def section() -> None:
+    """What the comparison means, and the button that starts it."""
+    st.warning(
+        "This reads the real rows without noise. What it shows is not covered by epsilon and is "
+        "meant for the data curator only. Making several releases and keeping the one with the "
+        "best numbers is itself a leak.",
+        icon=":material/visibility_lock:",
+    )
+    state = project()
+    if state.holdout is None:
+        gone = state.rows_let_go
+        way = (
+            f"Load “{plain(gone.name)}” again on the page Data: the same rows are kept aside again."
+            if gone is not None and state.parted is not None
+            else "Run the synthesis again in this session, or use `prism evaluate` on its folder."
+        )
+        st.info(
+            f"The rows kept aside for evaluation are no longer in memory. {way}",
+            icon=":material/info:",
+        )
+        return
+    st.caption(
+        "Each section is worked out when you open it, beside the page: you can go on meanwhile. "
+        "Results stay in this session; nothing is stored or logged."
+    )
+    if not st.button(
+        "Compare with the real rows", type="primary", key="inspect_run", icon=":material/compare:"
+    ):
+        return
+    assert state.folder is not None
+    with mistakes(), st.spinner("Reading the synthetic and the real rows …"):
+        folder, rng = bundle_folder.read(state.folder), fresh_rng()
+        manifest.check_manifest(folder.path, signed=folder.certificate.get("stamp") == "release")
+        found = subject(
+            folder,
+            in_memory(state.holdout, rng),
+            None if state.train is None else in_memory(state.train, rng),
+        )
+        state.inspection = Inspection(
+            folder=state.folder,
+            certificate=folder.certificate,
+            subject=found,
+            private=list(state.bought),
+        )
+        st.rerun()

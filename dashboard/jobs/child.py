@@ -1,0 +1,399 @@
+"""Child process of a job: `python -m dashboard.jobs.child FOLDER`.
+
+FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
+codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
+and an empty file learn-graph; for a comparator the same with comparator.json; for a rehearsal
+rehearsal.json and public rows; for a story of the gallery story.json alone. Codes and rows are
+deleted as soon as they are read; what a crash before that leaves is swept when the dashboard
+starts. Nothing that is written here but the result depends on the rows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboard.jobs.folders import OUTCOME, PRIVATE, forget, keep_result
+from dashboard.jobs.progress import LOG, PROGRESS, NotedLedger, RunProgress, write_json
+from prism_core import files
+from prism_core.bundle.curator_statement import CuratorStatement, statement_from
+from prism_core.bundle.protocol import approval_file
+from prism_core.data.encoding import EncodedTable
+from prism_core.data.engines.stored_table import from_dict
+from prism_core.data.schema import schema_file
+from prism_core.data.tables.raw_table import read_table
+from prism_core.errors import CancelledError, PlanError, PrismError
+from prism_core.learning.domain.domain_plan import design_domain
+from prism_core.learning.domain.learned_domain import learn_domain
+from prism_core.learning.domain.outline_io import load_outline
+from prism_core.learning.graph.graph_plan import design_graph
+from prism_core.learning.graph.learned_graph import learn_graph
+from prism_core.planning.design import design
+from prism_core.planning.wishes import config as configs
+from prism_core.planning.wishes import scenario_files
+from prism_core.privacy.ledger.charging import account
+from prism_core.privacy.ledger.ledger import default_workspace
+from prism_core.privacy.noise import SecureNoise, SeededNoise
+from prism_core.rehearsal import FOLDER, PointStore, Rehearsal, rehearsal_run
+from prism_core.rehearsal.stand_in_rows import load as load_stand_in
+from prism_core.runs import recovery_file
+from prism_core.runs.charged_release import run_release
+from prism_core.runs.inputs import fresh_rng
+from prism_core.structure import formats
+from prism_core.synthesis.engine.cache import load_meanwhile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prism_core.data.schema.schema import Schema
+    from prism_core.data.source import Rows
+    from prism_core.planning.approval import Approval
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.config import RunConfig
+    from prism_core.planning.wishes.scenario import Scenario
+    from prism_core.privacy.ledger import Ledger
+
+CODES, ROWS = PRIVATE
+STORED = "stored.json"
+OUTLINE = "outline.yaml"
+LEARN_GRAPH = "learn-graph"
+COMPARATOR = "comparator.json"
+REHEARSAL = "rehearsal.json"
+STORY = "story.json"
+TOLD = "told.jsonl"
+CONFIG = "config.toml"
+SCHEMA = "schema.yaml"
+GRAPH = "dag.json"
+SCENARIOS = "scenarios.toml"
+SEED = "seed"
+APPROVAL = "approval.json"
+SAID = "said.json"
+ABOUT = "about.json"
+RESULT = "result"
+_OUTCOME_BYTES = 16 * 1024
+
+__all__ = ["LOG", "OUTCOME", "PROGRESS", "forget", "write_json"]
+
+
+def main(folder: Path) -> None:
+    """Run the job of a folder and write its outcome."""
+    os.umask(0o077)
+    signal.signal(signal.SIGTERM, _cancel)
+    room = _room(folder)
+    try:
+        made = _step(folder)(folder)
+        outcome: dict[str, Any] = {"state": "done", **made}
+    except CancelledError as error:
+        outcome = {"state": "cancelled", "message": str(error)}
+    except PrismError as error:
+        outcome = {"state": "failed", "message": str(error)}
+    except Exception as error:  # noqa: BLE001  (its text could hold a value; its type cannot)
+        outcome = {
+            "state": "failed",
+            "message": f"The run stopped for an unexpected reason ({type(error).__name__}). If a "
+            "charge was written, it stands.",
+        }
+    finally:
+        forget(folder)
+    if room is None:
+        write_json(folder / OUTCOME, outcome)
+    else:
+        files.fill(room, folder / OUTCOME, json.dumps(outcome).encode())
+
+
+def _room(folder: Path) -> Path | None:
+    """Room for the outcome, so that a disk that fills up meanwhile does not leave it unsaid."""
+    try:
+        return files.reserve(folder, _OUTCOME_BYTES)
+    except OSError:
+        return None
+
+
+def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
+    if (folder / OUTLINE).is_file():
+        return _learn
+    if (folder / REHEARSAL).is_file():
+        return _rehearse
+    if (folder / STORY).is_file():
+        return _tell
+    if (folder / COMPARATOR).is_file():
+        return _compare
+    return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
+
+
+def _cancel(*_: object) -> None:
+    raise CancelledError("The run was cancelled.")
+
+
+def _release(folder: Path) -> dict[str, Any]:
+    teller = RunProgress(folder)
+    teller.log("The process has started.")
+    try:
+        made = _released(folder, teller)
+    except BaseException as error:
+        known = isinstance(error, PrismError)  # their words hold no private value
+        teller.log(f"Stopped: {error if known else type(error).__name__}")
+        raise
+    teller.log("Done.")
+    return made
+
+
+def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
+    config = configs.load(folder / CONFIG)
+    schema = schema_file.load(config.table.schema)
+    dag = None if config.table.dag is None else formats.read(config.table.dag)
+    load_meanwhile(config.synthesis)
+    table = _rows(folder, schema, public=config.table.public)
+    plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
+    _check_plan(folder, plan)
+    teller.log(f"Plan {plan.hash}: {len(plan.queries)} marginals known, n = {plan.n}.")
+    considered = _considered(folder, plan)  # before anything is charged
+    said = _said(folder)
+    approval = _approval(folder, plan, config.asset.name if config.asset else "")
+    rng = _rng(folder)
+    public = config.table.public
+    ledger, asset = _charged(config, plan.delta, None if public else NotedLedger(teller, folder))
+    signal.signal(signal.SIGTERM, teller.cancel)
+    made = run_release(
+        plan,
+        table,
+        folder / RESULT,
+        ledger=ledger,
+        asset=asset,
+        rng=rng,
+        progress=teller,
+        noise=SeededNoise(rng) if public else SecureNoise(),
+        why=config.asset.why if config.asset else "",
+        approval=approval,
+        scenarios=considered,
+        said=said,
+    )
+    return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
+
+
+def _check_plan(folder: Path, plan: Plan) -> None:
+    """What was confirmed on the page is what is run."""
+    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    if about["plan_sha256"] != plan.hash:
+        raise PlanError("The plan is not the one that was confirmed. Nothing was run.")
+
+
+def _approval(folder: Path, plan: Plan, asset: str) -> Approval | None:
+    """The approval that goes with the run, None where nobody was asked.
+
+    Raises:
+        PlanError: when another plan, other settings or another asset were approved.
+    """
+    if not (folder / APPROVAL).is_file():
+        return None
+    found = approval_file.load(folder / APPROVAL)
+    found.check(plan, asset)
+    return found.approval
+
+
+def _said(folder: Path) -> CuratorStatement:
+    """Who releases what for which purpose, as it was entered before the run."""
+    path = folder / SAID
+    return (
+        statement_from(json.loads(path.read_text(encoding="utf-8")))
+        if path.is_file()
+        else CuratorStatement()
+    )
+
+
+def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:
+    """Other designs for the same table, each with its plan; a design is public."""
+    path = folder / SCENARIOS
+    scenarios = scenario_files.load(path) if path.is_file() else ()
+    return [
+        (
+            scenario,
+            design(
+                plan.schema,
+                scenario.task,
+                scenario.budget,
+                plan.n,
+                dag=plan.dag,
+                synthesis=scenario.synthesis,
+            ),
+        )
+        for scenario in scenarios
+    ]
+
+
+def _learn(folder: Path) -> dict[str, Any]:
+    config = configs.load(folder / CONFIG)
+    outline = load_outline(config.table.schema)
+    raw = read_table(folder / ROWS)
+    forget(folder)
+    plan = design_domain(
+        outline,
+        config.budget.epsilon,
+        config.budget.delta,
+        outline.persons or raw.rows,
+        share=config.domain.share,
+        delta_share=config.domain.delta_share,
+        above_limit=config.budget.above_limit,
+    )
+    rng = _rng(folder)
+    public = config.table.public
+    ledger, asset = _charged(config, plan.delta)
+    with recovery_file.reserved_space(ledger, recovery_file.SMALL) as room:
+        found = learn_domain(
+            plan,
+            raw,
+            ledger=ledger,
+            asset=asset,
+            rng=rng,
+            public=public,
+            noise=SeededNoise(rng) if public else SecureNoise(),
+            why=config.asset.why if config.asset else "",
+        )
+        room.keep("domain", found.charge, {SCHEMA: schema_file.dumps(found.schema)})
+        (folder / RESULT).mkdir()
+        schema_file.save(found.schema, folder / RESULT / SCHEMA)
+    return {"epsilon": found.spent.epsilon, "stamp": found.stamp, "charge": found.charge}
+
+
+def _learn_graph(folder: Path) -> dict[str, Any]:
+    config = configs.load(folder / CONFIG)
+    schema = schema_file.load(config.table.schema)
+    table = _rows(folder, schema, public=config.table.public)
+    plan = design_graph(
+        schema,
+        config.task.target,
+        config.budget.epsilon,
+        config.budget.delta,
+        table.n,
+        share=config.graph.share,
+        members=config.graph.members,
+        above_limit=config.budget.above_limit,
+    )
+    ledger, asset = _charged(config, plan.delta)
+    with recovery_file.reserved_space(ledger, recovery_file.SMALL) as room:
+        found = learn_graph(
+            plan,
+            table,
+            ledger=ledger,
+            asset=asset,
+            noise=SeededNoise(_rng(folder)) if table.public else SecureNoise(),
+            why=config.asset.why if config.asset else "",
+        )
+        text = formats.write(found.dag, "node-link")
+        room.keep("graph", found.charge, {GRAPH: text})
+        (folder / RESULT).mkdir()
+        files.put(folder / RESULT / GRAPH, text)
+    return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
+
+
+def _compare(folder: Path) -> dict[str, Any]:
+    from prism_core import comparators
+    from prism_core.comparators.external import EXTERNAL
+
+    config = configs.load(folder / CONFIG)
+    schema = schema_file.load(config.table.schema)
+    about = json.loads((folder / COMPARATOR).read_text(encoding="utf-8"))
+    table = _rows(folder, schema, public=config.table.public)
+    if about["method"] in EXTERNAL:
+        return _compare_external(folder, about, table)
+    plan = comparators.design_comparator(
+        about["method"],
+        schema,
+        table.n,
+        about["epsilon"],
+        about["delta"],
+        degree=about["degree"],
+        rows=about["rows"],
+        above_limit=about.get("above_limit"),
+    )
+    if about["plan"] != plan.hash:
+        raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")
+    ledger, asset = _charged(config, plan.delta)
+    rng = _rng(folder)
+    with recovery_file.reserved_space(ledger, comparators.folder.size(plan)) as room:
+        made = comparators.run_comparator(
+            plan,
+            table,
+            ledger=ledger,
+            asset=asset,
+            rng=rng,
+            noise=SeededNoise(rng) if table.public else SecureNoise(),
+            why=config.asset.why if config.asset else "",
+        )
+        room.keep("comparator", made.charge, comparators.folder.contents(made))
+        comparators.folder.write(made, folder / RESULT)
+        if made.charge is not None:  # paid for: it stays, whoever is there to take it
+            keep_result(folder / RESULT, f"charge-{made.charge}")
+    return {"stamp": made.stamp, "charge": made.charge}
+
+
+def _compare_external(folder: Path, about: dict[str, Any], table: Rows) -> dict[str, Any]:
+    """Another package, on public rows; private ones are refused unread."""
+    from prism_core.comparators import folder as compared
+    from prism_core.comparators.external import design_external, run_external
+
+    plan = design_external(
+        about["method"], table.schema, table.n, about["epsilon"], about["delta"], rows=about["rows"]
+    )
+    if about["plan"] != plan.hash:
+        raise PlanError("The comparator is not the one that was entered. Nothing was run.")
+    made = run_external(plan, table, rng=_rng(folder))
+    told = made.document()
+    compared.write(made, folder / RESULT)
+    return {"stamp": told["stamp"], "charge": None}
+
+
+def _rehearse(folder: Path) -> dict[str, Any]:
+    document = json.loads((folder / REHEARSAL).read_text(encoding="utf-8"))
+    rehearsal = Rehearsal.from_dict(document)
+    points = 0
+    for _ in rehearsal_run(
+        rehearsal, load_stand_in(folder), kept=PointStore(default_workspace() / FOLDER)
+    ):
+        points += 1
+    return {"points": points}
+
+
+def _tell(folder: Path) -> dict[str, Any]:
+    """The runs of a story, a line each as they come; public rows, so nothing is charged."""
+    from prism_core.reproduction import story
+
+    document = json.loads((folder / STORY).read_text(encoding="utf-8"))
+    ended = 0
+    for outcome in story(document["story"]).run():
+        files.append(folder / TOLD, f"{json.dumps(outcome.to_dict())}\n".encode(), sync=False)
+        ended += 1
+    return {"runs": ended}
+
+
+def _rng(folder: Path) -> np.random.Generator:
+    seed = folder / SEED
+    return np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
+
+
+def _charged(
+    config: RunConfig, delta: float, ledger: Ledger | None = None
+) -> tuple[Ledger | None, str]:
+    """The ledger and the asset's name in it; neither for public rows."""
+    return account(config.asset, delta, public=config.table.public, ledger=ledger)
+
+
+def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
+    """The training rows: their codes, or where these stand while the dashboard keeps them."""
+    stored = folder / STORED
+    if stored.is_file():
+        return from_dict(json.loads(stored.read_text(encoding="utf-8")), schema, public=public)
+    codes = np.load(folder / CODES, allow_pickle=False)
+    forget(folder)
+    return EncodedTable(schema=schema, codes=codes, public=public)
+
+
+if __name__ == "__main__":
+    os.umask(0o077)  # for the results, too, which are written as they are anywhere else
+    main(Path(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""The key of whoever started the app, and who may do what."""

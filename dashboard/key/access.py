@@ -1,0 +1,189 @@
+"""Access of a session: a stranger until it has shown the key; what a browser keeps of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.components.v2 import component
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dashboard.key import machine_key
+from prism_core.errors import PrismError
+from prism_core.privacy.ledger import Ledger, default_workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.components.v2.types import ComponentRenderer
+
+_GIVEN = "access_given"
+_SETTLED = "access_settled"
+_WRONG = "access_wrong"
+
+
+class AccessError(PrismError):
+    """The step needs the key, and this session has not shown it."""
+
+
+def granted() -> bool:
+    """Whether this session has shown the key.
+
+    Outside of a served app there are no sessions, and so no strangers.
+    """
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return not runtime.exists()
+    return st.session_state.get(_GIVEN) is True
+
+
+def require() -> None:
+    """Stop a stranger.
+
+    Raises:
+        AccessError: when this session has not shown the key.
+    """
+    if not granted():
+        raise AccessError(
+            "This needs the key. Open the address that stands in the terminal window where the "
+            "app was started, or type its key on the page Data. Nothing was done.",
+            field="key",
+        )
+
+
+def ledger() -> Ledger:
+    """The workspace's ledger; pages get it here and nowhere else.
+
+    Raises:
+        AccessError: when this session has not shown the key.
+    """
+    require()
+    return Ledger()
+
+
+def workspace() -> Path:
+    """The workspace's folder, for what is kept beside the ledger.
+
+    Raises:
+        AccessError: when this session has not shown the key.
+    """
+    require()
+    return default_workspace()
+
+
+def offer(typed: str) -> bool:
+    """Take what somebody typed; whether it is the key. The browser is told to keep it."""
+    right = machine_key.matches(typed)
+    if right:
+        st.session_state[_GIVEN] = True
+        st.session_state.pop(_SETTLED, None)
+    return right
+
+
+def wrong() -> bool:
+    """Whether the address, or the browser's memory, held a key that is not this app's."""
+    return bool(st.session_state.get(_WRONG))
+
+
+def through_the_app() -> None:
+    """Begin the run again where a page runs by itself and `app.py` was passed over.
+
+    Streamlit does that in a process in which nobody has opened the app's own address yet: a folder
+    `pages` beside the main script has a meaning of its own until `st.navigation` was called.
+    """
+    if st.session_state.get(_SETTLED) is None:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def settled() -> bool:
+    """Whether it is known who this session is; until then nothing is shown, see `ask`."""
+    told = st.query_params.get(machine_key.PARAMETER, "")
+    if st.session_state.get(_SETTLED) is None or told not in ("", st.session_state[_SETTLED]):
+        return False
+    if told:  # this side has not heard yet that the browser took it out
+        del st.query_params[machine_key.PARAMETER]
+    return True
+
+
+def ask() -> None:
+    """Find out who this session is, and begin the run again once that is known.
+
+    The key comes with the address that the launcher opens, or from the browser, which keeps it for
+    later tabs and reloads. The browser takes it out of the address bar before anything else is
+    done: a screenshot or a shared address must not hold it.
+
+    Call it after `st.navigation`: the browser answers for the page that it knows by then.
+    """
+    told = st.query_params.get(machine_key.PARAMETER, "")
+    if machine_key.matches(told):
+        st.session_state[_GIVEN] = True
+    asked = "keep" if granted() else "who"
+    keep = machine_key.current() if granted() else ""
+    found = key_slot(asked, keep, machine_key.PARAMETER)
+    if found is None:
+        return
+    if asked == "who" and machine_key.matches(found):
+        st.session_state[_GIVEN] = True
+    st.session_state[_WRONG] = not granted() and bool(told or found)
+    st.session_state[_SETTLED] = told
+    st.rerun()
+
+
+_KEY = "access_slot"
+
+# Inside the frame of another page nothing is read or kept: a click there is not meant for us.
+_JS = """
+const NAME = "prism-studio-key";
+
+export default function keySlot({ data, setStateValue }) {
+  const address = new URL(window.location.href);
+  if (address.searchParams.has(data.parameter)) {
+    address.searchParams.delete(data.parameter);
+    window.history.replaceState(window.history.state, "", address);
+  }
+  let found = "";
+  if (window.top === window) {
+    try {
+      if (data.keep) window.localStorage.setItem(NAME, data.keep);
+      found = window.localStorage.getItem(NAME) ?? "";
+    } catch {
+      // Storage is off in this browser: the key is asked for in every tab.
+    }
+  }
+  setStateValue("said", { asked: data.asked, found });
+}
+"""
+
+
+def key_slot(asked: str, keep: str, parameter: str) -> str | None:
+    """Ask the browser for the key it keeps, and hand it one to keep.
+
+    Args:
+        asked: names the question; an answer to another one is none.
+        keep: the key, "" where the browser is only asked.
+        parameter: of the address; taken out of the address bar.
+
+    Returns:
+        What it keeps, "" for nothing; None while it has not answered. Anybody can answer
+        anything: compare it with the key.
+    """
+    result = _component()(
+        key=_KEY, data={"asked": asked, "keep": keep, "parameter": parameter}, on_said_change=_heard
+    )
+    said = result.get("said")
+    if not isinstance(said, dict) or said.get("asked") != asked:
+        return None
+    found = said.get("found")
+    return found if isinstance(found, str) else ""
+
+
+def _heard() -> None:
+    """Streamlit keeps only those states that have a callback."""
+
+
+@cache
+def _component() -> ComponentRenderer:
+    return component("studio_key_slot", js=_JS)

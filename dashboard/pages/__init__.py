@@ -1,1 +1,0 @@
-"""Pages; one file a page."""

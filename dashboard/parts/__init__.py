@@ -1,1 +1,0 @@
-"""Sections of pages; one file a section."""

@@ -1,0 +1,1 @@
+"""Rehearse: which design predicts best, tried on rows that belong to nobody?"""

@@ -1,0 +1,267 @@
+"""Controls of a rehearsal: stand-in rows, designs, values of epsilon; and its start."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common import public_claim, rehearsal_run, uploads
+from dashboard.common.fields import keep
+from dashboard.common.widgets import mistakes, plain
+from dashboard.session.project import project
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import read_table
+from prism_core.errors import PrismError
+from prism_core.rehearsal.variants import MOST_SEEDS
+from prism_core.samples import catalogue
+from prism_core.samples.additive_scm import ODDS, STRENGTHS
+
+if TYPE_CHECKING:
+    from dashboard.session.rehearsals import Comparison, RehearsalEntries, Source
+
+_SOURCES: dict[Source, str] = {"graph": "The graph", "sample": "A sample", "file": "A public file"}
+_COMPARISONS: dict[Comparison, str] = {
+    "regime": "The regimes",
+    "allocation": "Closed form against equal shares",
+    "designs": "The plan against the designs beside it",
+}
+_COMPARED: dict[Comparison, str] = {
+    "regime": "Causal, graphical and predictive, as far as the graph allows: what each protects "
+    "decides what stands after a shift.",
+    "allocation": "How each pool is shared out over its marginals.",
+    "designs": "A, B and so on, as they are on the page Budget.",
+}
+MOST_EDGES = 400
+"""Most edges that are listed for a strength of their own."""
+
+
+def _showing(key: str, value: object) -> str:
+    """Key of a widget, the only one for its value, made to show it. It gets no other value."""
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return key
+
+
+def section() -> None:
+    """Three questions in a row, and two buttons."""
+    entries = project().rehearsing
+    first, second, third = st.columns(3, gap="medium")
+    with first.container(border=True, height="stretch"):
+        st.subheader("Rows that stand in", anchor=False)
+        _rows(entries)
+    with second.container(border=True, height="stretch"):
+        st.subheader("Designs", anchor=False)
+        _designs(entries)
+    with third.container(border=True, height="stretch"):
+        st.subheader("Runs", anchor=False)
+        _runs(entries)
+    _buttons(entries)
+
+
+def _rows(entries: RehearsalEntries) -> None:
+    st.segmented_control(
+        "Rows",
+        list(_SOURCES),
+        format_func=_SOURCES.__getitem__,
+        required=True,
+        key=_showing("rehearse_source", entries.source),
+        label_visibility="collapsed",
+        on_change=keep,
+        args=(entries, "source", "rehearse_source"),
+        width="stretch",
+    )
+    if entries.source == "sample":
+        names = {name: catalogue.title(name) for name in catalogue.SAMPLES}
+        st.selectbox(
+            "Sample",
+            list(names),
+            format_func=names.__getitem__,
+            key=_showing("rehearse_sample", entries.sample),
+            on_change=keep,
+            args=(entries, "sample", "rehearse_sample"),
+        )
+        st.caption("With its own columns, graph and target; the regime and the budget are yours.")
+    elif entries.source == "file":
+        _file(entries)
+    else:
+        _drawn(entries)
+
+
+def _drawn(entries: RehearsalEntries) -> None:
+    if project().dag is not None:
+        st.caption("Drawn from your graph and the declared columns alone.")
+    st.select_slider(
+        "Strength of the effects",
+        STRENGTHS,
+        key=_showing("rehearse_strength", entries.strength),
+        on_change=keep,
+        args=(entries, "strength", "rehearse_strength"),
+        help="; ".join(f"{name}: odds times {odds:g}" for name, odds in ODDS.items())
+        + " when the cause moves from one standard deviation below its mean to one above.",
+    )
+    if project().dag is None:
+        st.caption(
+            "No graph is known, so a random sparse one stands in: up to 8 columns related to the "
+            "target. Another number gives another one."
+        )
+    else:
+        with st.popover("Single edges", icon=":material/polyline:", width="stretch"):
+            _edges(entries)
+    st.number_input(
+        "Number of the made-up world",
+        0,
+        2**31 - 1,
+        key=_showing("rehearse_world", entries.world),
+        on_change=keep,
+        args=(entries, "world", "rehearse_world"),
+        help="Base rates and directions that nobody stated are drawn from it.",
+    )
+
+
+def _edges(entries: RehearsalEntries) -> None:
+    dag = project().dag
+    assert dag is not None
+    entries.strengths = {e: s for e, s in entries.strengths.items() if e in set(dag.edges)}
+    shown = dag.edges[:MOST_EDGES]
+    frame = pd.DataFrame(
+        {
+            "cause": [cause for cause, _ in shown],
+            "effect": [effect for _, effect in shown],
+            "strength": [entries.strengths.get(edge) for edge in shown],
+        }
+    )
+    st.caption("An empty strength is that of the slider.")
+    edited = st.data_editor(
+        frame,
+        hide_index=True,
+        key=f"rehearse_edges_{hash(shown)}",
+        disabled=["cause", "effect"],
+        column_config={"strength": st.column_config.SelectboxColumn(options=list(STRENGTHS))},
+    )
+    strengths = zip(shown, edited["strength"], strict=True)
+    entries.strengths.update({edge: s for edge, s in strengths if s in STRENGTHS})
+    for edge, strength in zip(shown, edited["strength"], strict=True):
+        if strength not in STRENGTHS:
+            entries.strengths.pop(edge, None)
+
+
+def _file(entries: RehearsalEntries) -> None:
+    file = uploads.table(
+        "A public CSV or Parquet file with the same columns",
+        "rehearse_upload",
+        "For example a synthetic release, or an open survey.",
+    )
+    if file is not None:
+        with mistakes():
+            _take(entries, file.name, file.getvalue())
+            uploads.let_go(file, "rehearse_upload")
+            st.rerun()
+    if entries.public is None:
+        st.caption("Upload it only if everybody may see it: it is measured with known noise.")
+    else:
+        st.caption(f"In use: {plain(entries.public.name)}, {entries.public.rows:,} public rows.")
+
+
+def _take(entries: RehearsalEntries, name: str, content: bytes) -> None:
+    """Read an upload once; rows that are known as private are refused.
+
+    Raises:
+        KnownPrivateError: for those; no rows are in use then.
+        TableError: for what cannot be read.
+    """
+    digest = hashlib.sha256(content).hexdigest()
+    if digest == entries.public_sha256:
+        return
+    entries.public, entries.public_sha256 = None, ""
+    raw = read_table(content, name=name)
+    schema = project().schema
+    check_columns(() if schema is None else schema.names, raw.header, raw.name)
+    public_claim.check(raw)
+    entries.public, entries.public_sha256 = raw, digest
+
+
+def _designs(entries: RehearsalEntries) -> None:
+    options: dict[Comparison, str] = dict(_COMPARISONS)
+    if not project().scenarios.others:
+        del options["designs"]
+    if entries.comparison not in options:
+        entries.comparison = "regime"
+    st.radio(
+        "Compare",
+        list(options),
+        format_func=options.__getitem__,
+        captions=[_COMPARED[option] for option in options],
+        key=_showing("rehearse_comparison", entries.comparison),
+        label_visibility="collapsed",
+        on_change=keep,
+        args=(entries, "comparison", "rehearse_comparison"),
+    )
+    st.caption(
+        "All else is as on the page Budget. "
+        + ("" if "designs" in options else "Keep a design there as B to compare it with the plan.")
+    )
+
+
+def _runs(entries: RehearsalEntries) -> None:
+    st.text_input(
+        "Values of epsilon",
+        key=_showing("rehearse_epsilons", entries.epsilons),
+        on_change=keep,
+        args=(entries, "epsilons", "rehearse_epsilons"),
+        help="With commas between; with decimal commas, semicolons between: 0,5; 1.",
+    )
+    st.number_input(
+        "Runs of each",
+        1,
+        MOST_SEEDS,
+        key=_showing("rehearse_seeds", entries.seeds),
+        on_change=keep,
+        args=(entries, "seeds", "rehearse_seeds"),
+        help="Each with noise of its own; the same noise for every design. Ten give useful "
+        "intervals.",
+    )
+    st.toggle(
+        "Also after a shift of the world",
+        key=_showing("rehearse_shifted", entries.shifted),
+        on_change=keep,
+        args=(entries, "shifted", "rehearse_shifted"),
+        help="Scored a second time on rows where the target's consequences no longer follow it, "
+        "and a third time where its causes have moved. Costs no further runs.",
+    )
+
+
+def _buttons(entries: RehearsalEntries) -> None:
+    busy = entries.job is not None
+    left, middle, right = st.columns([1, 1.4, 3], vertical_alignment="center")
+    wanted = left.button(
+        "Run the rehearsal",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="rehearse_run",
+        disabled=busy,
+        width="stretch",
+    )
+    chosen = middle.button(
+        "Choose the allocation for me",
+        icon=":material/auto_awesome:",
+        key="rehearse_auto",
+        disabled=busy,
+        width="stretch",
+        help="Tries five ways between equal shares and the closed form, with and without 3-way "
+        "marginals, at the plan's epsilon, and says which one and why.",
+    )
+    right.caption(_estimate(entries))
+    if wanted or chosen:
+        with mistakes(), st.spinner("Preparing the stand-in rows …"):
+            rehearsal_run.start(choosing=chosen)
+            st.rerun()
+
+
+def _estimate(entries: RehearsalEntries) -> str:
+    try:
+        return rehearsal_run.estimate(entries)
+    except PrismError as error:
+        return plain(str(error))

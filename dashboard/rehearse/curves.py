@@ -1,0 +1,232 @@
+"""Curves of a rehearsal as it grows, and what it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common.rehearsal_run import kept
+from dashboard.common.widgets import chart, mistakes, plain
+from dashboard.session.project import project
+from dashboard.session.rehearsals import adopt
+from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
+from prism_core.rehearsal import estimates, verdict
+from prism_core.rehearsal import estimates as pace
+from prism_core.rehearsal.allocation_choice import decide
+from prism_core.rehearsal.metric import GUESS_TEXT, METRIC_TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.planning.wishes.scenario import Scenario
+    from prism_core.rehearsal import RehearsalPoint, RehearsalRequest
+    from prism_core.rehearsal.allocation_choice import AllocationChoice
+    from prism_core.samples.additive_scm import Shift
+
+FEW = 5
+"""Below so many runs of each, the page warns of taking their intervals at their word."""
+
+_TITLES: dict[Shift, str] = {
+    "none": "The world stays as it is",
+    "children": "Consequences stop following the target",
+    "parents": "Causes of the target move",
+}
+
+
+def section() -> None:
+    """What was asked for last: under way, or done."""
+    entries = project().rehearsing
+    if entries.message:
+        st.warning(plain(entries.message), icon=":material/info:")
+    if entries.asked is None:
+        return
+    if entries.job is not None:
+        _watch()
+        return
+    points = entries.asked.points(kept())
+    _shown(entries.asked, points, done=True)
+    if points and entries.asked.done(points) == entries.asked.rehearsal.runs:
+        _adopting(entries.asked)
+
+
+@st.fragment(run_every=0.8)
+def _watch() -> None:
+    """Grows with every point; the rest of the page waits until the run has ended."""
+    entries = project().rehearsing
+    if entries.job is None or entries.asked is None:
+        st.rerun()
+        return
+    outcome = entries.job.outcome()
+    if outcome.state != "running":
+        _ended(outcome.state, outcome.message)
+        st.rerun()
+    points = entries.asked.points(kept())
+    done, runs = entries.asked.done(points), entries.asked.rehearsal.runs
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    text = f"{done} of {runs} runs, {entries.job.seconds:,.0f} s so far"
+    left = pace(done, entries.before, runs, entries.job.seconds)
+    bar.progress(done / runs, text=f"{text}, {left}" if left else text)
+    if button.button("Stop", key="rehearse_cancel", icon=":material/stop_circle:", width="stretch"):
+        with st.spinner("Stopping …"):
+            entries.job.cancel()
+        _ended("cancelled", "")
+        st.rerun()
+    _shown(entries.asked, points, done=False)
+
+
+def _ended(state: str, message: str) -> None:
+    entries = project().rehearsing
+    if state == "cancelled":
+        entries.message = "Stopped. What ran is kept: starting again goes on from there."
+    elif state != "done":
+        entries.message = message
+    if entries.job is not None:
+        entries.job.remove()
+    entries.job = None
+
+
+def _shown(asked: RehearsalRequest, points: list[RehearsalPoint], *, done: bool) -> None:
+    st.subheader("What the rehearsal says", anchor=False)
+    st.caption(f"On {plain(asked.title)}. " + " ".join(plain(note) for note in asked.notes))
+    if not points:
+        st.caption(
+            "The first runs are under way. Loading the engine takes some seconds, and each run "
+            "fits a model of its own: seconds to minutes, by the number of columns and levels. "
+            "How long all of them take is estimated as soon as the first has ended."
+            if not done
+            else "Nothing ran."
+        )
+        return
+    shifts = asked.shifts if project().rehearsing.shifted else asked.shifts[:1]
+    choosing = project().rehearsing.choosing
+    if choosing is not None:
+        if done and asked.done(points) == asked.rehearsal.runs:
+            _choice(decide(choosing, asked.rehearsal, points))
+        return
+    said = [text for shift in shifts if (text := verdict(points, shift))]
+    if said and asked.rehearsal.seeds < FEW:
+        st.caption(
+            f":orange[Only {asked.rehearsal.seeds} runs of each: intervals from so few are rough. "
+            "Take ten before you decide.]"
+        )
+    if said:
+        st.markdown("\n".join(f"- {plain(text)}" for text in said))
+    _figures(asked, points, shifts, done=done)
+
+
+def _figures(
+    asked: RehearsalRequest, points: list[RehearsalPoint], shifts: Sequence[Shift], *, done: bool
+) -> None:
+    found = estimates(points)
+    names = [variant.name for variant in asked.rehearsal.variants]
+    low = lowest([one for one in found if one.shift in shifts])
+    for column, shift in zip(st.columns(max(2, len(shifts)), gap="medium"), shifts, strict=False):
+        own = [one for one in found if one.shift == shift]
+        with column:
+            st.markdown(f"**{_TITLES[shift]}**")
+            figure = rehearsal_figure(own, epsilons=asked.rehearsal.epsilons, names=names, low=low)
+            # A figure that still grows is another widget: one that was drawn anew in the moment it
+            # moved to its final place has been seen to stay empty.
+            key = f"rehearse_chart_{shift}" if done else f"rehearse_growing_{shift}"
+            chart(figure, key=key, alt=rehearsal_text(own))
+    metric = points[0].metric
+    st.caption(
+        f"Mean {METRIC_TEXT[metric]} with 95% intervals over the runs. Dashed: the same learner "
+        "without noise, from what the design protects (grey where it is the same for all). "
+        f"Dotted: {GUESS_TEXT[metric]}."
+    )
+    with st.expander("The figures in words and numbers", icon=":material/table_rows:"):
+        for shift in shifts:
+            own = [one for one in found if one.shift == shift]
+            st.markdown(f"**{_TITLES[shift]}.** {plain(rehearsal_text(own))}")
+        rows = [one for one in found if one.shift in shifts]
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "world": [_TITLES[one.shift] for one in rows],
+                    "design": [one.variant for one in rows],
+                    "epsilon": [one.epsilon for one in rows],
+                    METRIC_TEXT[metric]: [one.mean for one in rows],
+                    "± (95%)": [one.half for one in rows],
+                    "without noise": [one.ceiling for one in rows],
+                    "runs": [one.runs for one in rows],
+                }
+            ),
+            hide_index=True,
+            width="stretch",
+            column_config=_NUMBERS,
+        )
+
+
+_NUMBERS = {
+    name: st.column_config.NumberColumn(format="%.4f")
+    for name in (
+        *METRIC_TEXT.values(),
+        "± (95%)",
+        "without noise",
+        "behind the best",
+        "± (95%), difference",
+    )
+}
+
+
+def _choice(choice: AllocationChoice) -> None:
+    st.markdown(plain(choice.why))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "way of sharing out": [one.name for one in choice.tried],
+                METRIC_TEXT[choice.metric]: [one.mean for one in choice.tried],
+                "± (95%)": [one.half for one in choice.tried],
+                "behind the best": [one.behind for one in choice.tried],
+                "± (95%), difference": [one.behind_half for one in choice.tried],
+                "as good as the best": [one.level for one in choice.tried],
+            }
+        ),
+        hide_index=True,
+        width="stretch",
+        column_config=_NUMBERS,
+    )
+    if st.button(
+        f"Adopt “{plain(choice.chosen)}”",
+        key="rehearse_adopt_choice",
+        icon=":material/check:",
+        type="primary",
+    ):
+        adopt(project(), choice.scenario)
+        _told(choice.chosen)
+
+
+def _adopting(asked: RehearsalRequest) -> None:
+    """A button a design: its regime and allocation become the plan's."""
+    state = project()
+    if state.rehearsing.choosing is not None or len(asked.rehearsal.variants) < 2:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Make it the plan:**", width="content")
+        for place, design in enumerate(asked.rehearsal.variants):
+            st.button(
+                f"Adopt “{plain(design.name)}”",
+                key=f"rehearse_adopt_{place}",
+                icon=":material/check:",
+                on_click=_adopt,
+                args=(design,),
+            )
+
+
+def _adopt(design: Scenario) -> None:
+    state = project()
+    letter = state.rehearsing.letters.get(design.name)
+    if letter is None:
+        adopt(state, design)
+    elif letter in state.scenarios.others:
+        state.scenarios.swap(state, letter)
+    with mistakes():
+        state.plan()
+    _told(design.name)
+
+
+def _told(name: str) -> None:
+    st.toast(f"The plan is now as in “{name}”. See the page Budget.")

@@ -1,0 +1,1 @@
+"""Release: am I allowed, am I ready?"""

@@ -1,0 +1,184 @@
+"""Checklist of a run, each line with what to do when it is not green."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.steps import STEPS, Step
+from dashboard.common.widgets import plain, provenance_words
+from prism_core.data.schema.looks import summary, unchecked
+from prism_core.errors import PrismError
+from prism_core.explain.run_time import size_text
+from prism_core.planning.regimes import given_by
+from prism_core.structure.independence import changes_not_covered
+from prism_core.text.numbers import count_text, delta_text, eps_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dashboard.session.project import Project
+    from prism_core.planning.plan import Plan
+
+_PAGES = {step.title: step for step in STEPS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChecklistLine:
+    """One line of the checklist.
+
+    Attributes:
+        done: whether the run may go ahead as far as this is concerned.
+        text: what is so, or what is missing and what to do about it.
+        step: where to mend it, None where that is on this page.
+        doubt: whether it may go ahead, but should be looked at.
+    """
+
+    done: bool
+    text: str
+    step: Step | None = None
+    doubt: bool = False
+
+
+def planned(state: Project) -> Plan | None:
+    """The plan of what is entered, None where there is a mistake in it."""
+    try:
+        return state.plan()
+    except PrismError:
+        return None
+
+
+def checks(
+    state: Project, *, budget_left: bool, approval: ChecklistLine | None
+) -> tuple[ChecklistLine, ...]:
+    """All lines. Reads no row.
+
+    Args:
+        state: the project.
+        budget_left: whether an asset is named and its lifetime budget covers the run.
+        approval: the line on the approval, None where there is none to be checked.
+    """
+    found = [_columns(state), _people(state), _graph(state), _plan(state), *_warned(state)]
+    found.append(_holdout(state))
+    if not state.public:
+        found.append(
+            ChecklistLine(
+                done=True, text="Asset named, and its lifetime budget covers this release"
+            )
+            if budget_left
+            else ChecklistLine(
+                done=False,
+                text="Name the asset below, with a lifetime budget that covers this release",
+            )
+        )
+    return (*found, approval) if approval is not None else tuple(found)
+
+
+def show(found: Sequence[ChecklistLine]) -> None:
+    """The lines, and a way to each page where something is to be mended."""
+    for check in found:
+        mark = ":green[:material/check_circle:]" if check.done else ":orange[:material/pending:]"
+        if check.doubt:
+            mark = ":orange[:material/warning:]"
+        st.markdown(f"{mark} {check.text}")
+        if check.step is not None and (check.doubt or not check.done):
+            st.page_link(check.step.page, label=f"Go to {check.step.title}", icon=check.step.icon)
+
+
+def _columns(state: Project) -> ChecklistLine:
+    assert state.schema is not None
+    schema, step = state.schema, _PAGES["Data"]
+    if state.to_learn:
+        return ChecklistLine(
+            done=False, text="Learn the columns that are ticked Learn, or declare them", step=step
+        )
+    text = f"Schema of {count_text(len(schema.columns), 'column')} ({provenance_words(schema)})"
+    if schema.provenance == "private rows":
+        text += ": it may give away single people. Declare it from the codebook where you can"
+        return ChecklistLine(done=True, text=text, step=step, doubt=True)
+    if schema.looks:
+        text += f". {plain(summary(schema.looks))} The report lists it"
+    note = unchecked(schema.looks, public=state.public)
+    if note:
+        text += f". {note[0].upper()}{note[1:]}: *Check the declaration* on Data does"
+    return ChecklistLine(done=True, text=text, step=step, doubt=bool(schema.looks) or bool(note))
+
+
+def _people(state: Project) -> ChecklistLine:
+    assert state.schema is not None
+    schema = state.schema
+    if not schema.people_declared:
+        text = "Say how rows and people relate: protected is one person, not one row"
+        return ChecklistLine(done=False, text=text, step=_PAGES["Data"])
+    unit = (
+        "one row per person declared"
+        if schema.one_row_per_person
+        else f"one row kept per {plain(schema.person_id or '')}"
+    )
+    return ChecklistLine(done=True, text=f"People: {unit}")
+
+
+def _graph(state: Project) -> ChecklistLine:
+    step = _PAGES["Structure"]
+    missing = step.missing(state)
+    if missing:
+        return ChecklistLine(done=False, text=plain(missing), step=step)
+    if state.regime == "predictive":
+        graph = "no graph needed"
+    else:
+        edges = 0 if state.dag is None else len(state.dag.edges)
+        graph = f"a graph without cycles, {count_text(edges, 'edge')}"
+    text = f"Target {plain(state.target or '')}, {state.regime} regime: {graph}"
+    left = _not_covered(state)
+    if state.dag is not None and state.dag.unmeasured and state.regime != "predictive":
+        text += f". Not in the table: {plain(', '.join(state.dag.unmeasured))}"
+    if left:
+        text += f". S does not cover a change of {plain(left)}: the page Structure says more"
+    return ChecklistLine(done=True, text=text, step=step if left else None, doubt=bool(left))
+
+
+def _not_covered(state: Project) -> str:
+    """The unmeasured nodes of which S does not cover a change; "" when there is none."""
+    dag = state.dag
+    if dag is None or state.regime == "predictive":
+        return ""
+    found = {
+        name
+        for target in state.settled_task().target_names
+        for name in changes_not_covered(dag, target, given_by(dag, state.regime, target))
+    }
+    return ", ".join(name for name in dag.unmeasured if name in found)
+
+
+def _plan(state: Project) -> ChecklistLine:
+    step = _PAGES["Budget"]
+    try:
+        plan = state.plan()
+    except PrismError as error:
+        return ChecklistLine(done=False, text=plain(str(error)), step=step)
+    return ChecklistLine(
+        done=True,
+        text=f"Plan {plan.hash[:12]}: epsilon {eps_text(plan.budget.epsilon)}, delta "
+        f"{delta_text(plan.delta)}, a model of {size_text(plan)}",
+    )
+
+
+def _warned(state: Project) -> list[ChecklistLine]:
+    """A line for each warning of the plan: charged is charged, whatever the rows say."""
+    plan = planned(state)
+    if plan is None:
+        return []
+    step = _PAGES["Budget"]
+    return [
+        ChecklistLine(done=True, text=plain(each), step=step, doubt=True) for each in plan.warnings
+    ]
+
+
+def _holdout(state: Project) -> ChecklistLine:
+    kept = state.test.rows if state.test is not None else state.holdout_rows
+    if kept > 0:
+        return ChecklistLine(done=True, text=f"{count_text(kept, 'row')} kept aside for evaluation")
+    text = "Keep rows aside, or load a second file: without them nothing can be compared later"
+    return ChecklistLine(done=False, text=text, step=_PAGES["Data"])

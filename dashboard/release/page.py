@@ -1,0 +1,34 @@
+"""Release: am I allowed, am I ready?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.common.widgets import heading, onward, provenance_notice, require_earlier_steps
+from dashboard.release import ledger_view, preparation, run_view
+from dashboard.release import ledger_view as releases_list
+from dashboard.session.project import project, resume
+
+heading(
+    "Release",
+    "Check what will be done, then run it once. The private rows are measured here; where columns "
+    "or a graph are learned with budget, also on the pages Data and Structure; and for private "
+    "numbers on Inspect. Each of these has its own charge in the ledger.",
+)
+resume()
+state = project()
+if state.job is None:
+    if state.raw is None or state.schema is None or state.target is None:
+        releases_list.releases_section()  # also after a reload that found no project
+        require_earlier_steps("Release")
+    assert state.schema is not None
+    provenance_notice(state.schema)
+    preparation.section()
+else:
+    run_view.section()
+    if state.folder is not None:
+        onward("Release")
+if not state.public:
+    releases_list.releases_section()
+    with st.expander("Ledger: what was spent on whose data", icon=":material/receipt_long:"):
+        ledger_view.section()

@@ -1,0 +1,297 @@
+"""Preparation of a run: summary in words, checklist, typed confirmation, start."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import asset_entry, attribution, confirmation
+from dashboard.common.widgets import mistakes, plain, unused_learning_notice
+from dashboard.jobs import worker
+from dashboard.key import access
+from dashboard.release import checklist, protocol_panel
+from dashboard.session.memory import RowSplit, split_rows
+from dashboard.session.project import project
+from prism_core.bundle.curator_statement import LABELS
+from prism_core.bundle.protocol.protocol import LEAKAGE
+from prism_core.errors import LedgerError, PrismError
+from prism_core.planning.approval import same_asset
+from prism_core.privacy.events import failure
+from prism_core.runs.inputs import recognise
+from prism_core.synthesis.release import price_of
+from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
+
+if TYPE_CHECKING:
+    from dashboard.session.project import Project
+    from prism_core.data.source import Rows
+    from prism_core.planning.plan import Plan
+
+
+def section() -> None:
+    """Everything before the run."""
+    state = project()
+    if state.finished is not None:
+        st.info(
+            "Your finished release is kept: show it again to inspect it, or to read its report. "
+            "What follows prepares **another** one, with a charge and an approval of its own.",
+            icon=":material/inventory_2:",
+        )
+        st.button(
+            "Show the finished release again",
+            key="release_back",
+            icon=":material/undo:",
+            on_click=state.show_finished,
+        )
+    plan = checklist.planned(state)
+    left, right = st.columns([1.25, 1], gap="large")
+    with right:
+        st.subheader("Checklist", anchor=False)
+        listed = st.container(gap="xsmall")
+        budget_left = plan is not None and _budget_left(state, plan)
+    with left:
+        st.subheader("What will be done", anchor=False)
+        if plan is None:
+            st.markdown("There is no plan yet: the checklist says what is missing.")
+        else:
+            summary_section(state, plan)
+    approval = None if plan is None else protocol_panel.check(plan)
+    found = checklist.checks(state, budget_left=budget_left, approval=approval)
+    with listed:
+        checklist.show(found)
+    if plan is None:
+        return
+    protocol_panel.section(plan)
+    attribution.before(state)
+    st.divider()
+    _confirmation(state, plan, green=all(check.done for check in found))
+
+
+def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
+    confirmed = state.public
+    if state.public:
+        st.caption("These rows are public: a rehearsal with known noise. Nothing is charged.")
+    else:
+        st.markdown(_promise(state, plan))
+        confirmed = confirmation.typed_word(
+            "release_confirm",
+            "To confirm, type the name of the asset",
+            confirmation.subject(plan.hash, asset_entry.owing(plan.prior)),
+            lambda typed: bool(typed.strip()) and same_asset(typed, state.asset),
+            disabled=not state.asset.strip(),
+            width=420,
+        )
+    label = "Run the rehearsal" if state.public else "Run the release"
+    wanted = st.button(
+        label, type="primary", icon=":material/play_arrow:", key="release_run", disabled=not green
+    )
+    if not wanted:
+        return
+    if not confirmed:
+        st.error(
+            f"Type “{plain(state.asset)}” into the field above to confirm; nothing was run.",
+            icon=":material/keyboard:",
+        )
+        return
+    with st.spinner("Encoding the rows in the declared domain …"), mistakes():
+        _start(state, plan)
+        st.rerun()
+
+
+def _promise(state: Project, plan: Plan) -> str:
+    charged_before = plan.prior is not None and asset_entry.owing(plan.prior) is None
+    amount = plan.spent.epsilon if charged_before else plan.budget.epsilon
+    return (
+        f"**Spend epsilon {eps_text(amount)} of “{plain(state.asset or 'the asset')}”.** This "
+        "cannot be undone, even if the run fails after its first measurement."
+    )
+
+
+def _budget_left(state: Project, plan: Plan) -> bool:
+    """Entries of the ledger, or the seed; True when the run may be started."""
+    if state.public:
+        asset_entry.seed("release_seed")
+        return True
+    price = price_of(plan)
+    return asset_entry.section(
+        price.spent, price.spent.rho, plan.delta, "This release", prior=plan.prior
+    )
+
+
+def _recognised(state: Project, table: Rows, plan: Plan) -> str:
+    """A notice for this screen when the same rows were charged under another name."""
+    assert state.raw is not None and state.schema is not None
+    return recognise(access.ledger(), state.asset, state.schema, state.raw, table, plan.hash)
+
+
+def _start(state: Project, plan: Plan) -> None:
+    """Start the run; a second tab of the same project does not start another one meanwhile."""
+    if state.starting:
+        raise PrismError("This project's run is being started already, in another tab.")
+    state.starting = True
+    try:
+        _launch(state, plan)
+    finally:
+        state.starting = False
+
+
+def _launch(state: Project, plan: Plan) -> None:
+    assert state.raw is not None and state.schema is not None
+    how = RowSplit(schema=state.schema, kept=state.holdout_rows, seed=secrets.randbits(256))
+    table, train, holdout = split_rows(state, how)
+    if train.schema != plan.schema or train.n != plan.n:
+        raise PrismError(
+            "The columns or the number of training rows changed. Open the page Data again."
+        )
+    notice = "" if state.public else _recognised(state, table, plan)
+    job = worker.start(
+        plan,
+        train,
+        asset_entry.chosen(),
+        state.seed,
+        state.usable(state.scenarios.others),
+        key=state.key,
+        name=state.name,
+        approval=protocol_panel.given(plan),
+        said=attribution.said(state),
+    )
+    state.forget_results()
+    state.finished = state.put_away = None  # its rows kept aside are replaced
+    state.notice = notice
+    state.train, state.holdout, state.parted = train, holdout, how
+    state.job = job
+
+
+def summary_section(state: Project, plan: Plan) -> None:
+    """All of it, in the order in which it happens."""
+    st.markdown(_measured(state, plan))
+    st.markdown("**What is spent, and what stays**")
+    st.markdown(_spent(state, plan))
+    unused_learning_notice()
+    st.markdown("**What will be written**")
+    st.markdown(_written(state, plan))
+    earlier = _earlier(state, plan)
+    if earlier:
+        st.warning(earlier, icon=":material/history:")
+
+
+def _chosen_later(plan: Plan) -> str:
+    three = plan.three_way
+    if three is None:
+        return ""
+    if three.rule == "adaptive":
+        return (
+            f"- up to **{count_text(three.rounds, 'marginal')}** of two of them, with or without "
+            f"{plain(plan.task.target_text)}, picked privately round by round,\n"
+        )
+    return (
+        f"- **{count_text(three.rounds, 'marginal')}** of {plain(plan.task.target_text)} with two "
+        "of them, chosen privately,\n"
+    )
+
+
+def _measured(state: Project, plan: Plan) -> str:
+    task = [query for query in plan.queries if query.pool == "task"]
+    chosen = (
+        f"the {count_text(plan.task.k or 0, 'feature')} chosen privately"
+        if not plan.s_is_final
+        else plain(", ".join(plan.s))
+    )
+    rest = len([query for query in plan.queries if query.pool == "background"])
+    pairs = 0 if plan.tree is None else plan.tree.rounds
+    triples = _chosen_later(plan)
+    return (
+        f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
+        f"- **{count_text(len(task), 'marginal')}** of "
+        f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"
+        f"{triples}{_background(rest, pairs)}\n"
+        f"fit a {'graphical model' if plan.synthesis.model == 'pgm' else 'naive Bayes model'} to "
+        f"these noisy numbers alone, and draw **{plan.rows:,}** synthetic rows.\n\n"
+        f"The whole run{_learned(plan)} is ({eps_text(plan.budget.epsilon)}, "
+        f"{delta_text(plan.delta)})-differentially private for the replacement of one person."
+    )
+
+
+def _background(rest: int, pairs: int) -> str:
+    """What is measured beside the task; nothing where every column is part of it."""
+    lines = []
+    if rest:
+        lines.append(f"- **{count_text(rest, 'one-way marginal')}**")
+    if pairs:
+        lines.append(f"- **{count_text(pairs, 'background pair')}** chosen privately")
+    return "".join(f"{line},\n" for line in lines)
+
+
+def _learned(plan: Plan) -> str:
+    return "" if plan.prior is None else ", with the learning before it,"
+
+
+def _spent(state: Project, plan: Plan) -> str:
+    if state.public:
+        return "Nothing: the rows are public, the noise is known, and the run is a rehearsal."
+    balance = asset_entry.balance(plan.delta)
+    price = price_of(plan).with_owed(asset_entry.owing(plan.prior))
+    epsilon = eps_text(price.spent.epsilon)
+    if balance is None:
+        return f"Epsilon {epsilon} of the lifetime budget of an asset that is still to be named."
+    after = balance.after(price.spent.rho, failure(price.events))
+    name = plain(balance.asset.name)
+    if after.spent_rho > after.total_rho:
+        return f"Epsilon {epsilon} of “{name}”, which is more than is left."
+    return (
+        f"Epsilon {epsilon} of “{name}”, charged before the first "
+        f"measurement. Of its lifetime of {balance.asset.epsilon:g}, "
+        f"{eps_text(after.spent_epsilon)} is then spent (now {eps_text(balance.spent_epsilon)}), "
+        f"and there is room for one more release of {left_text(after.left_epsilon)} (now "
+        f"{left_text(balance.left_epsilon)}). Losses of several releases add up to less than their "
+        "sum, so that this is more than the difference."
+    )
+
+
+def _written(state: Project, plan: Plan) -> str:
+    graph = "" if plan.dag is None else "graph, "
+    beside = ", ".join(one.name for one in state.usable(state.scenarios.others))
+    considered = (
+        f" Your designs beside the plan ({plain(beside)}) go into it, too, as what else was "
+        "considered: remove on the page Budget what nobody should read."
+        if beside
+        else ""
+    )
+    return (
+        f"A folder to hand over: {plan.rows:,} synthetic rows, the noisy counts they come from, "
+        f"schema, {graph}plan, certificate, report, data sheet and checksums.{considered} "
+        f"{_named(state)} Private rows and exact counts are in none of these files. A working copy "
+        "of the encoded rows, for this user only, is deleted as soon as the run has read it."
+    )
+
+
+def _named(state: Project) -> str:
+    """What its report says of who and why."""
+    named = [LABELS[name][0] for name in LABELS if state.said.get(name, "").strip()]
+    if not named:
+        return (
+            " Its report names no organisation, purpose or contact yet: enter them below, under "
+            "*Who, what and why*."
+        )
+    return f" Its report says what you entered below of: {', '.join(named)}."
+
+
+def _earlier(state: Project, plan: Plan) -> str:
+    """A sentence where the asset was released for this target before."""
+    if state.public or not state.asset.strip():
+        return ""
+    try:
+        charges = access.ledger().charges(state.asset)
+    except LedgerError:
+        return ""
+    target = plan.task.target_text
+    numbers = [
+        str(c.id) for c in charges if c.counts and any(map(c.measured_with, plan.task.target_names))
+    ]
+    if not numbers:
+        return ""
+    return (
+        f"The ledger holds {'an earlier release' if len(numbers) == 1 else 'earlier releases'} of "
+        f"this asset with {plain(target)} (charge {', '.join(numbers)}). {LEAKAGE}"
+    )

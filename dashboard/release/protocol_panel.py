@@ -1,0 +1,272 @@
+"""Protocol to take to a committee, and its approval of exactly this plan."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import asset_entry, uploads
+from dashboard.common.fields import keep
+from dashboard.common.plan_changes import change_table
+from dashboard.common.rehearsal_run import kept
+from dashboard.common.widgets import cached, mistakes, plain
+from dashboard.key import access
+from dashboard.release.checklist import ChecklistLine
+from dashboard.session.project import project
+from prism_core.bundle.protocol import approval_file
+from prism_core.bundle.protocol.protocol import Protocol
+from prism_core.errors import ConfigError, LedgerError, PrismError
+from prism_core.privacy.ledger import rules
+from prism_core.rehearsal import estimates
+
+if TYPE_CHECKING:
+    from dashboard.session.project import Project
+    from prism_core.bundle.protocol.approval_file import ApprovedPlan
+    from prism_core.planning.plan import Plan
+
+_TALL = 700  # pixels of the window on the protocol
+_FORMATS = (
+    ("For reading (HTML)", "html", "text/html"),
+    ("As text (Markdown)", "md", "text/markdown"),
+    ("For machines (JSON)", "json", "application/json"),
+)
+
+
+def given(plan: Plan) -> ApprovedPlan | None:
+    """The approval that goes with the run.
+
+    Raises:
+        PrismError: when it is of another plan or asset, or one is needed and there is none.
+    """
+    state = project()
+    if state.approved is not None:
+        state.approved.check(plan, state.asset)
+    elif _needed(state):
+        raise PrismError("This release needs an approval. Record it under Protocol and approval.")
+    return state.approved
+
+
+def check(plan: Plan) -> ChecklistLine | None:
+    """The line of the checklist, None where nobody is asked."""
+    state = project()
+    try:
+        needed = _needed(state)
+    except ConfigError as error:
+        return ChecklistLine(done=False, text=plain(str(error)))
+    if state.approved is None:
+        text = "Have the plan approved: under Protocol and approval, below"
+        return ChecklistLine(done=False, text=text) if needed else None
+    approval = state.approved.approval
+    if not (state.public or approval.asset):
+        text = "The approval names no data asset: name it above, and have the plan approved for it"
+        return ChecklistLine(done=False, text=text)
+    if state.approved.covers(plan, state.asset):
+        used = _used(state, plan)
+        if used:
+            return ChecklistLine(done=False, text=plain(used))
+        return ChecklistLine(
+            done=True, text=f"A{plain(approval.sentence[1:])}, for exactly this plan"
+        )
+    what = "asset is another one" if state.approved.covers(plan) else "plan changed"
+    return ChecklistLine(
+        done=False, text=f"The {what} since it was approved: see below what changed"
+    )
+
+
+def section(plan: Plan) -> None:
+    """The protocol to read and to take along, the record of an approval, what changed since."""
+    state = project()
+    with st.expander("Read the protocol", icon=":material/article:"), mistakes():
+        st.iframe(_protocol(state, plan)["html"], height=_TALL, alt="The protocol, in full")
+    if not access.granted():  # who approves does it for the workspace
+        return
+    label = "Protocol and approval: what a committee decides on before anything is spent"
+    changed = state.approved is not None and not state.approved.covers(plan, state.asset)
+    with st.expander(label, icon=":material/gavel:", expanded=changed), mistakes():
+        st.markdown(
+            "The protocol follows from the plan, the rehearsals and the ledger; no row is read for "
+            "it. An approval holds for exactly this plan, and goes into the certificate."
+        )
+        protocol = _protocol(state, plan)
+        with st.container(horizontal=True):
+            for title, ending, mime in _FORMATS:
+                st.download_button(
+                    title,
+                    protocol[ending],
+                    f"protocol.{ending}",
+                    mime,
+                    on_click="ignore",
+                    key=f"protocol_{ending}",
+                    icon=":material/download:",
+                )
+        _asked(state)
+        if state.approved is None:
+            _record(state, plan)
+        else:
+            _recorded(state, state.approved, plan)
+
+
+def _used(state: Project, plan: Plan) -> str:
+    """Why the recorded approval is used up, "" while it is not; rehearsals use none up."""
+    if state.public or state.approved is None:
+        return ""
+    try:
+        charge = access.ledger().used(plan.hash, state.approved.approval)
+    except LedgerError:
+        return ""  # the checklist says that there is no ledger to charge
+    return "" if charge is None else charge.used_sentence
+
+
+def _rule() -> bool:
+    return rules.approval_required(access.workspace())
+
+
+def _needed(state: Project) -> bool:
+    return not state.public and (state.approval_needed or _rule())
+
+
+def _asked(state: Project) -> None:
+    if state.public:
+        return
+    rule = _rule()
+    st.checkbox(
+        "Release only with an approval",
+        value=state.approval_needed or rule,
+        disabled=rule,
+        key="approval_needed",
+        on_change=keep,
+        args=(state, "approval_needed", "approval_needed"),
+        help="This workspace's settings ask for one." if rule else None,
+    )
+
+
+def _protocol(state: Project, plan: Plan) -> dict[str, str]:
+    """The protocol in every format, by the endings of files."""
+    points = () if state.rehearsing.asked is None else state.rehearsing.asked.points(kept())
+    made = Protocol(
+        plan=plan,
+        asset=_line(state.asset),
+        purpose=_line(state.why),
+        balance=None if state.public else asset_entry.balance(plan.delta),
+        owed=asset_entry.owing(plan.prior),
+        rehearsal=estimates(points),
+        holdout=state.test.rows if state.test is not None else state.holdout_rows,
+        approval=state.approved.approval
+        if state.approved is not None and state.approved.covers(plan, state.asset)
+        else None,
+    )
+    inputs = (
+        plan,
+        made.asset,
+        made.purpose,
+        made.balance,
+        made.owed,
+        made.rehearsal,
+        made.approval,
+    )
+    return cached(
+        "protocol_kept",
+        inputs,
+        lambda: {ending: made.text(f".{ending}") for _, ending, _ in _FORMATS},
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _record(state: Project, plan: Plan) -> None:
+    typed, file = st.columns(2, gap="large")
+    with typed, st.form("approval_form", border=True, enter_to_submit=False):
+        st.markdown("**Record an approval**")
+        st.caption("What is typed here is your word: nobody checks who approved.")
+        by = st.text_input("Who approved (names)", key="approval_by")
+        role = st.text_input("Role", "privacy committee", key="approval_role")
+        day = st.date_input("On", dt.date.today(), max_value=dt.date.today(), key="approval_date")
+        nameless = not (state.public or state.asset.strip())
+        if nameless:
+            st.caption(":orange[Name the data asset first:] an approval is for one asset.")
+        if st.form_submit_button(
+            "Record the approval of this plan", icon=":material/how_to_reg:", disabled=nameless
+        ):
+            protocol = Protocol(plan=plan, asset=_line(state.asset))
+            with mistakes():
+                access.require()
+                date = day.isoformat() if isinstance(day, dt.date) else ""
+                state.approved = protocol.approve(by=by.strip(), role=role.strip(), date=date)
+                st.rerun()
+    with file, st.container(border=True):
+        st.markdown("**Or use the file of one**")
+        upload = st.file_uploader(
+            "approval.json",
+            type=["json"],
+            key="approval_upload",
+            max_upload_size=uploads.TEXT_MEGABYTES,
+        )
+        if st.button("Use this approval", disabled=upload is None, key="approval_use"):
+            assert upload is not None
+            with mistakes():
+                access.require()
+                state.approved = approval_file.loads(_text(upload.getvalue()))
+                st.rerun()
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError("The file is not readable as JSON.", field="protocol") from None
+
+
+def _recorded(state: Project, found: ApprovedPlan, plan: Plan) -> None:
+    approval = found.approval
+    if found.covers(plan, state.asset):
+        st.success(
+            f"**A{plain(approval.sentence[1:])}**, for exactly this plan "
+            f"({approval.plan_sha256[:12]}…).",
+            icon=":material/how_to_reg:",
+        )
+    else:
+        _changed(state, found, plan)
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download the approval",
+            found.dumps(),
+            "approval.json",
+            "application/json",
+            key="approval_download",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        if st.button("Forget this approval", key="approval_forget", icon=":material/delete:"):
+            state.approved = None
+            st.rerun()
+
+
+def _changed(state: Project, found: ApprovedPlan, plan: Plan) -> None:
+    approval = found.approval
+    if not approval.fits(state.asset):
+        st.error(
+            f"It was approved for the asset “{plain(approval.asset)}”, not for "
+            f"“{plain(state.asset)}”.",
+            icon=":material/block:",
+        )
+    changes = found.changes(plan)
+    if approval.plan_sha256 == plan.hash and not changes:
+        return
+    st.error(
+        f"The plan changed since it was {plain(approval.sentence)}. Go back to the approved one, "
+        "or have this one approved.",
+        icon=":material/block:",
+    )
+    if not changes:
+        st.caption(
+            "No entry differs: figures differ in their last digits, as by another version of the "
+            "program or on another machine. Have the plan approved from this machine's protocol."
+        )
+        return
+    st.dataframe(
+        change_table(changes, "approved"), hide_index=True, width="stretch", key="approval_changes"
+    )

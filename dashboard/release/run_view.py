@@ -1,0 +1,232 @@
+"""Run under way with its stages and log, and what it left."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import plan_changes
+from dashboard.common.widgets import plain
+from dashboard.jobs.progress import TITLES, WRITING
+from dashboard.session.project import project
+from prism_core.bundle.manifest import zip_bytes
+from prism_core.bundle.write import bundle_folder
+from prism_core.privacy.ledger import STATE_WORDS
+from prism_core.text.numbers import delta_text, eps_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dashboard.jobs.worker import Job, JobOutcome
+    from prism_core.planning.plan import Plan
+
+
+def section() -> None:
+    """The view of the project's run."""
+    state = project()
+    job = state.job
+    assert job is not None
+    if state.notice:
+        st.warning(plain(state.notice), icon=":material/fingerprint:")
+    outcome = job.outcome()
+    if outcome.state == "running":
+        plan_changes.plan_changed_notice(job)
+        _watch()
+        return
+    plan_changes.plan_changed_notice(job)
+    if outcome.state == "done":
+        state.folder = job.result
+        _done(job, outcome)
+    else:
+        _stopped(job, outcome)
+    with st.expander("Stages and times", icon=":material/checklist:"):
+        show_stages(job, outcome)
+    show_log(job, key="release_ended")
+    if st.button("Prepare another run", key="release_again", icon=":material/restart_alt:"):
+        if outcome.state == "done" or not (job.public or job.charge() is None):
+            state.approved = None  # it was given for one run
+        state.forget_results()
+        st.rerun()
+
+
+@st.fragment(run_every=0.7)
+def _watch() -> None:
+    job = project().job
+    if job is None:
+        st.rerun()
+        return
+    outcome = job.outcome()
+    if outcome.state != "running":
+        st.rerun()
+    st.subheader("Running", anchor=False)
+    show_stages(job, outcome)
+    st.caption(
+        f"{job.seconds:,.0f} s so far, in a process of its own: you can look at other pages, or "
+        "close the browser and open this project's address again. That is the one in the "
+        "browser's address bar now, with `?project=` and what follows; without it another, empty "
+        "project opens. The fit prepares for a while before its bar moves."
+    )
+    if st.button(
+        "Cancel the run",
+        key="release_cancel",
+        icon=":material/stop_circle:",
+        disabled=outcome.stage == WRITING,
+    ):
+        with st.spinner("Stopping …"):
+            job.cancel()
+        st.rerun()
+    if not job.public:
+        st.caption(_if_cancelled(outcome))
+    show_log(job, key="release_running")
+
+
+def _if_cancelled(outcome: JobOutcome) -> str:
+    if outcome.stage in ("", "charge"):
+        return "Nothing is measured yet: cancelled now, nothing is spent."
+    if outcome.stage == WRITING:
+        return "Everything is measured and drawn; the files are being written."
+    return "Measuring has begun: cancelled now, the charge stands."
+
+
+def _stopped(job: Job[Plan], outcome: JobOutcome) -> None:
+    """Why it ended, and what the ledger says of it."""
+    if outcome.state == "cancelled":
+        st.warning("**The run was cancelled.** No file was written.", icon=":material/cancel:")
+    else:
+        st.error(plain(outcome.message), icon=":material/error:")
+    if job.public:
+        return
+    charge = job.charge()
+    if charge is None:
+        st.info("**Nothing is spent:** no charge was written.", icon=":material/receipt_long:")
+    elif not charge.counts:
+        st.info(
+            f"**Nothing is spent:** charge {charge.id} was written, and is marked void, because no "
+            "mechanism had run.",
+            icon=":material/receipt_long:",
+        )
+    else:
+        st.warning(
+            f"**The charge stands:** number {charge.id}, epsilon {eps_text(charge.epsilon)} of "
+            f"“{plain(charge.asset)}” ({STATE_WORDS[charge.state]}). What was measured cannot be "
+            "taken back, and nothing of it was given out.",
+            icon=":material/receipt_long:",
+        )
+
+
+def _done(job: Job[Plan], outcome: JobOutcome) -> None:
+    stamp = outcome.document["stamp"]
+    plan = job.plan
+    st.success(
+        f"**{stamp.capitalize()}.** {outcome.document['rows']:,} synthetic rows, epsilon "
+        f"{eps_text(plan.budget.epsilon)}, delta {delta_text(plan.delta)}.",
+        icon=":material/verified:",
+    )
+    if outcome.document.get("charge"):
+        st.caption(f"Charge number {outcome.document['charge']} in the ledger.")
+    st.caption(f"The files stand in {plain(str(job.result))}, for this user only.")
+    files = [
+        bundle_folder.SYNTHETIC,
+        bundle_folder.SCHEMA,
+        bundle_folder.PLAN,
+        bundle_folder.CERTIFICATE,
+    ]
+    titles = ["Synthetic rows (CSV)", "Schema (YAML)", "Plan (JSON)", "Certificate (JSON)"]
+    for column, name, title in zip(st.columns(4), files, titles, strict=True):
+        column.download_button(
+            title,
+            (job.result / name).read_bytes(),
+            name,
+            key=f"download_{name}",
+            icon=":material/download:",
+            width="stretch",
+            type="primary" if name == bundle_folder.SYNTHETIC else "secondary",
+        )
+    st.download_button(
+        "The bundle (ZIP)",
+        zip_bytes(job.result),
+        "prism-bundle.zip",
+        key="download_zip",
+        icon=":material/folder_zip:",
+        help="All files that may be handed over, with the noisy counts, the certificate, a data "
+        "sheet and checksums. `prism verify` checks them without the private rows.",
+    )
+    st.subheader("First synthetic rows", anchor=False)
+    st.dataframe(_head(job.result / bundle_folder.SYNTHETIC), hide_index=True, width="stretch")
+
+
+def _head(path: Path):  # noqa: ANN202
+    import pandas as pd
+
+    return pd.read_csv(path, nrows=20, dtype=str, keep_default_na=False)
+
+
+def stages(job: Job[Plan]) -> list[str]:
+    """Keys of the stages that this run goes through, in order."""
+    skipped = set() if job.plan.selection else {"select"}
+    if job.public:
+        skipped.add("charge")
+    if job.plan.three_way is None:
+        skipped.add("three_way")
+    if job.plan.tree is None:
+        skipped.add("forest")
+    return [key for key in TITLES if key not in skipped]
+
+
+def show_stages(job: Job[Plan], outcome: JobOutcome) -> None:
+    """Every stage: done, under way, or to come."""
+    keys = stages(job)
+    position = next((place for place, key in enumerate(keys) if key == outcome.stage), -1)
+    if outcome.state == "done":
+        position = len(keys)
+    for number, key in enumerate(keys):
+        text = TITLES[key]
+        if number < position:
+            st.markdown(f":green[:material/check_circle:] {text}{_took(outcome, key, job)}")
+        elif number > position:
+            st.markdown(f":gray[:material/radio_button_unchecked: {text}]")
+        elif outcome.state == "running":
+            so_far = max(0, int(time.time()) - outcome.times.get(key, int(time.time())))
+            st.progress(outcome.share, text=f"**{text}** … {_seconds(so_far)}")
+        else:
+            st.markdown(f":orange[:material/cancel:] {text}: stopped here")
+    if outcome.state == "running" and position < 0:
+        st.caption("Starting the process …")
+
+
+def show_log(job: Job[Plan], *, key: str) -> None:
+    """The log, to be opened; it holds no private value."""
+    text = job.log
+    if not text:
+        return
+    with st.expander("Log: what was done when", icon=":material/article:"):
+        st.code(text, language=None, wrap_lines=True)
+        st.download_button(
+            "Download the log",
+            text,
+            "run-log.txt",
+            key=f"{key}_log",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.caption(
+            "It follows from the plan, the ledger and the clock. Times are those of whole stages, "
+            "in whole seconds."
+        )
+
+
+def _took(outcome: JobOutcome, key: str, job: Job[Plan]) -> str:
+    """How long a stage that is over took."""
+    began = outcome.times.get(key)
+    if began is None:
+        return ""
+    order = list(outcome.times)
+    following = order[order.index(key) + 1 :]
+    end = outcome.times[following[0]] if following else int(job.started + job.seconds)
+    return f" · {_seconds(max(0, end - began))}"
+
+
+def _seconds(whole: int) -> str:
+    return "under 1 s" if whole < 1 else f"{whole:,} s"

@@ -1,0 +1,1 @@
+"""Report: what do I hand over?"""

@@ -1,0 +1,186 @@
+"""Report as it will be read, what may be added to a copy, and the downloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import attribution, plan_changes
+from dashboard.common.fields import keep
+from dashboard.common.widgets import cached, mistakes
+from dashboard.session.project import project
+from prism_core.bundle.manifest import zip_bytes
+from prism_core.bundle.report.report_copy import MISSING, chromium, copy_report, report_pdf
+from prism_core.bundle.report.report_extras import Extras, outside
+from prism_core.evaluation import INSIDE_EPSILON, OUTSIDE_EPSILON
+from prism_core.evaluation.results import MetricRow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dashboard.session.project import Project
+    from prism_core.rehearsal.estimates import Estimate
+
+_TALL = 1_000  # pixels of the window on the report
+_PDF = "report_pdf_kept"
+
+
+def section() -> None:
+    """Everything on the page; nothing here reads a private row or spends anything."""
+    state = project()
+    assert state.folder is not None
+    folder = state.folder
+    plan_changes.plan_changed_notice(state.job)
+    with mistakes():
+        extras = _chosen(state)
+        html = cached("report_kept", (folder, extras), lambda: copy_report(folder, extras))
+        _downloads(folder, html, extras)
+        if extras.evaluation is not None:
+            st.warning(f"**Outside epsilon.** {OUTSIDE_EPSILON}", icon=":material/visibility_off:")
+        st.iframe(html, height=_TALL, alt="The report, page by page")
+
+
+def _chosen(state: Project) -> Extras:
+    """What the curator puts into this copy."""
+    rows, rehearsed = _measured(state), _rehearsed(state)
+    bought = state.bought if state.inspection is None else state.inspection.private
+    private = [found for found in bought if found.covered]  # a rehearsal is not private
+    assert state.folder is not None
+    said = attribution.entries(state, state.folder)
+    left, middle, right = st.columns(3, gap="large")
+    day = left.date_input(
+        "Date on the report",
+        value=state.report.date,
+        key="report_date",
+        on_change=keep,
+        args=(state.report, "date", "report_date"),
+        help="Nothing else in it depends on the day, so it can be written again and compared.",
+    )
+    with middle:
+        add_rehearsed = _toggle(
+            "rehearsed",
+            "Add the rehearsals",
+            bool(rehearsed),
+            "Means of the runs on stand-in rows. No real row is in them.",
+            "Rehearse first: there is nothing to add.",
+        )
+        add_private = _toggle(
+            "private",
+            "Add the private numbers",
+            bool(private),
+            INSIDE_EPSILON,
+            "Buy them on the page Inspect, under Private numbers.",
+        )
+    with right:
+        add_outside = _toggle(
+            "outside",
+            "Add numbers outside epsilon",
+            bool(rows),
+            OUTSIDE_EPSILON,
+            "Comparisons with real rows; none yet. They are made on Inspect.",
+        )
+    return Extras(
+        said=said,
+        date="" if day is None else day.isoformat(),
+        rehearsed=rehearsed if add_rehearsed else (),
+        private=tuple(found.to_dict() for found in private) if add_private else (),
+        evaluation=outside(rows) if add_outside else None,
+    )
+
+
+def _toggle(name: str, label: str, there: bool, text: str, missing: str) -> bool:
+    """An opt-in that is off unless it was asked for, and cannot be on without anything to add."""
+    key = f"report_{name}"
+    on = st.toggle(
+        label,
+        value=there and getattr(project().report, name),
+        key=key,
+        disabled=not there,
+        help=text if there else missing,
+        on_change=keep,
+        args=(project().report, name, key),
+    )
+    return there and on
+
+
+def _measured(state: Project) -> list[MetricRow]:
+    """Rows of the comparisons that were worked out in this session."""
+    if state.inspection is None:
+        return []
+    found = state.inspection.done("").values()
+    rows = (row for result in found for row in getattr(result, "rows", ()))
+    return [row for row in rows if isinstance(row, MetricRow)]
+
+
+def _rehearsed(state: Project) -> tuple[Estimate, ...]:
+    """Means of the rehearsal that is shown on the page Rehearse."""
+    from dashboard.common.rehearsal_run import kept
+    from prism_core.rehearsal import estimates
+
+    asked = state.rehearsing.asked
+    return () if asked is None else estimates(asked.points(kept()))
+
+
+def _downloads(folder: Path, html: str, extras: Extras) -> None:
+    own = " with your additions" if extras.some else ""
+    first, second, third = st.columns(3)
+    first.download_button(
+        "Report (HTML)",
+        html.encode("utf-8"),
+        f"{_stem(extras)}.html",
+        "text/html",
+        key="report_html",
+        icon=":material/download:",
+        type="primary",
+        width="stretch",
+        on_click="ignore",
+        help=f"One file{own} that opens anywhere and loads nothing from elsewhere.",
+    )
+    with second:
+        _paper(html, _stem(extras))
+    third.download_button(
+        "The bundle (ZIP)",
+        cached("report_zip", (folder,), lambda: zip_bytes(folder)),
+        "prism-bundle.zip",
+        "application/zip",
+        key="report_zip_download",
+        icon=":material/folder_zip:",
+        width="stretch",
+        on_click="ignore",
+        help="Rows, noisy counts, certificate, checksums, and the report without any addition.",
+    )
+
+
+def _stem(extras: Extras) -> str:
+    """The file's name says what must not be handed over by mistake."""
+    return "report" if extras.evaluation is None else "report-with-numbers-outside-epsilon"
+
+
+def _paper(html: str, stem: str) -> None:
+    """Two clicks: the browser of the machine prints, then the file is there."""
+    kept = st.session_state.get(_PDF)
+    if kept is not None and kept[0] == html:
+        st.download_button(
+            "Report (PDF)",
+            kept[1],
+            f"{stem}.pdf",
+            "application/pdf",
+            key="report_pdf",
+            icon=":material/picture_as_pdf:",
+            width="stretch",
+            on_click="ignore",
+        )
+        return
+    there = chromium() is not None
+    if st.button(
+        "Prepare the PDF",
+        key="report_print",
+        icon=":material/print:",
+        width="stretch",
+        disabled=not there,
+        help="Takes some seconds." if there else MISSING,
+    ):
+        with st.spinner("Printing …"), mistakes():
+            st.session_state[_PDF] = (html, report_pdf(html))
+            st.rerun()

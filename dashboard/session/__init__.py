@@ -1,0 +1,1 @@
+"""What a session remembers, and what survives a reload."""

@@ -1,0 +1,1 @@
+"""Structure: what drives Y, and what will be protected?"""

@@ -1,0 +1,274 @@
+"""Editor of the graph: the drawing, and the same as a list of edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common.fields import keep
+from dashboard.common.widgets import mistakes, plain
+from dashboard.components.dag_editor import NodeView, dag_editor
+from dashboard.session.project import project
+from prism_core.structure.dag import Dag, find_cycle
+from prism_core.structure.roles import node_roles, touching
+
+if TYPE_CHECKING:
+    from dashboard.components.dag_editor import Reply
+    from dashboard.session.project import Edges, Project
+    from prism_core.data.schema.column import Column
+
+EDITOR_KEY = "dag_editor"
+MANY = 60
+"""With more columns than this, those far from Y and S are hidden at first."""
+_LEVELS_NAMED = 5
+_KNOWN = "canvas_known"
+
+
+def canvas_section() -> None:
+    """The editor; takes over what was drawn and draws it again with its new roles."""
+    state = project()
+    assert state.schema is not None and state.target is not None
+    graph = state.graph
+    _other_tab()
+    dag = graph.over(state.schema.names)
+    chosen = state.settled_s
+    drawing, switch = st.container(), st.container()
+    with switch:  # beneath the drawing, but known before it
+        hidden = _hidden(state, dag, state.protected)
+    with drawing:
+        changed = _take(_mounted(state, dag, chosen, hidden))
+    st.session_state[_KNOWN] = (graph.rev, graph.edges)
+    if changed:
+        st.rerun()  # roles and S follow from the new edges
+
+
+def _mounted(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]) -> Reply:
+    graph = state.graph
+    return dag_editor(
+        key=EDITOR_KEY,
+        nodes=_nodes(state, dag, chosen, hidden),
+        in_s=chosen,
+        edges=graph.edges,
+        positions=graph.positions,
+        rev=graph.rev,
+        height=520,
+        foreign=graph.foreign,
+        focus=f"{bool(hidden)}|{state.target}",
+        can_undo=bool(graph.past),
+        can_redo=bool(graph.future),
+    )
+
+
+def _take(reply: Reply) -> bool:
+    """Take over an edit, then do what was asked for; True when the page has to be drawn again."""
+    graph, before = project().graph, project().graph.edges
+    if reply.edit is not None:
+        graph.moved(reply.edit.positions)
+        if reply.edit.edges != graph.edges and not _refused(reply.edit.edges):
+            graph.drawn(reply.edit.edges)
+    graph.go(reply.steps)
+    # An edit and its undoing in one run leave the edges as they were; the browser must be told.
+    return graph.edges != before or bool(reply.steps)
+
+
+def _refused(edges: Edges) -> bool:
+    """The browser refuses cycles; what it sends is checked all the same."""
+    cycle = find_cycle(edges)
+    if not cycle:
+        return False
+    st.error(f"That edge would close a cycle: {plain(' → '.join(cycle))}. It was not added.")
+    project().graph.rev += 1
+    return True
+
+
+def _other_tab() -> None:
+    """A second tab shares the project: what was drawn there must not be drawn over from here."""
+    graph = project().graph
+    rev, edges = st.session_state.get(_KNOWN, (None, ()))
+    if rev == graph.rev and edges != graph.edges:
+        graph.rev += 1
+        st.info("The graph was changed in another tab; this is how it stands now.")
+
+
+def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
+    """The columns left out of the drawing, and the switch that shows them."""
+    assert state.target is not None
+    near = touching(dag, (state.target, *chosen))
+    far = frozenset(dag.nodes) - set(near)
+    graph = state.graph
+    if not far:
+        return frozenset()
+    shown = len(dag.nodes) <= MANY if graph.show_all is None else graph.show_all
+    switch, words = st.columns([1, 2.6], vertical_alignment="center")
+    # Without an entry of its own the switch would turn by itself when `shown` does.
+    st.session_state["graph_show_all"] = shown
+    switch.toggle(
+        "Show all columns",
+        key="graph_show_all",
+        on_change=keep,
+        args=(graph, "show_all", "graph_show_all"),
+        help="Off: only Y, S and the columns that have an edge with one of them are drawn.",
+    )
+    if shown:
+        words.caption(f"All {len(dag.measured):,} columns are shown.")
+        return frozenset()
+    drawn = len(set(near) & set(dag.measured))
+    words.caption(
+        f"{drawn:,} of {len(dag.measured):,} columns are shown: Y, S and what has an edge with "
+        "them. Find a column by its name to bring it in."
+    )
+    return far
+
+
+def _nodes(
+    state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]
+) -> list[NodeView]:
+    assert state.schema is not None and state.target is not None
+    found = {role.name: role for role in node_roles(dag, state.target, chosen)}
+    return [
+        NodeView(
+            name=column.name,
+            role=found[column.name].role,
+            tooltip=f"{found[column.name].text}. {_levels(column)}",
+            hidden=column.name in hidden,
+        )
+        for column in state.schema.columns
+    ] + [
+        NodeView(name=name, role="unmeasured", tooltip=found[name].text, hidden=name in hidden)
+        for name in dag.unmeasured
+    ]
+
+
+def _levels(column: Column) -> str:
+    """Kind and declared levels; public, they come from the schema."""
+    labels = column.labels()
+    more = len(labels) - _LEVELS_NAMED
+    named = ", ".join(labels[:_LEVELS_NAMED]) + (f" and {more} more" if more > 0 else "")
+    kind, noun = column.kind.capitalize(), "bins" if column.binned else "levels"
+    if column.groups is not None:
+        noun = f"groups of {column.groups.count:,} codes"
+    return f"{kind}, {len(labels)} {noun}: {named}"
+
+
+def edges_section() -> None:
+    """The panel beside the drawing."""
+    _history()
+    _list()
+    _add()
+    _add_unmeasured()
+
+
+def _history() -> None:
+    graph = project().graph
+    undo, redo, clear = st.columns(3)
+    if undo.button(
+        "Undo", icon=":material/undo:", disabled=not graph.past, key="graph_undo", width="stretch"
+    ):
+        graph.undo()
+        st.rerun()
+    if redo.button(
+        "Redo", icon=":material/redo:", disabled=not graph.future, key="graph_redo", width="stretch"
+    ):
+        graph.redo()
+        st.rerun()
+    if clear.button("Clear", disabled=not graph.edges, key="graph_clear", width="stretch"):
+        graph.replace(())
+        st.rerun()
+
+
+def _list() -> None:
+    graph = project().graph
+    target = project().target
+    count = len(graph.edges)
+    st.markdown(f"**{count} edge{'' if count == 1 else 's'}**")
+    if not graph.edges:
+        st.caption("Draw one, add one below, or upload a graph beneath the drawing.")
+        return
+    near = [edge for edge in graph.edges if target in edge]
+    rest = [edge for edge in graph.edges if target not in edge]
+    chosen = st.dataframe(
+        [{"cause": cause, "effect": effect} for cause, effect in (*near, *rest)],
+        hide_index=True,
+        height=230,
+        width="stretch",
+        on_select="rerun",
+        selection_mode="multi-row",
+        key=f"edge_list_{graph.rev}_{count}",
+    )
+    marked = {(*near, *rest)[row] for row in chosen["selection"]["rows"]}
+    first, second = st.columns(2)
+    if first.button(
+        "Remove", disabled=not marked, key="edge_remove", width="stretch", icon=":material/delete:"
+    ):
+        graph.replace(tuple(edge for edge in graph.edges if edge not in marked))
+        st.rerun()
+    if second.button(
+        "Reverse",
+        disabled=not marked,
+        key="edge_reverse",
+        width="stretch",
+        icon=":material/swap_horiz:",
+    ):
+        turned = [(b, a) if (a, b) in marked else (a, b) for a, b in graph.edges]
+        _put(tuple(turned))
+
+
+def _add() -> None:
+    schema = project().schema
+    assert schema is not None
+    names = project().graph.over(schema.names).nodes
+    with st.form("edge_form", border=True):
+        cause = st.selectbox("Cause", names, key="edge_cause", index=None)
+        effect = st.selectbox("Effect", names, key="edge_effect", index=None)
+        sent = st.form_submit_button("Add edge", icon=":material/add:", width="stretch")
+    if not sent:
+        return
+    if cause is None or effect is None:
+        st.error("Choose both a cause and an effect.")
+        return
+    _put((*project().graph.edges, (cause, effect)))
+
+
+def _add_unmeasured() -> None:
+    """A cause that is not in the table, with what it causes; it goes with its last edge."""
+    schema = project().schema
+    assert schema is not None
+    if project().graph.provenance != "declared":
+        return  # a learned graph says nothing about causes
+    with st.expander("Something not in the table"), st.form("unmeasured_form", border=False):
+        name = st.text_input(
+            "An unmeasured cause",
+            key="unmeasured_name",
+            max_chars=100,
+            help="It is drawn with a dashed border, is never in S and gets no budget. It changes "
+            "what S has to hold, and which changes of the world S protects against.",
+        )
+        effects = st.multiselect("What it causes", schema.names, key="unmeasured_effects")
+        sent = st.form_submit_button("Add it", icon=":material/add:", width="stretch")
+    if not sent:
+        return
+    name = name.strip()
+    if not name or not effects:
+        st.error("Give it a name, and choose what it causes.")
+        return
+    if name in schema.names:
+        st.error(f"{plain(name)} is a column of the table, so it is measured. Use another name.")
+        return
+    graph = project().graph
+    fresh = tuple((name, effect) for effect in effects if (name, effect) not in graph.edges)
+    _put((*graph.edges, *fresh), unmeasured=name)
+
+
+def _put(edges: tuple[tuple[str, str], ...], unmeasured: str | None = None) -> None:
+    """Take the edges, and perhaps a new node, if they make a graph without a cycle."""
+    state = project()
+    assert state.schema is not None
+    graph = state.graph
+    hidden = graph.unmeasured | ({unmeasured} if unmeasured is not None else set())
+    with mistakes():
+        replace(graph, unmeasured=hidden).over(state.schema.names, edges)
+        graph.unmeasured = hidden
+        graph.replace(edges)
+        st.rerun()

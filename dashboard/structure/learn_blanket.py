@@ -1,0 +1,209 @@
+"""Learning of the target's blanket with a part of the budget, where there is no graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import asset_entry, confirmation, job_view, public_claim
+from dashboard.common.fields import epsilon_entry, from_percent, keep
+from dashboard.common.widgets import mistakes, plain
+from dashboard.data import people
+from dashboard.jobs import child, worker
+from dashboard.session.project import project
+from prism_core.errors import PrismError
+from prism_core.runs.inputs import fresh_rng, ready
+from prism_core.structure import formats
+from prism_core.text.numbers import delta_text, eps_text, left_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prism_core.learning.graph.graph_plan import GraphPlan
+
+
+def section() -> None:
+    """The panel below the drawing: what was learned, the step under way, or its start."""
+    state = project()
+    if state.blanket.job is not None:
+        words = f"the blanket of {plain(state.blanket.job.plan.target)}"
+        job_view.section("blanket", lambda found: found.blanket, words, _take)
+        return
+    state.blanket.table = None  # its files may go
+    if state.graph.provenance != "declared":
+        _learned()
+        _bring_back()
+        return
+    if not state.graph.edges:
+        _bring_back()
+    if state.regime == "graphical" and not state.graph.edges and state.raw is not None:
+        with st.expander("No graph? Learn the blanket with budget", icon=":material/school:"):
+            _start()
+
+
+def _learned() -> None:
+    graph = project().graph
+    cost = (
+        "from public rows"
+        if graph.prior is None
+        else (
+            f"with epsilon = {eps_text(graph.prior.spent.epsilon)}, delta = "
+            f"{delta_text(graph.prior.delta)}"
+        )
+    )
+    text, button = st.columns([4, 1])
+    text.success(
+        f"Learned {cost}, **not causal**: the direction of its edges means nothing, and the causal "
+        "regime refuses it. It may be edited. As long as it is used, what it cost is deducted from "
+        "the release; if it is put away, that is spent besides.",
+        icon=":material/school:",
+    )
+    if button.button(
+        "Start again from knowledge",
+        key="graph_forget",
+        width="stretch",
+        help="Removes the learned edges. What was charged to the ledger stays charged.",
+    ):
+        graph.forget()
+        st.rerun()
+
+
+def _bring_back() -> None:
+    """The graph that was drawn before a learned one took its place."""
+    state = project()
+    kept = len(state.graph.drawn_before)
+    if not kept or state.schema is None:
+        return
+    st.button(
+        f"Bring back the graph drawn before ({kept} edge{'' if kept == 1 else 's'})",
+        key="graph_bring_back",
+        icon=":material/restore:",
+        on_click=state.graph.bring_back,
+        args=(state.schema.names,),
+        help="It takes the place of the learned edges. What was charged to the ledger stays "
+        "charged.",
+    )
+
+
+def _start() -> None:
+    state = project()
+    st.markdown(
+        f"Columns that predict **{plain(state.target or '')}** are looked for **with noise**, one "
+        "at a time, each beyond what the ones before explain. This spends a part of the privacy "
+        "budget now; the release uses the rest. What comes out says nothing about causes. It takes "
+        "the place of the drawing and ends its undo history; a graph drawn before is kept and can "
+        "be brought back."
+    )
+    if state.blanket.message:
+        st.error(plain(state.blanket.message), icon=":material/error:")
+    _entries()
+    try:
+        plan = state.graph_plan()
+    except PrismError as error:
+        st.info(plain(str(error)), icon=":material/info:")
+        return
+    _cost(plan)
+    if state.public:
+        asset_entry.seed("blanket_seed")
+        covered = True
+    else:
+        covered = asset_entry.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
+    _button(plan, covered=covered)
+
+
+def _entries() -> None:
+    state = project()
+    first, second, third = st.columns(3)
+    with first:
+        epsilon_entry(
+            state.budget,
+            "blanket_epsilon",
+            "Epsilon of learning and release together",
+            help="The same entry as on the page Budget.",
+        )
+        confirmation.tick_above_maximum(state.budget.epsilon, "blanket_above_limit")
+    second.slider(
+        "Part of the budget for learning",
+        1,
+        50,
+        round(state.blanket.share * 100),
+        format="%d %%",
+        key="blanket_share",
+        on_change=keep,
+        args=(state.blanket, "share", "blanket_share", from_percent),
+        help="The rest is for the release.",
+    )
+    third.number_input(
+        "Most columns in the blanket",
+        1,
+        50,
+        state.blanket.members,
+        key="blanket_members",
+        on_change=keep,
+        args=(state.blanket, "members", "blanket_members"),
+        help="As many rounds are paid for, even if the search ends before.",
+    )
+
+
+def _cost(plan: GraphPlan) -> None:
+    first, second, third = st.columns(3)
+    first.metric("Learning spends, ε", eps_text(plan.spent.epsilon), border=True)
+    second.metric("Left for the release, ε", left_text(plan.left_epsilon), border=True)
+    third.metric(
+        "Least association found",
+        f"{plan.threshold:.3f}",
+        border=True,
+        help="Of 1: weaker columns do not stand out of the noise.",
+    )
+    people.say_unchecked()
+    confirmation.show_warnings(plan.warnings)
+    st.caption(
+        f"Computed from what is declared and the {plan.n:,} rows (persons) alone; no row is read "
+        "before you press the button. Rows kept aside for evaluation are counted, too."
+    )
+
+
+def _button(plan: GraphPlan, *, covered: bool) -> None:
+    state = project()
+    agreed = confirmation.ticked(
+        f"blanket_confirm_{state.blanket.attempt}", _promise(plan), confirmation.subject(plan.hash)
+    )
+    label = "Learn the blanket (rehearsal)" if state.public else "Learn the blanket"
+    if (
+        st.button(
+            label,
+            type="primary",
+            icon=":material/school:",
+            key="blanket_run",
+            disabled=not (agreed and covered),
+        )
+        and agreed
+    ):
+        with mistakes():
+            assert state.schema is not None and state.raw is not None
+            public_claim.remember(plan.hash)
+            table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())
+            state.blanket.attempt += 1
+            state.blanket.message = ""
+            state.blanket.table = table  # a table behind files stays open for the step
+            state.blanket.job = worker.learn_graph(plan, table, asset_entry.chosen(), state.seed)
+            st.rerun()
+
+
+def _promise(plan: GraphPlan) -> str:
+    state = project()
+    if state.public:
+        return "These rows are public: learn with known noise. Nothing is charged."
+    return (
+        f"Spend epsilon {eps_text(plan.spent.epsilon)} of “{plain(state.asset or 'the asset')}” on "
+        "learning the blanket. This cannot be undone, even if it fails once the search has begun."
+    )
+
+
+def _take(result: Path) -> None:
+    """The blanket becomes the graph."""
+    state = project()
+    assert state.schema is not None
+    found = formats.read(result / child.GRAPH)
+    state.graph.load(found.over(state.schema.names))

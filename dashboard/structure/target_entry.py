@@ -1,0 +1,167 @@
+"""Target, regime and further targets."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common.widgets import plain
+from dashboard.session.project import project
+from prism_core.errors import PrismError
+from prism_core.planning.regimes import given_by
+from prism_core.planning.wishes.task import MOST_TARGETS, Regime, SelectionRule
+
+_REGIME_WORDS = {
+    "causal": (
+        "Causal",
+        "The world may shift: protect the direct causes, Pa(Y). Other hospital, other year, other "
+        "patients: use this one. It needs a graph from knowledge.",
+    ),
+    "graphical": (
+        "Graphical",
+        "The world stays as it is: protect the Markov blanket, MB(Y). Same hospital, same kind of "
+        "patients: effects of Y help to predict it, too.",
+    ),
+    "predictive": (
+        "Predictive",
+        "No graph is known: take all features, or choose k of them privately with a part of the "
+        "budget. Nothing is claimed about causes.",
+    ),
+}
+
+K_HELP = (
+    "Left empty, the plan takes all features where the budget carries them, and eight otherwise. "
+    "It decides by the declared columns, the number of rows and epsilon; nothing is spent on it."
+)
+
+_SELECTIONS: dict[SelectionRule, str] = {
+    "greedy": "One after another, by association with Y",
+    "one_shot": "All at once, by association with Y (faster)",
+    "mutual_information": "All at once, by mutual information with Y (the paper)",
+    "logistic": "Together, by a private logistic regression (weak below epsilon 16)",
+}
+
+
+def section() -> None:
+    """Target and regime, side by side."""
+    state = project()
+    schema = state.schema
+    assert schema is not None
+    left, middle, right = st.columns([1.2, 1.6, 1], gap="medium")
+    names = list(schema.names)
+    chosen = left.selectbox(
+        "Column to be predicted (Y)",
+        names,
+        key="target_choice",
+        index=names.index(state.target) if state.target in names else None,
+        placeholder="Choose a column",
+    )
+    state.target = chosen
+    regime = middle.segmented_control(
+        "Regime",
+        list(get_args(Regime)),
+        format_func=lambda key: _REGIME_WORDS[key][0],
+        default=state.regime,
+        required=True,
+        key="regime_choice",
+    )
+    state.regime = regime or state.regime
+    middle.caption(_REGIME_WORDS[state.regime][1])
+    with left:
+        further_section()
+    if state.regime == "predictive":
+        most = max(1, len(schema.columns) - 1 - len(state.further))
+        state.k = right.number_input(
+            "Number of features k",
+            1,
+            most,
+            None if state.k is None else min(state.k, most),
+            step=1,
+            key="k_choice",
+            placeholder="As many as the budget carries",
+            help=K_HELP,
+        )
+        if state.k == most:
+            right.caption(f"All {most} features: nothing is chosen, nothing is paid for choosing.")
+        rules = list(_SELECTIONS)
+        state.selection = right.selectbox(
+            "How the features are chosen",
+            rules,
+            format_func=_SELECTIONS.__getitem__,
+            index=rules.index(state.selection),
+            key="selection_choice",
+            help="Every way spends the selection pool, whatever the rows hold; only the names of "
+            "the chosen columns leave the table.",
+        )
+
+
+_FURTHER_KEY = "further_choice"
+
+
+def further_section() -> None:
+    """A choice of columns and, where there are some, a table of their weights and features."""
+    state = project()
+    assert state.schema is not None
+    if state.target is None:
+        return
+    names = [name for name in state.schema.names if name != state.target]
+    kept = [name for name in state.further if name in names]
+    chosen = st.multiselect(
+        "Further columns to be predicted (optional)",
+        names,
+        default=kept,
+        max_selections=MOST_TARGETS - 1,
+        key=f"{_FURTHER_KEY}_{state.target}",
+        placeholder="None",
+        help="Each is a target of its own, with its own S. They share the budget by their weights "
+        "beside the 1 of Y. Not together with 3-way marginals or the naive Bayes model.",
+    )
+    if list(state.further) != chosen:
+        state.further = {name: state.further.get(name, 1.0) for name in chosen}
+    if chosen:
+        _weights(chosen)
+        _features()
+
+
+def refusal() -> None:
+    """Say where the targets cannot be protected together; nothing where they can."""
+    try:
+        project().plan()
+    except PrismError as error:
+        if error.field == "further":
+            st.error(plain(str(error)), icon=":material/error:")
+
+
+def _weights(chosen: list[str]) -> None:
+    state = project()
+    key = f"{_FURTHER_KEY}_weights_{'|'.join(chosen)}"
+    st.data_editor(
+        pd.DataFrame({"target": chosen, "weight": [state.further[name] for name in chosen]}),
+        key=key,
+        hide_index=True,
+        num_rows="fixed",
+        disabled=["target"],
+        width="stretch",
+        column_config={"weight": st.column_config.NumberColumn("weight", step=0.1)},
+        on_change=_weighted,
+        args=(chosen, key),
+    )
+
+
+def _weighted(chosen: list[str], key: str) -> None:
+    for row, changes in st.session_state[key]["edited_rows"].items():
+        if changes.get("weight") is not None:
+            project().further[chosen[int(row)]] = float(changes["weight"])
+
+
+def _features() -> None:
+    """S of every target, as the graph says."""
+    state = project()
+    if state.dag is None or state.regime == "predictive":
+        return
+    kind = "Pa" if state.regime == "causal" else "MB"
+    for name in (state.target or "", *state.further):
+        inside = ", ".join(given_by(state.dag, state.regime, name)) or "nothing yet"
+        st.caption(f"{kind}({plain(name)}): {plain(inside)}")

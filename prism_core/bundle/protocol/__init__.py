@@ -1,0 +1,1 @@
+"""The protocol that a committee reads before a release, and its approval."""

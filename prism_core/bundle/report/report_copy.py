@@ -1,0 +1,125 @@
+"""Copies of a bundle's report: with what its curator adds, and on paper (PDF by Chromium).
+
+Nothing is asked of the network: the report holds no address to load, its content policy forbids
+loading, and the browser is started without a way out. Its profile is a folder that is deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prism_core.bundle.reader import read_bundle
+from prism_core.bundle.report.report_html import report
+from prism_core.errors import BundleError
+from prism_core.text import untrusted
+
+if TYPE_CHECKING:
+    from prism_core.bundle.report.report_extras import Extras
+
+
+def copy_report(folder: str | Path, extras: Extras | None = None) -> str:
+    """The report of a bundle, written anew from its plan, not read from its file.
+
+    Reads the bundle alone; spends nothing. Without extras it is the bundle's own report.
+
+    Raises:
+        PrismError: when the folder is no bundle.
+    """
+    bundle = read_bundle(folder)
+    return report(bundle.stages(), bundle.facts, bundle.considered(), extras=extras)
+
+
+def check_place(out: Path, folder: Path) -> None:
+    """Refuse a place inside the bundle: its files are listed, and an added one breaks the seal.
+
+    Raises:
+        BundleError: when `out` lies in the folder, or is one.
+    """
+    if out.is_dir():
+        raise BundleError(f"{out.name!r} is a folder. Name a file.", field="out")
+    if folder.resolve() in out.resolve().parents:
+        raise BundleError(
+            "The folder of a bundle holds the files of its manifest and no other. Name a place "
+            "outside it.",
+            field="out",
+        )
+
+
+BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+MOST_SECONDS = 120.0
+MISSING = (
+    "There is no Chromium on this machine, which prints the report. Install chromium, name it in "
+    "the variable CHROMIUM, or open report.html in any browser and print it."
+)
+_ARGUMENTS = (
+    "--headless",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--no-pdf-header-footer",
+)
+
+
+def chromium() -> str | None:
+    """The browser that prints: the one named in CHROMIUM, else one on the path, else None."""
+    named = os.environ.get("CHROMIUM")
+    found = (shutil.which(name) for name in ([named] if named else BROWSER_NAMES))
+    return next((path for path in found if path), None)
+
+
+def report_pdf(html: str) -> bytes:
+    """The report as a PDF file, with numbered pages.
+
+    Args:
+        html: as `report` writes it.
+
+    Raises:
+        BundleError: when there is no Chromium, or it does not print.
+    """
+    browser = chromium()
+    if browser is None:
+        raise BundleError(MISSING, field="pdf")
+    with tempfile.TemporaryDirectory(prefix="prism-pdf-") as place:
+        source, target = Path(place) / "report.html", Path(place) / "report.pdf"
+        source.write_text(html, encoding="utf-8")
+        # Chromium refuses to run as root with its sandbox. The page has no script and no host.
+        rights = ("--no-sandbox",) if _root() else ()
+        command = [
+            browser,
+            *_ARGUMENTS,
+            *rights,
+            f"--user-data-dir={place}/profile",
+            f"--print-to-pdf={target}",
+            source.as_uri(),
+        ]
+        try:
+            subprocess.run(
+                command,
+                capture_output=True,
+                timeout=MOST_SECONDS,
+                check=False,
+                env=untrusted.environment(),
+            )
+            content = target.read_bytes()
+        except (OSError, subprocess.TimeoutExpired):
+            content = b""
+    if not content.startswith(b"%PDF-"):
+        raise BundleError(
+            "Chromium did not print the report. Open report.html in a browser and print it there.",
+            field="pdf",
+        )
+    return content
+
+
+def _root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -1,0 +1,236 @@
+"""`report.html`: what a privacy committee, a statistician and an auditor read, in this order.
+
+One file without a script: it opens in any browser, mail program or document store, prints as it
+stands, and asks no other host for anything (a content policy in the file forbids it). Figures are
+tables whose cells hold bars, and one drawing of the graph; so every figure is its own text
+alternative, and `prism verify` can write the report again to the byte, which a plotting library of
+another version, and a script of five megabytes, would prevent.
+
+Jinja fills the template and escapes every value: names of columns come from files.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
+from prism_core.bundle.report import registry_entry
+from prism_core.bundle.report.graph_picture import Picture, picture
+from prism_core.bundle.report.report_extras import Extras, metric_title
+from prism_core.data.schema.code_groups import sentence
+from prism_core.data.schema.column import day_text, level_text
+from prism_core.data.schema.looks import sentences
+from prism_core.evaluation.score_text import percent as whole_percent
+from prism_core.evaluation.score_text import three
+from prism_core.explain.deployments import DEPLOYMENTS, NOT_COMPARABLE
+from prism_core.explain.error_bounds import bounds
+from prism_core.explain.features_statement import features_statement
+from prism_core.explain.meaning import WARNINGS, meaning
+from prism_core.explain.plan_lines import PlanLine, lines
+from prism_core.planning.wishes.scenario import figures
+from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES
+from prism_core.text.markdown import pieces
+from prism_core.text.numbers import (
+    count_text,
+    delta_text,
+    eps_text,
+    error_text,
+    percent,
+    share_text,
+    sigma_text,
+    small,
+    up,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jinja2 import Environment
+
+    from prism_core.bundle.certificate import Facts
+    from prism_core.data.schema.column import Column
+    from prism_core.planning.choices import Stages
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.scenario import Scenario
+
+_HERE = Path(__file__).parent / "templates"
+_POOLS = {
+    "selection": "choosing the features",
+    "choice": "choosing 3-way marginals",
+    "task": "marginals with the target",
+    "background": "other columns",
+}
+MOST_BARS = 40
+"""Most marginals in a figure; the annex lists every one."""
+_LEVELS = 12
+
+
+def report(
+    stages: Stages,
+    facts: Facts,
+    scenarios: Sequence[tuple[Scenario, Plan]] = (),
+    *,
+    extras: Extras | None = None,
+) -> str:
+    """The report as HTML. Reads no row, spends nothing; the same values give the same text.
+
+    Args:
+        stages: the plan on its way.
+        facts: what the certificate says beyond it.
+        scenarios: what else was considered, each with its plan.
+        extras: what a copy says beyond the bundle's report.
+
+    Raises:
+        BundleError: when private numbers among the extras are of another release.
+    """
+    extras = extras or Extras()
+    extras.check_release(facts.plan_sha256)
+    plan = stages.final
+    spent = _spent(stages)
+    said = facts.said.over(extras.said)
+    entry = registry_entry.registry(plan, facts, extras.date, said)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            plan=plan,
+            facts=facts,
+            certificate=certificate(stages, facts),
+            extras=extras,
+            rehearsal=facts.stamp == REHEARSAL,
+            meaning=meaning(plan),
+            opened=sentences(plan.schema.looks),
+            said=said,
+            warned=WARNINGS,
+            why=features_statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
+            outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
+            budget=_bars(spent),
+            pools=_pools(spent),
+            bounds=bounds(plan),
+            most_bars=MOST_BARS,
+            wholes=[(aim.target, bounds(plan, target=aim.target)) for aim in plan.aims],
+            pictures=_pictures(plan),
+            looks=NODE_STYLES,
+            in_s=IN_S,
+            scenarios=[(scenario.name, figures(made)) for scenario, made in scenarios],
+            own=figures(plan),
+            deployments=DEPLOYMENTS,
+            not_comparable=NOT_COMPARABLE,
+            registry=list(registry_entry.fields(entry)),
+            registry_json=_data_block(entry),
+            columns=[(column, _domain(column)) for column in plan.schema.columns],
+            program=NAME,
+            css=(_HERE / "report.css").read_text(encoding="utf-8"),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Jinja with every value escaped and every missing name an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "up": up,
+        "small": small,
+        "percent": percent,
+        "eps": eps_text,
+        "delta": delta_text,
+        "sigma": sigma_text,
+        "error": error_text,
+        "share": share_text,
+        "pieces": pieces,
+        "title_of": metric_title,
+        "count": count_text,
+        "number": lambda value: f"{value:,}",
+        "three": three,
+        "percent_of": whole_percent,
+        "width": _width,
+        "shown": _printable,
+    }
+    return made
+
+
+def _data_block(entry: dict[str, Any]) -> str:
+    """JSON that may stand inside a script element: no character there ends it or is markup."""
+    text = json.dumps(entry, indent=1, ensure_ascii=True, allow_nan=False)
+    for character in "<>&'":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _width(share: float | None) -> str:
+    """A share as the width of a bar."""
+    return f"{100.0 * min(1.0, max(0.0, share or 0.0)):.2f}%"
+
+
+def _printable(text: object) -> str:
+    """One line; control and direction marks, which could make a name look like another, go."""
+    return "".join(c if c.isprintable() else "�" for c in str(text))
+
+
+def _spent(stages: Stages) -> list[PlanLine]:
+    """The lines of the budget, the largest share first, with the choices that were made."""
+    opened, final = stages.opened, stages.final
+    found = list(lines(final))
+    three, tree = opened.three_way, opened.tree
+    for choice, what, pool in (
+        (three, three.words if three else "", three.pool if three else ""),
+        (tree, "background pairs", "background"),
+    ):
+        if choice is not None and final.three_way is None and final.tree is None:
+            found.append(
+                PlanLine(
+                    label=f"choosing {choice.rounds} {what}",
+                    pool=pool,
+                    cells=None,
+                    share=choice.choice_share,
+                    sigma=None,
+                    relative_error=None,
+                )
+            )
+    return sorted(found, key=lambda line: -line.share)
+
+
+def _pictures(plan: Plan) -> list[tuple[str, Picture]]:
+    """The graph as each target sees it; none where there is no graph."""
+    found = [(aim.target, picture(plan.for_target(aim.target))) for aim in plan.aims]
+    return [(name, drawn) for name, drawn in found if drawn is not None]
+
+
+def _bars(spent: Sequence[PlanLine]) -> list[dict[str, Any]]:
+    """Every line with a bar relative to the longest."""
+    top = max((line.share for line in spent), default=0.0) or 1.0
+    return [{"line": line, "bar": line.share / top} for line in spent]
+
+
+def _pools(spent: Sequence[PlanLine]) -> list[tuple[str, str, float]]:
+    """Key, words and share of every pool that spends; learning before the plan is not in it."""
+    shares = dict.fromkeys(_POOLS, 0.0)
+    for line in spent:
+        shares[line.pool] += line.share
+    return [(key, _POOLS[key], share) for key, share in shares.items() if share > 0.0]
+
+
+def _domain(column: Column) -> str:
+    """What a column may hold, in a line."""
+    if column.binned:
+        low, high = column.bounds
+        if column.kind == "date":
+            return f"{day_text(low)} to {day_text(high)}, {len(column.edges) + 1} bins"
+        return f"{low:,.10g} to {high:,.10g}, {len(column.edges) + 1} bins"
+    texts = [level_text(level) for level in column.levels[:_LEVELS]]
+    more = len(column.levels) - len(texts)
+    named = ", ".join(texts) + (f" and {more:,} more" if more > 0 else "")
+    return named if column.groups is None else f"{sentence(column.groups)}. Groups: {named}"

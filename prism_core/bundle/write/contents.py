@@ -1,0 +1,181 @@
+"""The contents of a bundle: every file that follows from plan, facts and noisy counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.bundle import measurements_file
+from prism_core.bundle.bundle_files import (
+    CERTIFICATE,
+    DATAPACKAGE,
+    DOT,
+    GRAPH,
+    MANIFEST,
+    MEANING,
+    MEASUREMENTS,
+    PARQUET,
+    PLAN,
+    README,
+    REFIT,
+    REPORT,
+    RUN,
+    SCENARIOS,
+    SCHEMA,
+    SYNTHETIC,
+    json_text,
+)
+from prism_core.bundle.certificate import REHEARSAL, certificate
+from prism_core.bundle.report.report_html import report
+from prism_core.bundle.write import refit_script
+from prism_core.bundle.write.readme import readme
+from prism_core.data.schema import schema_file
+from prism_core.data.schema.column import day_text, level_text
+from prism_core.data.tables.spreadsheet import neutral
+from prism_core.explain.meaning import meaning
+from prism_core.planning.wishes.config import RunConfig, TableConfig, dumps
+from prism_core.planning.wishes.scenario_files import exported
+from prism_core.structure import formats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.bundle.certificate import Facts
+    from prism_core.data.schema.column import Column
+    from prism_core.planning.choices import Stages
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.scenario import Scenario
+    from prism_core.synthesis.measure import Measurement
+
+_RUN_NOTE = (
+    "# The settings of this run. Where the private table stands, and whose it is, is left out:\n"
+    "# `train` is a name only.\n\n"
+)
+
+
+def texts(
+    stages: Stages,
+    facts: Facts,
+    measurements: Sequence[Measurement],
+    scenarios: Sequence[tuple[Scenario, Plan]] = (),
+) -> dict[str, str]:
+    """Name and text of each such file. Reads no row.
+
+    Args:
+        stages: the plan on its way.
+        facts: what the certificate says beyond the plan.
+        measurements: the noisy counts.
+        scenarios: what else was considered, each with its plan.
+    """
+    plan = stages.final
+    found = sources(stages, facts, measurements, scenarios) | {
+        MEANING: meaning(plan).to_markdown(stamp=facts.stamp),
+        REFIT: Path(refit_script.__file__).read_text(encoding="utf-8"),
+        DATAPACKAGE: json_text(datapackage(plan, facts)),
+        REPORT: report(stages, facts, scenarios),
+    }
+    if plan.dag is not None and not plan.dag.learned:  # DOT cannot say what a learned graph cost
+        found[DOT] = formats.write(plan.dag, "dot")
+    files = {*found, SYNTHETIC, PARQUET, MANIFEST}
+    return {**found, README: readme(plan, facts, files)}
+
+
+def sources(
+    stages: Stages,
+    facts: Facts,
+    measurements: Sequence[Measurement],
+    scenarios: Sequence[tuple[Scenario, Plan]] = (),
+) -> dict[str, str]:
+    """The files that `reader.read_bundle` reads: all others, and the rows, follow from them."""
+    plan = stages.final
+    found = {
+        SCHEMA: schema_file.dumps(plan.schema),
+        PLAN: json_text(plan.to_dict()),
+        MEASUREMENTS: measurements_file.measurements_text(measurements),
+        CERTIFICATE: json_text(certificate(stages, facts)),
+        RUN: _RUN_NOTE + run_text(plan, facts.stamp),
+    }
+    if plan.dag is not None:
+        found[GRAPH] = formats.write(plan.dag, "node-link")
+    if scenarios:
+        found[SCENARIOS] = json_text({"scenarios": exported(scenarios)})
+    return found
+
+
+def run_text(plan: Plan, stamp: str) -> str:
+    """The settings as TOML that `prism release` reads once the table's place is filled in."""
+    table = TableConfig(
+        train=Path("train.csv"),
+        schema=Path(SCHEMA),
+        dag=None if plan.dag is None else Path(GRAPH),
+        public=stamp == REHEARSAL,
+    )
+    return dumps(
+        RunConfig(table=table, task=plan.task, budget=plan.budget, synthesis=plan.synthesis)
+    )
+
+
+def datapackage(plan: Plan, facts: Facts) -> dict[str, Any]:
+    """The package's description. Reads no row."""
+    target = plan.task.target_text
+    return {
+        "profile": "tabular-data-package",
+        "name": f"prism-{facts.plan_sha256[:12]}",
+        "title": f"Synthetic rows for predicting {target}",
+        "description": (
+            f"{facts.stamp}. Differentially private, epsilon {plan.guarantee.epsilon:.6g}, delta "
+            f"{plan.delta:.3g}, neighbours replace one person. See README.md."
+        ),
+        "resources": [
+            {
+                "profile": "tabular-data-resource",
+                "name": "synthetic",
+                "path": SYNTHETIC,
+                "format": "csv",
+                "mediatype": "text/csv",
+                "encoding": "utf-8",
+                "schema": {
+                    "fields": [_field(column) for column in plan.schema.columns],
+                    "missingValues": [""],
+                },
+            },
+            {
+                "profile": "data-resource",
+                "name": "synthetic-parquet",
+                "path": PARQUET,
+                "format": "parquet",
+                "mediatype": "application/vnd.apache.parquet",
+            },
+        ],
+    }
+
+
+def _field(column: Column) -> dict[str, Any]:
+    """One column as it stands in the CSV."""
+    found: dict[str, Any] = {"name": neutral(column.name), "type": _type(column)}
+    if column.description:
+        found["description"] = column.description
+    constraints: dict[str, Any] = {"required": not column.nullable}
+    if column.kind == "date":
+        low, high = column.bounds
+        constraints |= {"minimum": day_text(low), "maximum": day_text(high)}
+    elif column.binned:
+        low, high = column.bounds
+        whole = column.decimals == 0
+        constraints |= {
+            "minimum": int(low) if whole else low,
+            "maximum": int(high) if whole else high,
+        }
+    elif column.kind == "boolean":
+        found |= {"trueValues": ["true"], "falseValues": ["false"]}
+    else:
+        constraints["enum"] = [neutral(level_text(level)) for level, _ in column.values]
+    return found | {"constraints": constraints}
+
+
+def _type(column: Column) -> str:
+    if column.kind == "date":
+        return "date"
+    if column.binned:
+        return "integer" if column.decimals == 0 else "number"
+    return "boolean" if column.kind == "boolean" else "string"

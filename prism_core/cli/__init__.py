@@ -1,0 +1,1 @@
+"""The command `prism`; one file a command."""

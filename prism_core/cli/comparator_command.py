@@ -1,0 +1,220 @@
+"""The command `prism comparator`: a general-purpose synthesizer on the table of a configuration."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.cli.check_command import say_unchecked
+from prism_core.cli.common import (
+    above_limit,
+    add_limit_option,
+    check_seed,
+    ledger_for,
+    say_owed,
+    say_warnings,
+)
+from prism_core.errors import ConfigError, PrivacyError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.comparators import ComparatorResult
+    from prism_core.comparators.external import ExternalResult
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `comparator` to the program's commands."""
+    parser = commands.add_parser(
+        "comparator",
+        help="run a synthesizer that knows no target (independent, MST, AIM, or one of another "
+        "package), at the same epsilon and the same neighbours as a release",
+    )
+    parser.add_argument("config", type=Path, metavar="CONFIG.toml")
+    parser.add_argument(
+        "--method",
+        required=True,
+        metavar="independent|mst|aim|privbayes|smartnoise-mst|dpmm-mst",
+        help="the last three are other packages, for tables marked public only (with --seed)",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--epsilon", type=float, help="instead of the configuration's; it has a charge of its own"
+    )
+    parser.add_argument("--delta", type=float, help="instead of the configuration's")
+    parser.add_argument(
+        "--degree", type=int, default=3, help="columns of AIM's workload, 2 or 3 (default 3)"
+    )
+    parser.add_argument(
+        "--rows", type=int, help="synthetic rows (default: the configuration's, else n)"
+    )
+    parser.add_argument(
+        "--asset", metavar="NAME", help="an asset of the ledger, instead of the configuration's"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="known noise, for tables marked public only: a rehearsal, not charged",
+    )
+    parser.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    parser.add_argument(
+        "--python",
+        metavar="FILE",
+        help="that has the other package (or PRISM_COMPARATOR_PYTHON_DATASYNTHESIZER, _SMARTNOISE, "
+        "_DPMM)",
+    )
+    add_limit_option(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from prism_core.comparators.external import EXTERNAL
+
+    if arguments.method in EXTERNAL:
+        _run_external(arguments)
+    else:
+        _run_own(arguments)
+
+
+def _run_own(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
+    from prism_core.bundle.write import bundle_folder
+    from prism_core.comparators import comparator_run, design_comparator, folder
+    from prism_core.planning.wishes import config as configs
+    from prism_core.privacy.ledger import default_workspace, rules
+    from prism_core.privacy.noise import SecureNoise, SeededNoise
+    from prism_core.runs import recovery_file
+    from prism_core.runs.inputs import fresh_rng, gather, ready, recognise
+
+    config = configs.load(arguments.config)
+    seed = arguments.seed
+    check_seed(seed, public=config.table.public)
+    if not config.table.public:
+        rules.check_rules("comparator", arguments.workspace or default_workspace())
+    _check_out(arguments.out)
+    bundle_folder.check_bundle_folder(arguments.out)
+    epsilon = config.budget.epsilon if arguments.epsilon is None else arguments.epsilon
+    most = above_limit(
+        epsilon, arguments, public=config.table.public, said=config.budget.above_limit
+    )
+    inputs = gather(config, arguments.workspace, graph=False)
+    plan = design_comparator(
+        arguments.method,
+        inputs.schema,
+        inputs.n,
+        epsilon,
+        config.budget.delta if arguments.delta is None else arguments.delta,
+        degree=arguments.degree,
+        above_limit=most,
+        rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
+    )
+    say_unchecked(inputs.schema.looks, public=config.table.public)
+    say_warnings(plan.warnings)
+    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
+    ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)
+    say_owed(ledger, asset, plan.schema.prior)
+    table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+    twin = ""
+    if ledger is not None:
+        twin = recognise(ledger, asset, inputs.schema, inputs.raw, table, plan.hash)
+    if twin:  # for the curator's eyes; the run goes on as it is
+        sys.stderr.write(f"prism: note: {twin}\n")
+    with recovery_file.reserved_space(ledger, folder.size(plan)) as room:
+        made = comparator_run(
+            plan,
+            table,
+            ledger=ledger,
+            asset=asset,
+            rng=rng,
+            noise=SecureNoise() if seed is None else SeededNoise(rng),
+            why=config.asset.why if config.asset else "",
+        )
+        room.keep("comparator", made.charge, folder.contents(made))
+        folder.write(made, arguments.out)
+    found = {"out": str(arguments.out), **folder.document(made), "seconds": round(made.seconds)}
+    dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(f"{dumped if arguments.json else _text(made, arguments.out)}\n")
+
+
+def _run_external(arguments: argparse.Namespace) -> None:
+    """Another package, on public rows. Spends nothing; private rows are refused unread."""
+    import numpy as np
+
+    from prism_core.bundle.write import bundle_folder
+    from prism_core.comparators import folder
+    from prism_core.comparators.external import design_external, run_external
+    from prism_core.planning.wishes import config as configs
+    from prism_core.runs.inputs import gather, ready
+
+    config, seed = configs.load(arguments.config), arguments.seed
+    if not config.table.public or seed is None:
+        raise PrivacyError(
+            "Nobody here can vouch for the noise of another package. It runs on tables that are "
+            "marked public only, with --seed; take mst or aim for private rows.",
+            field="method",
+        )
+    check_seed(seed, public=True)
+    _check_out(arguments.out)
+    bundle_folder.check_bundle_folder(arguments.out)
+    inputs = gather(config, arguments.workspace, graph=False)
+    plan = design_external(
+        arguments.method,
+        inputs.schema,
+        inputs.n,
+        config.budget.epsilon if arguments.epsilon is None else arguments.epsilon,
+        config.budget.delta if arguments.delta is None else arguments.delta,
+        rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
+    )
+    rng = np.random.default_rng(seed)
+    table = ready(inputs.schema, inputs.raw, public=True, rng=rng)
+    made = run_external(plan, table, rng=rng, python=arguments.python)
+    folder.write(made, arguments.out)
+    found = {"out": str(arguments.out), **made.document(), "seconds": round(made.seconds)}
+    dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(f"{dumped if arguments.json else _foreign_text(made, arguments.out)}\n")
+
+
+def _foreign_text(made: ExternalResult, out: Path) -> str:
+    plan, about, told = made.plan, made.plan.about, made.plan.told
+    return "\n".join(
+        (
+            f"{made.document()['stamp']}: {about.title}, {plan.rows:,} rows in {out}",
+            about.sentence,
+            f"asked for: epsilon {told.epsilon:g}, delta {told.delta:.3g}, neighbours: "
+            "replace one person",
+            f"told: epsilon {told.told_epsilon:.6g}, delta {told.told_delta:.3g}, its neighbours: "
+            f"{told.published}; {told.rule}",
+            f"nobody here vouches for it: {about.found}",
+        )
+    )
+
+
+def _check_out(out: Path) -> None:
+    from prism_core.comparators import folder
+
+    if out.is_dir() and any(out.iterdir()) and not folder.is_folder(out):
+        raise ConfigError(
+            "--out must name a new folder, or one of an earlier comparator.", field="out"
+        )
+
+
+def _text(made: ComparatorResult, out: Path) -> str:
+    plan = made.plan
+    charge = "" if made.charge is None else f", charge {made.charge}"
+    return "\n".join(
+        (
+            f"{made.stamp}: {plan.about.title}, {plan.rows:,} rows in {out} (epsilon "
+            f"{plan.epsilon:g}, delta {plan.delta:.3g}{charge})",
+            plan.about.sentence,
+            f"neighbours: {plan.about.neighbours} (as published: "
+            f"{plan.about.published_neighbours})",
+            f"{made.measurements:,} marginals measured; spent epsilon {made.spent.epsilon:.6g}",
+        )
+    )

@@ -1,0 +1,189 @@
+"""The commands `prism ledger list | show | verify | accept | export | key`.
+
+They read; `accept` alone writes, a note beside the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core import files
+from prism_core.errors import LedgerError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.privacy.ledger import Balance, Charge, Ledger, Verification
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `ledger` and its commands to the program's."""
+    ledger = commands.add_parser("ledger", help="what was charged to which data asset")
+    ways = ledger.add_subparsers(required=True, metavar="COMMAND")
+    listed = ways.add_parser("list", help="assets, what is spent and left, and all charges")
+    listed.add_argument("--asset", metavar="NAME", help="this asset only")
+    listed.set_defaults(run=_list)
+    show = ways.add_parser("show", help="one charge with its events, states and corrections")
+    show.add_argument("charge", type=int, metavar="NUMBER")
+    show.set_defaults(run=_show)
+    verify = ways.add_parser("verify", help="check the file, its chain of digests and its figures")
+    verify.add_argument(
+        "--head",
+        default="",
+        metavar="DIGEST",
+        help="a digest that an earlier verify printed; shows whether entries were cut off since",
+    )
+    verify.set_defaults(run=_verify)
+    accept = ways.add_parser(
+        "accept", help="say that an older copy of the ledger was put in place on purpose"
+    )
+    accept.add_argument("--why", required=True, metavar="TEXT", help="kept, and shown by verify")
+    accept.set_defaults(run=_accept)
+    export = ways.add_parser("export", help="everything as JSON, for auditors")
+    export.add_argument("--out", type=Path, metavar="FILE", help="write there (default: print)")
+    export.set_defaults(run=_export)
+    key = ways.add_parser("key", help="fingerprint of the key that signs bundles, to hand out")
+    key.set_defaults(run=_key)
+    for command in (listed, show, verify, accept, export, key):
+        command.add_argument(
+            "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+        )
+        command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _open(arguments: argparse.Namespace) -> Ledger:
+    """The ledger that is there; reading makes none."""
+    from prism_core.privacy.ledger import Ledger, default_workspace
+
+    folder = arguments.workspace or default_workspace()
+    if not (folder / "ledger.sqlite").is_file():
+        raise LedgerError(
+            f"There is no ledger in {str(folder)!r}. Name its folder with --workspace; the first "
+            "release of a private table creates it.",
+            field="workspace",
+        )
+    return Ledger(folder)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def _emit(arguments: argparse.Namespace, document: Any, text: str) -> None:  # noqa: ANN401
+    _say(json.dumps(document, ensure_ascii=False, allow_nan=False) if arguments.json else text)
+
+
+def _list(arguments: argparse.Namespace) -> None:
+    from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
+
+    ledger = _open(arguments)
+    names = [asset.name for asset in ledger.assets()]
+    if arguments.asset is not None:
+        names = [ledger.balance(arguments.asset).asset.name]
+    balances = [ledger.balance(name) for name in names]
+    charges = [charge for charge in ledger.charges() if charge.asset in names]
+    document = {
+        "assets": [balance.to_dict() for balance in balances],
+        "charges": [charge.to_dict() for charge in charges],
+        "note": COMPOSITION_SENTENCE,
+    }
+    lines = [_ASSET_HEAD, *map(_asset_line, balances), "", _CHARGE_HEAD]
+    lines += [*map(_charge_line, charges), "", COMPOSITION_SENTENCE]
+    _emit(arguments, document, "\n".join(lines) if names else "The ledger holds no asset yet.")
+
+
+_ASSET_HEAD = (
+    f"{'asset':32} {'lifetime':>9} {'spent':>9} {'naive sum':>9} {'left':>9} {'charges':>7}"
+)
+_CHARGE_HEAD = f"{'number':>6} {'asset':24} {'time (UTC)':19} {'who':12} {'epsilon':>8}  state; why"
+
+
+def _asset_line(balance: Balance) -> str:
+    return (
+        f"{balance.asset.name[:32]:32} {balance.asset.epsilon:9.4g} {balance.spent_epsilon:9.4g} "
+        f"{balance.naive_epsilon:9.4g} {balance.left_epsilon:9.4g} {balance.charges:7}"
+    )
+
+
+def _charge_line(charge: Charge) -> str:
+    why = f"; {charge.why}" if charge.why else ""
+    return (
+        f"{charge.id:6} {charge.asset[:24]:24} {charge.created[:19]:19} {charge.who[:12]:12} "
+        f"{charge.epsilon:8.4g}  {charge.to_dict()['state_in_words']}{why}"
+    )
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    charge = _open(arguments).get(arguments.charge)
+    lines = [
+        f"charge {charge.id} to {charge.asset!r}",
+        f"made     {charge.created} by {charge.who}" + (f": {charge.why}" if charge.why else ""),
+        f"spends   epsilon {charge.epsilon:.6g}, delta {charge.delta:.3g}, rho {charge.rho:.6g} "
+        f"(accountant {charge.accountant})",
+        f"plan     {charge.plan}",
+        *(f"state    {change.created} {change.state}" for change in charge.history),
+        *(f"note     {c.created} by {c.who}: {c.note}" for c in charge.corrections),
+        *(f"event    {_event_text(event)}" for event in charge.events),
+    ]
+    _emit(arguments, charge.to_dict(), "\n".join(lines))
+
+
+def _event_text(event: dict[str, Any]) -> str:
+    figures = ", ".join(
+        f"{key} {value:.6g}" for key, value in event.items() if isinstance(value, int | float)
+    )
+    label = f"  {event['label']}" if event.get("label") else ""
+    parts = "".join(f"\n           of {_event_text(part)}" for part in event.get("events", ()))
+    return f"{event.get('event', '?')}: {figures}{label}{parts}"
+
+
+def _verify(arguments: argparse.Namespace) -> None:
+    found = _open(arguments).verify(arguments.head)
+    text = _verified(found)
+    _emit(arguments, found.to_dict(), text)
+    if not found.ok:
+        raise LedgerError(
+            "The ledger is not as this program wrote it. Keep the file as it is, and release "
+            "nothing from it until somebody has looked.",
+            field="ledger",
+        )
+
+
+def _verified(found: Verification) -> str:
+    accepted = [f"an older copy was accepted: {why}" for why in found.accepted]
+    last = f"{found.rows} entries; the last digest is {found.head or '-'}"
+    return "\n".join([*found.findings, *accepted, last])
+
+
+def _accept(arguments: argparse.Namespace) -> None:
+    found = _open(arguments).accept(arguments.why)
+    _emit(arguments, found.to_dict(), _verified(found))
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    document = _open(arguments).export()
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    if arguments.out is None:
+        _say(text)
+        return
+    try:
+        files.give(arguments.out, f"{text}\n".encode())
+    except OSError:
+        raise LedgerError(f"{str(arguments.out)!r} cannot be written.", field="out") from None
+    _emit(arguments, {"out": str(arguments.out)}, f"wrote {arguments.out}")
+
+
+def _key(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle import signing
+    from prism_core.privacy.ledger import default_workspace
+
+    pem = signing.public_pem(arguments.workspace or default_workspace())
+    if pem is None:
+        raise LedgerError(
+            "This workspace has signed nothing yet; its first release makes the key.", field="key"
+        )
+    found = signing.fingerprint(pem)
+    _emit(arguments, {"fingerprint": found, "pem": pem.decode("ascii")}, found)

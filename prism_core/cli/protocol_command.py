@@ -1,0 +1,196 @@
+"""`prism protocol` and `prism approve`: a plan before a committee, and what it decided."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core import files
+from prism_core.cli.check_command import say_unchecked
+from prism_core.cli.common import add_limit_option, say_warnings, within_limit
+from prism_core.errors import ConfigError
+from prism_core.text import untrusted
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.bundle.protocol.approval_file import ApprovedPlan
+    from prism_core.planning.approval import Approval
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.config import RunConfig
+    from prism_core.privacy.ledger import Balance
+    from prism_core.privacy.ledger.charging import Owed
+    from prism_core.rehearsal.estimates import Estimate
+
+MOST_CHANGES = 12
+"""Changed entries that a refusal lists."""
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add both to the program's commands."""
+    protocol = commands.add_parser(
+        "protocol", help="write what a committee approves before anything is spent; reads no row"
+    )
+    protocol.add_argument("config", type=Path, metavar="CONFIG.toml")
+    protocol.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help=".md or .html for reading, .json for `prism approve`",
+    )
+    protocol.add_argument(
+        "--rehearsal",
+        type=Path,
+        metavar="FILE",
+        help="what `prism rehearse --json` printed, to be shown with it",
+    )
+    protocol.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
+    add_limit_option(protocol)
+    protocol.add_argument("--json", action="store_true", help="print JSON")
+    protocol.set_defaults(run=_protocol)
+    approve = commands.add_parser(
+        "approve", help="record who approved a protocol, for `prism release --protocol`"
+    )
+    approve.add_argument("protocol", type=Path, metavar="PROTOCOL.json")
+    approve.add_argument("--by", required=True, metavar="NAMES", help="who approved")
+    approve.add_argument("--role", required=True, metavar="ROLE", help="for example a committee")
+    approve.add_argument("--date", required=True, metavar="YYYY-MM-DD", help="of the decision")
+    approve.add_argument("--out", type=Path, required=True, metavar="FILE.json")
+    approve.add_argument("--json", action="store_true", help="print JSON")
+    approve.set_defaults(run=_approve)
+
+
+def add_option(release: argparse.ArgumentParser) -> None:
+    """Add `--protocol` to `prism release`."""
+    release.add_argument(
+        "--protocol",
+        type=Path,
+        metavar="FILE.json",
+        help="the approval that `prism approve` wrote; another plan is refused",
+    )
+
+
+def approval_for(
+    path: Path | None, plan: Plan, asset: str, workspace: Path | None
+) -> Approval | None:
+    """The approval that a release was given, after checking that it is of this plan.
+
+    Raises:
+        PlanError: when another plan or other settings were approved; what changed is said on
+            standard error.
+        PrivacyError: when the workspace asks for one and none was given.
+    """
+    from prism_core.bundle.protocol import approval_file
+    from prism_core.privacy.ledger import default_workspace, rules
+
+    if path is None:
+        if asset:  # the gate asks once more; here before the rows are read
+            rules.check_rules("release", workspace or default_workspace())
+        return None
+    found = approval_file.load(path)
+    if not found.covers(plan, asset):
+        _say_changes(found, plan)
+    found.check(plan, asset)
+    return found.approval
+
+
+def _say_changes(found: ApprovedPlan, plan: Plan) -> None:
+    changes = found.changes(plan)
+    for change in changes[:MOST_CHANGES]:
+        text = f"{change.what}: approved {_short(change.approved)}, now {_short(change.now)}"
+        sys.stderr.write(f"prism: changed since the approval: {text}\n")
+    if len(changes) > MOST_CHANGES:
+        sys.stderr.write(f"prism: ... and {len(changes) - MOST_CHANGES} more\n")
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _protocol(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle.protocol import protocol
+    from prism_core.planning.wishes import config as configs
+    from prism_core.runs.inputs import gather, plan_for
+
+    config = within_limit(configs.load(arguments.config), arguments)
+    inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
+    plan = plan_for(config, inputs)
+    say_unchecked(inputs.schema.looks, public=config.table.public)
+    say_warnings(plan.warnings)
+    asset = config.asset
+    balance, earlier = _standing(config, plan, arguments.workspace)
+    made = protocol.Protocol(
+        plan=plan,
+        asset=asset.name if asset else "",
+        purpose=asset.why if asset else "",
+        balance=balance,
+        owed=earlier,
+        rehearsal=rehearsal_from(arguments.rehearsal),
+    )
+    protocol.write_protocol(made, arguments.out)
+    document = {
+        "out": str(arguments.out),
+        "plan_sha256": plan.hash,
+        "warnings": list(plan.warnings),
+    }
+    text = f"protocol of plan {plan.hash[:12]} in {arguments.out}; nothing was spent"
+    _say(arguments, document, text)
+
+
+def _standing(
+    config: RunConfig, plan: Plan, workspace: Path | None
+) -> tuple[Balance | None, Owed | None]:
+    """What the asset has left, and learning that it has not been charged for; writes nothing."""
+    from prism_core.privacy.ledger import default_workspace
+    from prism_core.privacy.ledger.charging import asset_balance, owed
+
+    if config.asset is None or config.table.public:
+        return None, None
+    ledger, balance = asset_balance(config.asset, plan.delta, workspace or default_workspace())
+    return balance, owed(ledger, config.asset.name, plan.prior)
+
+
+def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
+    """The summary that `prism rehearse --json` prints last."""
+    from prism_core.rehearsal.estimates import estimates_from
+
+    if path is None:
+        return ()
+    text = untrusted.read_text(
+        path, replace(untrusted.DOCUMENT, field="rehearsal", error=ConfigError)
+    )
+    try:
+        last = text.strip().splitlines()[-1]
+        return estimates_from(untrusted.from_json(last, untrusted.DOCUMENT)["estimates"])
+    except (ValueError, IndexError, KeyError, TypeError):
+        raise ConfigError(
+            f"{path.name!r} does not hold what `prism rehearse --json` printed.", field="rehearsal"
+        ) from None
+
+
+def _approve(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle.protocol import approval_file
+
+    text = untrusted.read_text(arguments.protocol, untrusted.APPROVAL)
+    found = approval_file.approve(text, by=arguments.by, role=arguments.role, date=arguments.date)
+    try:
+        files.give(arguments.out, found.dumps().encode("utf-8"))
+    except OSError:
+        raise ConfigError(
+            f"The file {arguments.out.name!r} cannot be written.", field="out"
+        ) from None
+    document = {"out": str(arguments.out), **found.approval.to_dict()}
+    said = f"{found.approval.sentence}: plan {found.approval.plan_sha256[:12]}, in {arguments.out}"
+    _say(arguments, document, said)
+
+
+def _say(arguments: argparse.Namespace, document: dict[str, Any], text: str) -> None:
+    said = json.dumps(document, ensure_ascii=False) if arguments.json else text
+    sys.stdout.write(f"{said}\n")

@@ -1,0 +1,133 @@
+"""The command `prism report`: a bundle's report as a copy on screen or on paper."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core import files
+from prism_core.errors import BundleError, ConfigError
+from prism_core.text import untrusted
+
+if TYPE_CHECKING:
+    import argparse
+
+    from prism_core.bundle.curator_statement import CuratorStatement
+    from prism_core.bundle.report.report_extras import Extras
+
+
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `report` to the program's commands."""
+    report = commands.add_parser(
+        "report", help="a copy of a run's report for a committee, as HTML or PDF"
+    )
+    report.add_argument("dir", type=Path, metavar="DIR")
+    report.add_argument(
+        "--pdf", action="store_true", help="print it by the Chromium of this machine"
+    )
+    report.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="where to write it (default: beside DIR, DIR-report.html or .pdf)",
+    )
+    report.add_argument("--date", default="", metavar="YYYY-MM-DD", help="the day to be printed")
+    add_said(report)
+    report.add_argument(
+        "--rehearsal", type=Path, metavar="FILE", help="what `prism rehearse --json` printed"
+    )
+    report.add_argument(
+        "--evaluation",
+        type=Path,
+        metavar="FILE",
+        help="put in what `prism evaluate --json` printed: outside epsilon, and marked so",
+    )
+    report.add_argument(
+        "--private",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="put in a private-evaluation.json: inside epsilon",
+    )
+    report.add_argument("--json", action="store_true", help="print JSON")
+    report.set_defaults(run=_report)
+
+
+def add_said(command: argparse.ArgumentParser, *, asset: str = "--asset") -> None:
+    """An option for everything that a person has to say of a release: who, what and why.
+
+    Args:
+        command: what takes them.
+        asset: the option of the data asset in words, where `--asset` would name one to charge.
+    """
+    from prism_core.bundle.curator_statement import LABELS
+
+    said = command.add_argument_group("what you say about the release (public once handed over)")
+    for name, (label, text) in LABELS.items():
+        option = asset if name == "asset" else f"--{name}"
+        said.add_argument(option, dest=name, default="", metavar="TEXT", help=f"{label}: {text}")
+
+
+def said_of(arguments: argparse.Namespace) -> CuratorStatement:
+    """What is said with the options of `add_said`.
+
+    Raises:
+        BundleError: naming the entry that is not usable.
+    """
+    from prism_core.bundle.curator_statement import LABELS, CuratorStatement
+
+    return CuratorStatement(**{name: getattr(arguments, name).strip() for name in LABELS})
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle.report.report_copy import check_place, copy_report
+
+    folder: Path = arguments.dir
+    if not folder.is_dir():
+        raise BundleError("There is no such folder.", field="dir")
+    kind = "pdf" if arguments.pdf else "html"
+    out = arguments.out or folder.resolve().with_name(f"{folder.resolve().name}-report.{kind}")
+    check_place(out, folder)
+    html = copy_report(folder, _extras(arguments))
+    content = html.encode("utf-8")
+    if arguments.pdf:
+        from prism_core.bundle.report.report_copy import report_pdf
+
+        content = report_pdf(html)
+    try:
+        files.give(out, content)
+    except OSError:
+        raise ConfigError(f"{out.name!r} cannot be written.", field="out") from None
+    document = {"out": str(out), "bytes": len(content)}
+    text = f"report in {out}" + (
+        "; it holds numbers outside epsilon, marked as such" if arguments.evaluation else ""
+    )
+    said = json.dumps(document, ensure_ascii=False) if arguments.json else text
+    sys.stdout.write(f"{said}\n")
+
+
+def _extras(arguments: argparse.Namespace) -> Extras:
+    from prism_core.bundle.report.report_extras import Extras
+    from prism_core.cli.protocol_command import rehearsal_from
+
+    return Extras(
+        said=said_of(arguments),
+        date=arguments.date,
+        rehearsed=rehearsal_from(arguments.rehearsal),
+        evaluation=None
+        if arguments.evaluation is None
+        else _document(arguments.evaluation, "evaluation"),
+        private=tuple(_document(path, "private") for path in arguments.private),
+    )
+
+
+def _document(path: Path, field: str) -> dict[str, Any]:
+    text = untrusted.read_text(path, replace(untrusted.DOCUMENT, field=field, error=BundleError))
+    try:
+        return untrusted.from_json(text, untrusted.DOCUMENT)
+    except ValueError:
+        raise BundleError(f"{path.name!r} is not readable as JSON.", field=field) from None

@@ -1,0 +1,165 @@
+"""A comparator on rows: charge, measure, fit and draw, as a release does it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prism_core.comparators.adaptive_run import AdaptiveRun
+from prism_core.comparators.aim import aim
+from prism_core.comparators.comparator_plan import RhoFilter
+from prism_core.comparators.independent import independent
+from prism_core.comparators.mst import mst
+from prism_core.data.encoding import decode
+from prism_core.data.source import check_fits
+from prism_core.errors import PrivacyError
+from prism_core.privacy.accountants.accountant import accountant
+from prism_core.privacy.ledger.charging import Price, charging
+from prism_core.privacy.mechanisms import check_noise_of_table
+from prism_core.privacy.noise import SecureNoise
+from prism_core.synthesis.sample import publishable_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from prism_core.comparators.comparator_plan import ComparatorPlan
+    from prism_core.comparators.methods import MethodName
+    from prism_core.data.source import Rows
+    from prism_core.privacy.accountants.accountant import Spent
+    from prism_core.privacy.events import Event
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.noise import NoiseSource
+
+_METHODS: dict[MethodName, Callable[[AdaptiveRun], None]] = {
+    "independent": independent,
+    "mst": mst,
+    "aim": aim,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparatorResult:
+    """What a comparator gives out. Everything here but `seconds` is differentially private.
+
+    Attributes:
+        plan: public.
+        codes: synthetic rows as codes, shape (rows, columns).
+        table: the same with the declared labels, dtypes and column order.
+        events: what was run, in order; replace-one neighbours.
+        spent: what that cost, stated at the plan's delta; never above the plan's.
+        measurements: how many marginals were measured.
+        stamp: what kind of run it was.
+        charge: number of the ledger's charge, None where there was none.
+        seed: what the rows were drawn with; may be published, like a release's.
+        seconds: wall time; not for export beside private tables.
+    """
+
+    plan: ComparatorPlan
+    codes: NDArray[np.int32] = field(repr=False)
+    table: pd.DataFrame = field(repr=False)
+    events: tuple[Event, ...] = field(repr=False)
+    spent: Spent
+    measurements: int
+    stamp: str
+    charge: int | None
+    seed: int
+    seconds: float
+
+
+def run_comparator(
+    plan: ComparatorPlan,
+    table: Rows,
+    *,
+    ledger: Ledger | None,
+    asset: str = "",
+    why: str = "",
+    noise: NoiseSource | None = None,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] = lambda _: None,
+) -> ComparatorResult:
+    """Run a comparator on rows. Reads private rows; neighbours replace one person.
+
+    Spends: at most `plan.spent`, all of which is charged. With a ledger the charge is written
+    and synced before the first mechanism; it stands whatever happens later, unless no mechanism
+    ran. Before that nothing depends on the rows.
+
+    Args:
+        plan: from `design_comparator`.
+        table: the training rows, encoded in the plan's schema.
+        ledger: the workspace's ledger. None has to be written out and is stamped on the result.
+        asset: the data asset's name in the ledger.
+        why: purpose, for the ledger.
+        noise: secure by default. A seeded source is for public tables only and makes the run a
+            rehearsal, which is not charged.
+        rng: gives the seed of the synthetic rows (post-processing).
+        progress: told the share of the budget used before each mechanism; may raise to stop.
+
+    Raises:
+        PlanError: when the table does not fit the plan.
+        PrivacyError: for seeded noise on a private table.
+        OverspentError: when the asset's lifetime budget is too small; nothing was read.
+    """
+    source = noise or SecureNoise()
+    check_noise_of_table(table, source)
+    check_fits(table, plan.schema, plan.n)
+    why = f"comparator {plan.about.title}" + (f": {why}" if why else "")
+    started = time.monotonic()
+
+    def step(share: float) -> None:
+        progress(share)
+        charge.touch()
+
+    price = Price(
+        spent=plan.spent,
+        events=plan.events,
+        plan=plan.hash,
+        prior=plan.schema.prior,
+        declared=plan.epsilon,
+        above_limit=plan.above_limit,
+    )
+    with charging(
+        "comparator", price, ledger, asset, public=table.public, noise=source, why=why
+    ) as charge:
+        state = AdaptiveRun.of(plan, table, source, RhoFilter(plan.rho), step)
+        _METHODS[plan.method](state)
+        spent = _checked(plan, state)
+        seed = publishable_seed(rng)
+        codes, frame = draw(plan, state, seed)
+    return ComparatorResult(
+        plan=plan,
+        codes=codes,
+        table=frame,
+        events=tuple(state.purse.events),
+        spent=spent,
+        measurements=len(state.measurements),
+        stamp=charge.stamp,
+        charge=charge.number,
+        seed=seed,
+        seconds=time.monotonic() - started,
+    )
+
+
+def draw(
+    plan: ComparatorPlan, state: AdaptiveRun, seed: int
+) -> tuple[NDArray[np.int32], pd.DataFrame]:
+    """The synthetic rows, as codes and as values. Post-processing, spends nothing."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    model = state.fit()
+    codes = model.sample(plan.rows, rng, "rounded")
+    return codes, decode(plan.schema, codes, rng)
+
+
+def _checked(plan: ComparatorPlan, state: AdaptiveRun) -> Spent:
+    """What was run, added up once more by the accountant."""
+    prior = () if plan.schema.prior is None else plan.schema.prior.events
+    whole = accountant("zcdp").spent((*prior, *state.purse.events), plan.delta)
+    if not whole.epsilon <= plan.epsilon:
+        raise PrivacyError("The comparator spent more than was declared.", field="plan")
+    return accountant("zcdp").spent(state.purse.events, plan.delta)

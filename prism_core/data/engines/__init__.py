@@ -1,0 +1,1 @@
+"""Engines: tables that are not read into memory."""

@@ -1,0 +1,41 @@
+"""Engine of a database, and its errors redacted: their text may quote a cell or a password."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, TypeVar
+
+from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+T = TypeVar("T")
+
+
+def run_redacted(work: Callable[[], T], name: str) -> T:
+    """Run a step of a database; any failure becomes an error without the database's words.
+
+    Raises:
+        TableError: instead of whatever was raised; the original is not attached.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # not ours to mend, and may quote
+            return work()
+    except (TableError, GeneratorExit):
+        raise
+    except Exception as error:  # noqa: BLE001  (its text may quote a cell or a password)
+        kind = type(error).__name__
+    # Outside of the handler, so that the original is not even the new error's context.
+    raise TableError(
+        f"The database could not read {name!r} ({kind}). Check that the table is whole, that its "
+        "columns have the declared names, and that you may read it."
+    )
+
+
+def iterate_redacted(start: Callable[[], Iterable[T]], name: str) -> Iterator[T]:
+    """What an iterable of a database gives, every step of it guarded; no item is None."""
+    reader = run_redacted(lambda: iter(start()), name)
+    while (item := run_redacted(lambda: next(reader, None), name)) is not None:
+        yield item

@@ -1,0 +1,319 @@
+"""Out-of-core tables: files, patterns of files, and databases that are not read into memory.
+
+The declared encoding is pushed down (`pushdown`), codes come home a batch at a time, and are
+counted on the way or stored in a private folder, one or two bytes a cell.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from prism_core.data.counts import MarginalCounter
+from prism_core.data.encoding import encode_column
+from prism_core.data.engines.duckdb_engine import Engine, open_engine
+from prism_core.data.engines.engine import run_redacted
+from prism_core.data.engines.pushdown import HOME, Pushed, nearest_whole, push, without_nan
+from prism_core.data.engines.scratch import Scratch, make
+from prism_core.data.engines.stored_table import StoredTable, check_size, code_type, file_name
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import RawTable, arrow_texts, from_arrow
+from prism_core.errors import PrivacyError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from prism_core.data.schema.column import Column
+    from prism_core.data.schema.schema import Schema
+    from prism_core.data.tables.address import Address
+
+Codes = dict[str, "NDArray[np.integer]"]
+
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, kw_only=True)
+class BigTable:
+    """A table behind a database.
+
+    Attributes:
+        address: where it stands.
+        scratch: the private folder of this table; closed with it.
+    """
+
+    address: Address
+    engine: Engine = field(repr=False)
+    scratch: Scratch = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Short name for messages."""
+        return self.address.title
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Column names."""
+        return tuple(name.strip() for name in self.engine.tables[0].columns)
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of rows; a public fact, counted once."""
+        return sum(self.engine.number(table.count()) for table in self.engine.tables)
+
+    def some(self, rows: int) -> RawTable:
+        """Some rows as text, for a draft or a check that the curator asks for.
+
+        Spends nothing: the rows are private, and not a random sample.
+        """
+        found: list[pd.DataFrame] = []
+        for table in self.engine.tables:
+            left = rows - sum(map(len, found))
+            for batch in self.engine.batches(table.limit(left)):
+                texts = run_redacted(
+                    lambda batch=batch: from_arrow(_table(batch), self.name), self.name
+                )
+                found.append(texts.frame)
+        if not sum(map(len, found)):
+            raise TableError(f"The table {self.name!r} has columns but no rows.")
+        return RawTable(pd.concat(found, ignore_index=True), self.name)
+
+    def people(self, person_id: str) -> int:
+        """Number of different IDs; a public fact where one row per person is kept."""
+        import ibis
+
+        self._check([person_id])
+        parts = [
+            table.select(person=_person(table, self._titles(table)[person_id], self.name))
+            for table in self.engine.tables
+        ]
+        return self.engine.number(ibis.union(*parts).person.nunique())
+
+    def stream(self, schema: Schema) -> Iterator[tuple[Codes, int]]:
+        """The rows as codes, a batch at a time, in an order that means nothing.
+
+        With a person-ID column one uniformly chosen row per ID. Spends nothing: the codes are
+        as private as the rows.
+
+        Raises:
+            TableError: when a declared column is missing or the database fails.
+        """
+        query, homes = self._query(schema)
+        for batch in self.engine.batches(query):
+            codes = run_redacted(lambda batch=batch: _codes(schema, batch, homes), self.name)
+            yield codes, batch.num_rows
+
+    def counts(self, schema: Schema, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        """Counts of marginals in one pass over the source, storing nothing.
+
+        Reads private rows; spends nothing by itself and must not be shown or stored without
+        noise.
+        """
+        counter = MarginalCounter(schema, cliques)
+        for codes, size in self.stream(schema):
+            counter.add(codes, size)
+        return counter.results()
+
+    def store(self, schema: Schema, *, public: bool) -> StoredTable:
+        """Encode all rows in one pass and keep the codes in the private folder.
+
+        Spends nothing: the codes are as private as the rows.
+
+        Raises:
+            TableError: when a declared column is missing, there is no row, there are too many,
+                or the database or the disk fails.
+            PrivacyError: when the number of IDs is not the declared number of persons.
+        """
+        check_size(self.rows)
+        folder = make(self.scratch.path.parent.parent)
+        try:
+            n = self._write(schema, folder)
+        except OSError:
+            folder.close()
+            raise TableError(
+                "The codes cannot be written: the disk of the workspace may be full.",
+                field="workspace",
+            ) from None
+        except BaseException:
+            folder.close()
+            raise
+        if schema.persons is not None and n != schema.persons:
+            folder.close()
+            raise PrivacyError(
+                f"The schema declares {schema.persons:,} persons and the person-ID column holds "
+                "another number. Correct the declared number.",
+                field="persons",
+            )
+        return StoredTable(schema=schema, n=n, total=n, public=public, folder=folder)
+
+    def _write(self, schema: Schema, folder: Scratch) -> int:
+        n = 0
+        with ExitStack() as stack:
+            written = {
+                name: stack.enter_context(folder.write_new(file_name(schema, name)))
+                for name in schema.names
+            }
+            for codes, size in self.stream(schema):
+                n += size
+                for name, file in written.items():
+                    file.write(codes[name].astype(code_type(schema.size(name))).tobytes())
+        if n == 0:
+            raise TableError(f"The table {self.name!r} has columns but no rows.")
+        return n
+
+    def close(self) -> None:
+        """Let go of the database and remove the private folder."""
+        self.engine.close()
+        self.scratch.close()
+
+    def _check(self, wanted: Sequence[str]) -> None:
+        check_columns(wanted, self.header, self.name)
+
+    def _titles(self, table: Any) -> dict[str, str]:  # noqa: ANN401
+        return dict(zip(self.header, table.columns, strict=True))
+
+    def _query(self, schema: Schema) -> tuple[Any, list[list[int]]]:
+        """The query, and for every column where its cells encoded at home stand in a batch.
+
+        Each part of the table is encoded by its own types; codes of all parts are of one type,
+        so joining them converts nothing. A column has a place at home for every type it has.
+        """
+        import ibis
+
+        self._check(schema.header)
+        tables = self.engine.tables
+        parts = [
+            [push(column, table[self._titles(table)[column.name]]) for column in schema.columns]
+            for table in tables
+        ]
+        kinds, homes = _homes(parts)
+        selected = []
+        for table, part in zip(tables, parts, strict=True):
+            outputs = _outputs(part, kinds, homes)
+            if schema.person_id is not None:
+                outputs["person"] = _person(table, self._titles(table)[schema.person_id], self.name)
+            selected.append(table.select(**outputs))
+        drawn = ibis.union(*selected) if len(selected) > 1 else selected[0]
+        if schema.person_id is None:
+            return drawn, homes
+        wanted = [name for name in drawn.columns if name != "person"]
+        drawn = drawn.mutate(lot=ibis.random())
+        drawn = drawn.mutate(turn=ibis.row_number().over(group_by="person", order_by="lot"))
+        return drawn.filter(drawn.turn == 0).select(*wanted), homes
+
+
+def _homes(parts: list[list[Pushed]]) -> tuple[list[list[Any]], list[list[int]]]:
+    """For every column the types of its cells at home, and the outputs that hold them."""
+    kinds = [
+        list(dict.fromkeys(one.home.type() for one in column if one.home is not None))
+        for column in zip(*parts, strict=True)
+    ]
+    homes: list[list[int]] = []
+    for found in kinds:
+        start = len(kinds) + sum(map(len, homes))
+        homes.append(list(range(start, start + len(found))))
+    return kinds, homes
+
+
+def _outputs(part: list[Pushed], kinds: list[list[Any]], homes: list[list[int]]) -> dict[str, Any]:
+    """What is selected from a part: codes, and cells at home in the place of their type."""
+    import ibis
+
+    outputs: dict[str, Any] = {f"c{i}": column.code for i, column in enumerate(part)}
+    for column, found, places in zip(part, kinds, homes, strict=True):
+        for kind, place in zip(found, places, strict=True):
+            here = column.home is not None and column.home.type() == kind
+            outputs[f"h{place}"] = column.home if here else ibis.null(kind)
+    return outputs
+
+
+def open_table(
+    address: Address, workspace: Path, *, separator: str = ",", encoding: str = "utf-8"
+) -> BigTable:
+    """Open a table. Of a CSV a private copy is made; else no row is read.
+
+    Args:
+        address: where it stands.
+        workspace: temporary files stand in a private folder under it.
+        separator: the separator of a CSV.
+        encoding: its text encoding.
+
+    Raises:
+        TableError: when it cannot be opened.
+    """
+    scratch = make(workspace)
+    try:
+        engine = open_engine(address, scratch.path, separator=separator, encoding=encoding)
+    except BaseException:
+        scratch.close()
+        raise
+    return BigTable(address=address, engine=engine, scratch=scratch)
+
+
+def _table(batch: pa.RecordBatch) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def _person(table: Any, title: str, name: str) -> Any:  # noqa: ANN401
+    """The ID as it stands; an empty ID is an ID like any other."""
+    cell = table[title]
+    kind = cell.type()
+    if kind.is_string():
+        return cell.fill_null("")
+    if kind.is_integer() or kind.is_floating():
+        # A column of whole numbers with a missing one is often stored as floats.
+        return _whole_text(cell).fill_null("")
+    raise TableError(
+        f"The person-ID column of {name!r} must hold text or whole numbers.", field="person_id"
+    )
+
+
+def _whole_text(cell: Any) -> Any:  # noqa: ANN401
+    import ibis
+
+    if cell.type().is_integer():
+        return cell.cast("string")
+    number = without_nan(cell.cast("float64"))
+    near, whole = nearest_whole(number, _EXACT)
+    return ibis.ifelse(whole.cast("float64") == near, whole.cast("string"), number.cast("string"))
+
+
+def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[Sequence[int]]) -> Codes:
+    found: Codes = {}
+    for place, column in enumerate(schema.columns):
+        codes = np.asarray(batch.column(place).to_numpy(zero_copy_only=False))
+        away = codes == HOME
+        if away.any():
+            codes = codes.copy()
+            codes[away] = encode_column(column, pd.Series([""]))[0]  # of no part: a missing cell
+            for home in homes[place]:
+                cells = batch.column(home)
+                places = np.flatnonzero(away & np.asarray(cells.is_valid()))
+                if places.size:
+                    codes[places] = _at_home(column, cells, places)
+        found[column.name] = codes
+    return found
+
+
+def _at_home(column: Column, cells: pa.Array, places: NDArray[np.intp]) -> NDArray[np.int32]:
+    """The codes of cells that came home, each different one encoded once."""
+    import pyarrow as pa
+
+    kept = cells.take(pa.array(places))
+    try:
+        different = kept.dictionary_encode()
+        values, index = different.dictionary, different.indices.to_numpy()
+    except pa.ArrowNotImplementedError:  # by the type (nested ones), never by a value
+        values, index = kept, np.arange(len(kept))
+    # The way a Parquet file takes into memory, so that a cell has the same text.
+    return encode_column(column, arrow_texts(values))[index]

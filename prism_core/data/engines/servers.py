@@ -1,0 +1,213 @@
+"""Server engines: PostgreSQL, BigQuery, and Spark.
+
+None of them rewrites an expression by what stands in the rows: their statistics choose the order
+and the way of reading. What Spark could do beyond that is switched off. A cell whose type has
+values that Python or Arrow has no place for leaves them as a text, or as a day of the years 1 to
+9999, so that no value ends a run.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data.engines.duckdb_engine import BATCH
+from prism_core.data.engines.engine import iterate_redacted, run_redacted
+from prism_core.data.engines.pushdown import calendar_day
+from prism_core.data.tables.address import URL_FORMS
+from prism_core.data.tables.header import check_header
+from prism_core.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from prism_core.data.engines.duckdb_engine import Engine
+    from prism_core.data.tables.address import Address
+
+SPARK = {
+    # Types guessed from the names of folders would be those of whatever rows made the folders.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.ansi.enabled": "false",  # no cast and no sum of a query raises
+    # What changes a query by statistics of the rows, in its files or from the run itself.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.cbo.enabled": "false",
+    "spark.sql.parquet.filterPushdown": "false",
+    "spark.sql.parquet.aggregatePushdown": "false",
+    # A day before the calendar of 1582 would end the run.
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+}
+"""Settings of a Spark session without which the rows are not read."""
+
+
+@dataclass
+class IbisEngine:
+    """A database that Ibis speaks to.
+
+    Attributes:
+        backend: Ibis' connection.
+    """
+
+    backend: Any
+    tables: tuple[Any, ...]
+    name: str
+
+    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `engines.Engine`."""
+        yield from iterate_redacted(
+            lambda: self.backend.to_pyarrow_batches(query, chunk_size=BATCH), self.name
+        )
+
+    def number(self, query: Any) -> int:  # noqa: ANN401
+        """See `engines.Engine`."""
+        return int(run_redacted(lambda: self.backend.to_pyarrow(query).as_py(), self.name))
+
+    def close(self) -> None:
+        """See `engines.Engine`."""
+        run_redacted(self.backend.disconnect, self.name)
+
+
+@dataclass
+class SparkEngine(IbisEngine):
+    """Spark. Rows come home in Arrow's own types.
+
+    Ibis would take them through pandas, where one missing cell makes floats of all whole numbers.
+
+    Attributes:
+        session: Spark's own; Ibis writes the queries, and they are run here.
+    """
+
+    session: Any
+
+    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `engines.Engine`."""
+        yield from iterate_redacted(lambda: self._table(query).to_batches(BATCH), self.name)
+
+    def number(self, query: Any) -> int:  # noqa: ANN401
+        """See `engines.Engine`."""
+        return int(run_redacted(lambda: self._table(query.as_table())[0][0].as_py(), self.name))
+
+    def _table(self, query: Any) -> pa.Table:  # noqa: ANN401
+        return self.session.sql(str(self.backend.compile(query))).toArrow()
+
+
+def open_server(address: Address) -> Engine:
+    """Open a table on a server, or one that Spark reads.
+
+    Raises:
+        TableError: when it cannot be opened, or a package for it is missing; without the
+            database's words.
+    """
+    with ExitStack() as opened:
+        backend, session, find = run_redacted(lambda: _reach(address), address.title)
+        opened.callback(backend.disconnect)
+        table = run_redacted(find, address.title)
+        check_header(table.columns, address.title)
+        tables = (run_redacted(lambda: portable(table), address.title),)
+        opened.pop_all()
+    if session is not None:
+        return SparkEngine(backend, tables, address.title, session)
+    return IbisEngine(backend, tables, address.title)
+
+
+def portable(table: Any) -> Any:  # noqa: ANN401
+    """The columns of a table in types of which every value comes home.
+
+    Args:
+        table: an Ibis table expression; which of its columns change depends on their types.
+    """
+    return table.select([_portable(table[title]).name(title) for title in table.columns])
+
+
+def _portable(cell: Any) -> Any:  # noqa: ANN401
+    import ibis
+
+    kind = cell.type()
+    if kind.is_boolean() or kind.is_integer() or kind.is_floating() or kind.is_string():
+        return cell
+    if kind.is_date() or kind.is_timestamp():
+        return calendar_day(cell)
+    if kind.is_nested():
+        return ibis.null("string")  # missing, as in memory
+    if kind.is_binary():  # bytes may be no text; no level is met by any
+        return ibis.ifelse(cell.isnull(), ibis.null("string"), "(bytes)")
+    return cell.cast("string")
+
+
+def _reach(address: Address) -> tuple[Any, Any, Callable[[], Any]]:
+    """A connection, the Spark session behind it, and how to find the table in it."""
+    extra = "pyspark" if address.place == "spark" else address.place
+    try:
+        if address.place == "spark":
+            return _spark(address)
+        import ibis
+
+        backend = ibis.connect(address.connection())
+    except ImportError:
+        raise TableError(
+            f"{URL_FORMS[address.place]} needs a package that is not installed: "
+            f"pip install 'ibis-framework[{extra}]'."
+        ) from None
+    database = address.entry("schema") or None
+    return backend, None, lambda: backend.table(address.entry("table"), database=database)
+
+
+def _spark(address: Address) -> tuple[Any, Any, Callable[[], Any]]:
+    import ibis
+    from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
+
+    builder: Any = SparkSession.builder
+    for name, value in SPARK.items():
+        builder = builder.config(name, value)
+    master = address.entry("master")
+    session = (builder.master(master) if master else builder).getOrCreate()
+    check_session(session)
+    backend = ibis.pyspark.connect(session)
+    if address.entry("table"):
+        return backend, session, lambda: backend.table(address.entry("table"))
+    path = str(address.path_part())
+
+    def find() -> Any:  # noqa: ANN401
+        check_types(session, path, address.title)
+        return backend.read_parquet(path)
+
+    return backend, session, find
+
+
+def check_session(session: Any) -> None:  # noqa: ANN401
+    """Refuse a Spark session that did not take the settings of `SPARK`, or is too old.
+
+    Raises:
+        TableError: naming the first setting; no row is read.
+    """
+    for name, value in SPARK.items():
+        if str(session.conf.get(name, "")).lower() != value.lower():
+            raise TableError(
+                f"This Spark session does not take {name} = {value}, without which what stands in "
+                "one row could change how another is read. Start a session of its own.",
+                field="train",
+            )
+    if not hasattr(session.range(0), "toArrow"):
+        raise TableError("Spark tables need pyspark 4: pip install 'pyspark>=4'.", field="train")
+
+
+def check_types(session: Any, path: str, name: str) -> None:  # noqa: ANN401
+    """Refuse Parquet files of several types on Spark, which reads all by the types of one.
+
+    Args:
+        session: the Spark session.
+        path: a file or folder.
+        name: the table's name, for the message.
+
+    Raises:
+        TableError: when two of the files have other columns or types.
+    """
+    files = session.read.parquet(path).inputFiles()
+    if len({session.read.parquet(file).schema.simpleString() for file in files}) > 1:
+        raise TableError(
+            f"The files of {name!r} do not all have the same columns of the same types, and Spark "
+            "reads them as if they had. Write them again together, with a declared schema."
+        )

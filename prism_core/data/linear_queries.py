@@ -1,0 +1,275 @@
+"""Linear queries of a marginal with fine bins: moments, counts between thresholds, products.
+
+A marginal over (X, Y) with 200 bins of X is 200 |Y| noisy cells. What a learner needs of X is
+often less: E[phi(X) 1[Y = y]] for a few functions phi. That is Q times the counts, with Q known
+beforehand: a Kronecker product of one small matrix a column. All of it follows from the schema.
+
+Entries of Q are whole numbers (real ones are rounded to 1/1024), so queries of integer counts are
+integers, integer noise hides them, and the sensitivity is that of what is really measured.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from prism_core.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from prism_core.data.schema.schema import Schema
+
+BasisKind: TypeAlias = Literal["levels", "moments", "thresholds", "value"]
+LinearKind: TypeAlias = Literal["moments", "thresholds", "product"]
+
+BASES: tuple[BasisKind, ...] = get_args(BasisKind)
+GRID = 1_024
+"""Real entries of a basis are rounded to multiples of 1 / GRID."""
+DEFAULT_THRESHOLDS = 15
+_BLOCK = 256  # columns compared with all others at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """The functions of one column that a query is made of; public.
+
+    With B bins, x is the place of a bin's middle among them, scaled from -1 to 1: the value itself
+    where bins are equal, its logarithm where they are log bins.
+
+    Attributes:
+        kind: `levels` (an indicator a code: the column as it is), `moments` (1, x, x^2),
+            `thresholds` (an indicator of each group of bins between neighbouring thresholds: the
+            counts above a threshold are sums of them), `value` (x alone). `moments` and
+            `thresholds` have an indicator of missing, too, where the column may be missing.
+        size: codes of the column.
+        missing: whether the last code means missing; it has no x.
+        starts: of `thresholds`: the first bin of every group.
+    """
+
+    kind: BasisKind
+    size: int
+    missing: bool = False
+    starts: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in BASES:
+            raise PlanError(f"A basis must be one of {', '.join(BASES)}.", field="bases")
+        if not self.bins >= (1 if self.kind == "levels" else 2):
+            raise PlanError("A linear query needs a column with two bins or more.", field="bases")
+        groups = self.starts
+        if self.kind == "thresholds" and not (
+            groups[:1] == (0,) and sorted(set(groups)) == list(groups) and groups[-1] < self.bins
+        ):
+            raise PlanError("Thresholds must increase and lie between the bins.", field="bases")
+
+    @property
+    def bins(self) -> int:
+        """Codes without missing."""
+        return self.size - int(self.missing)
+
+    @property
+    def grid(self) -> int:
+        """What stands for 1 in `matrix`."""
+        return GRID if self.kind in ("moments", "value") else 1
+
+    @cached_property
+    def matrix(self) -> NDArray[np.int64]:
+        """Shape (rows, codes), whole numbers in units of 1 / grid."""
+        if self.kind == "levels":
+            return np.eye(self.size, dtype=np.int64)
+        if self.kind == "thresholds":
+            group = np.searchsorted(self.starts, np.arange(self.bins), side="right") - 1
+            rows = (np.arange(len(self.starts))[:, None] == group).astype(np.int64)
+        else:
+            x = (2.0 * np.arange(self.bins) + 1.0) / self.bins - 1.0
+            powers = (1,) if self.kind == "value" else (0, 1, 2)
+            rows = np.array([np.rint(GRID * x**power) for power in powers], dtype=np.int64)
+        if not self.missing:
+            return rows
+        rows = np.pad(rows, ((0, 0), (0, 1)))
+        if self.kind == "value":
+            return rows
+        return np.vstack([rows, self.grid * (np.arange(self.size) == self.bins)])
+
+    @property
+    def count_rows(self) -> tuple[int, ...] | None:
+        """Rows that add up to 1 for every code; None where none do."""
+        if self.kind == "value":
+            return None
+        if self.kind == "moments":
+            return (0, 3) if self.missing else (0,)
+        return tuple(range(self.matrix.shape[0]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearQuery:
+    """Q times the counts of a marginal, Q the Kronecker product of its columns' bases.
+
+    Attributes:
+        clique: columns of the marginal, in schema order.
+        bases: one for each of them.
+    """
+
+    clique: tuple[str, ...]
+    bases: tuple[Basis, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.bases) != len(self.clique) or not self.clique:
+            raise PlanError("A linear query needs a basis for each of its columns.", field="bases")
+
+    @property
+    def kind(self) -> LinearKind:
+        """The family that it belongs to."""
+        kinds = {basis.kind for basis in self.bases}
+        if "value" in kinds:
+            return "product"
+        return "thresholds" if "thresholds" in kinds else "moments"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of what is measured: one axis a column."""
+        return tuple(basis.matrix.shape[0] for basis in self.bases)
+
+    @property
+    def rows(self) -> int:
+        """How many numbers are measured."""
+        return math.prod(self.shape)
+
+    @property
+    def grid(self) -> int:
+        """What stands for 1 in what is measured."""
+        return math.prod(basis.grid for basis in self.bases)
+
+    def of(self, counts: NDArray[Any]) -> NDArray[np.int64]:
+        """Q times the counts, exactly. Shape of the domain to `shape`.
+
+        Reads what it is given; spends nothing by itself.
+        """
+        found = counts.astype(np.int64)
+        for axis, basis in enumerate(self.bases):
+            if basis.kind != "levels":
+                found = np.moveaxis(np.tensordot(basis.matrix, found, (1, axis)), 0, axis)
+        return np.ascontiguousarray(found)
+
+    @property
+    def matrix(self) -> NDArray[np.int64]:
+        """Q as one matrix of whole numbers, shape (rows, cells); for small queries and for mbi."""
+        found = np.ones((1, 1), dtype=np.int64)
+        for basis in self.bases:
+            found = np.kron(found, basis.matrix)
+        return found
+
+    @cached_property
+    def sensitivity(self) -> float:
+        """The l2 sensitivity under replace-one, in units of 1 / grid; from Q alone, rounded up.
+
+        Replacing one row takes 1 from one cell a of the counts and adds 1 to another b, so the
+        answer moves by Q e_b - Q e_a, and the sensitivity is the largest norm of a difference of
+        two columns of Q (attained by any table with a row in a). Columns are Kronecker products
+        q (x) e_y, q a column of the bases that are not `levels` and y the levels of the others. For
+        different y the two are orthogonal: |Q e_b - Q e_a|^2 = |q_a|^2 + |q_b|^2, at most twice the
+        largest |q|^2, and that for q_a = q_b, the largest. For equal y it is |q_b - q_a|^2, whose
+        maximum over all pairs is computed. All of it in integers; only the root is rounded, up.
+
+        Raises:
+            PlanError: when no row could change the answer.
+        """
+        others = [basis.matrix for basis in self.bases if basis.kind != "levels"]
+        columns = np.ones((1, 1), dtype=np.int64)
+        for matrix in others:
+            columns = np.kron(columns, matrix)
+        largest = _widest(columns)
+        if any(basis.kind == "levels" and basis.size > 1 for basis in self.bases):
+            largest = max(largest, 2 * int((columns**2).sum(axis=0).max()))
+        if largest <= 0:
+            raise PlanError("This query is the same whatever the rows hold.", field="bases")
+        root = math.isqrt(largest)
+        if root * root == largest:
+            return float(root)
+        return math.nextafter(math.sqrt(largest), math.inf)
+
+    @property
+    def unit(self) -> float:
+        """Sensitivity beside that of counts, sqrt(2), with rows in units of 1, not of 1 / grid."""
+        return self.sensitivity / self.grid / math.sqrt(2.0)
+
+    def spec(self) -> list[str]:
+        """What beside the schema and the clique names it: a text for each column."""
+        return [
+            f"thresholds {len(basis.starts) - 1}" if basis.kind == "thresholds" else basis.kind
+            for basis in self.bases
+        ]
+
+
+def _widest(columns: NDArray[np.int64]) -> int:
+    """The largest squared distance between two columns."""
+    if columns.shape[0] == 1:
+        return int(columns.max() - columns.min()) ** 2
+    unique = np.unique(columns, axis=1)
+    norms = (unique**2).sum(axis=0)
+    best = 0
+    for start in range(0, unique.shape[1], _BLOCK):
+        some = unique[:, start : start + _BLOCK]
+        apart = norms[start : start + _BLOCK, None] + norms - 2 * (some.T @ unique)
+        best = max(best, int(apart.max()))
+    return best
+
+
+def basis(schema: Schema, name: str, text: str) -> Basis:
+    """The basis that a `spec` names for a column of the schema.
+
+    Raises:
+        PlanError: for an unknown one, or a column without bins.
+    """
+    column = schema[name]
+    kind, _, number = text.partition(" ")
+    if kind == "levels":
+        return Basis(kind="levels", size=column.size, missing=column.nullable)
+    if kind not in BASES or not column.binned:
+        raise PlanError(
+            f"{name!r} cannot be asked for {kind!r}: moments and thresholds are of numeric and "
+            "date columns.",
+            field="numeric_queries",
+        )
+    if kind != "thresholds":
+        return Basis(kind=kind, size=column.size, missing=column.nullable)
+    if not number.isdecimal() or len(number) > 9 or not int(number) >= 1:
+        raise PlanError("thresholds must be a whole number above 0.", field="thresholds")
+    # A bin of the lower bound alone, such as that of zero, stays a group of its own.
+    alone = int(column.bin_bounds(0)[0] == column.bin_bounds(0)[1])
+    bins = column.level_count
+    groups = max(1, min(int(number) + 1, bins) - alone)
+    starts = {alone + (bins - alone) * i // groups for i in range(groups)} | {0}
+    return Basis(
+        kind="thresholds", size=column.size, missing=column.nullable, starts=tuple(sorted(starts))
+    )
+
+
+def linear_query(schema: Schema, clique: Sequence[str], spec: Sequence[str]) -> LinearQuery:
+    """The query that a `spec` names.
+
+    Raises:
+        PlanError: when it names none.
+    """
+    if len(spec) != len(clique):
+        raise PlanError("A linear query needs a basis for each of its columns.", field="bases")
+    pairs = zip(clique, spec, strict=True)
+    return LinearQuery(
+        clique=tuple(clique), bases=tuple(basis(schema, name, text) for name, text in pairs)
+    )
+
+
+def query_with_bases(
+    schema: Schema, clique: Sequence[str], wanted: Mapping[str, str]
+) -> LinearQuery | None:
+    """The query over a clique with these bases, the other columns by level; None for counts."""
+    if not set(clique).intersection(wanted):
+        return None
+    return linear_query(schema, clique, [wanted.get(name, "levels") for name in clique])

@@ -1,0 +1,1 @@
+"""Schema: the public domain, its files and its form."""

@@ -1,0 +1,403 @@
+"""Column form: columns as rows of plain texts and numbers that a person edits in a grid.
+
+Levels stand on one line, written so that reading the line gives the same levels back. A number
+stands as a schema file has it (1, 0.5, 1.0), and so do true and false; every other text stands as
+it is. A text that would be read as something else, or not be read at all, stands in quotation
+marks, with the escapes of JSON: "1", "true", "a|b". What is typed is never rewritten: 01234,
+250.10 and 1e3 are texts, because as numbers they would be written in another way.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from prism_core.data.schema import code_groups, schema_file
+from prism_core.data.schema.column import KINDS, equal_edges, level_text
+from prism_core.data.schema.log_bins import log_edges
+from prism_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from prism_core.data.schema.column import Column, Level
+
+BAR = "|"
+_QUOTE = '"'
+_WHOLE = re.compile(r"-?[0-9]{1,300}")
+_REAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{2,3})?")
+_FLAGS = {"true": True, "false": False}
+_READ = json.JSONDecoder(strict=False)
+
+
+def write_levels(levels: Iterable[Level]) -> str:
+    """The levels, with bars between.
+
+    Example:
+        >>> print(write(("north", "a|b", "01", "1", 1, 0.5, True)))
+        north | "a|b" | 01 | "1" | 1 | 0.5 | true
+    """
+    return f" {BAR} ".join(map(write_level, levels))
+
+
+def write_level(level: Level) -> str:
+    """One level."""
+    if isinstance(level, bool):
+        return "true" if level else "false"
+    if isinstance(level, int):
+        return str(int(level))
+    if isinstance(level, float):
+        return repr(float(level))
+    plain = level.isprintable() and level == level.strip() and level != ""
+    if plain and BAR not in level and level[0] != _QUOTE and _plain_level(level) == level:
+        return level
+    return json.dumps(level, ensure_ascii=not level.isprintable())
+
+
+def read_levels(text: str, column: str, part: str = "levels") -> list[Level]:
+    """The levels of a line; empty places between bars are none.
+
+    Args:
+        text: as `write` gives it, or as it is typed.
+        column: its name, for messages.
+        part: what of the column it is, for messages.
+
+    Raises:
+        SchemaError: for a quotation mark that is not closed before the next bar.
+    """
+    found: list[Level] = []
+    place, end = 0, len(text)
+    while place < end:
+        if text[place].isspace() or text[place] == BAR:
+            place += 1
+        elif text[place] == _QUOTE:
+            level, place = _quoted_level(text, place, column, part)
+            found.append(level)
+        else:
+            stop = text.find(BAR, place)
+            stop = end if stop < 0 else stop
+            found.append(_plain_level(text[place:stop].strip()))
+            place = stop
+    return found
+
+
+def read_level(text: str, column: str, part: str) -> Level:
+    """One level as it is typed; a bar belongs to it, unless it is quoted.
+
+    Raises:
+        SchemaError: for a quotation mark that is not closed.
+    """
+    text = text.strip()
+    if not text.startswith(_QUOTE):
+        return _plain_level(text)
+    level, place = _quoted_level(text, 0, column, part)
+    if place < len(text):
+        raise _quotation_error(column, part)
+    return level
+
+
+def _quoted_level(text: str, place: int, column: str, part: str) -> tuple[str, int]:
+    """The text in quotation marks, and the place behind them: the next bar, or the end."""
+    try:
+        level, stop = _READ.raw_decode(text, place)
+    except ValueError:
+        raise _quotation_error(column, part) from None
+    rest = text[stop:].lstrip()
+    if rest and not rest.startswith(BAR):
+        raise _quotation_error(column, part)
+    return str(level), len(text) - len(rest)
+
+
+def _quotation_error(column: str, part: str) -> SchemaError:
+    return SchemaError(
+        f"Column {column!r}: what begins with a quotation mark under {part} must end with one. "
+        'Inside, a quotation mark is written as \\" and a backslash as \\\\.',
+        field=f"{column}.{part}",
+    )
+
+
+def _plain_level(text: str) -> Level:
+    """What a text without quotation marks is: a number only if it would be written just so."""
+    if text in _FLAGS:
+        return _FLAGS[text]
+    if _WHOLE.fullmatch(text):
+        whole = int(text)
+        return whole if str(whole) == text else text
+    if _REAL.fullmatch(text):
+        real = float(text)
+        return real if math.isfinite(real) and repr(real) == text else text
+    return text
+
+
+LEVEL_SEPARATOR = BAR
+LOG = "log"
+
+
+class FormRow(TypedDict):
+    """One column in the form; empty texts and None stand for "not given".
+
+    `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
+    `groups` holds the lines of a map from codes to groups, which are then the levels. `levels`,
+    `fill` and `other` are written as `level_line` says.
+    """
+
+    name: str
+    kind: str
+    learn: bool
+    levels: str
+    groups: str
+    lower: str
+    upper: str
+    bins: str
+    decimals: int | None
+    nullable: bool
+    fill: str
+    other: str
+    description: str
+
+
+def to_rows(columns: Iterable[Column]) -> list[FormRow]:
+    """The form's rows for these columns."""
+    return [_row(column) for column in columns]
+
+
+def blank_rows(names: Iterable[str]) -> list[FormRow]:
+    """Rows with nothing but a name, to be filled in; refused until they are."""
+    return [
+        FormRow(
+            name=name,
+            kind="",
+            learn=False,
+            levels="",
+            groups="",
+            lower="",
+            upper="",
+            bins="",
+            decimals=None,
+            nullable=False,
+            fill="",
+            other="",
+            description="",
+        )
+        for name in names
+    ]
+
+
+def _row(column: Column) -> FormRow:
+    entry = schema_file.column_dict(column)
+    return FormRow(
+        name=column.name,
+        kind=column.kind,
+        learn=False,
+        levels=write_levels(entry.get("levels", ())),
+        groups="" if column.groups is None else code_groups.write_map(column.groups),
+        lower=str(entry.get("lower", "")),
+        upper=str(entry.get("upper", "")),
+        bins=_bins_text(column, entry),
+        decimals=column.decimals if column.kind == "numeric" else None,
+        nullable=column.nullable,
+        fill=_level_text(column, entry.get("fill")),
+        other=_level_text(column, column.other),
+        description=column.description,
+    )
+
+
+def _level_text(column: Column, value: Any) -> str:  # noqa: ANN401  (a level, number or day)
+    if value is None:
+        return ""
+    return str(value) if column.binned else write_level(value)
+
+
+def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
+    if not column.binned:
+        return ""
+    bins = column.level_count
+    if column.edges == equal_edges(*column.bounds, bins, column.decimals):
+        return str(bins)
+    for zero in (False, True) if column.kind == "numeric" else ():
+        if column.edges == _log_edges(column, bins, zero=zero):
+            return f"{LOG} {bins}{' zero' if zero else ''}"
+    edges = [str(edge) for edge in entry["edges"]]
+    # A single edge keeps its bar, or it would read as a number of bins.
+    return f" {LEVEL_SEPARATOR} ".join(edges) if len(edges) > 1 else f"{edges[0]} {LEVEL_SEPARATOR}"
+
+
+def _log_edges(column: Column, bins: int, *, zero: bool) -> tuple[float, ...] | None:
+    lower, upper = column.bounds
+    if zero and not lower <= 0.0 < upper:
+        return None
+    return log_edges(lower, upper, bins, column.decimals, zero=zero)
+
+
+def from_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Columns from the form.
+
+    `bins` holds a number of equal bins, the edges with bars, or log bins: "log 12", "log 12 zero"
+    (0 is a bin of its own), "log 12 zero unit 0.01" (the smallest magnitude that matters).
+
+    Raises:
+        SchemaError: naming the column and the entry to correct.
+    """
+    return tuple(_column(row, number) for number, row in enumerate(rows, start=1))
+
+
+def same(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> bool:
+    """Whether the form says what is declared, to the byte: 1, 1.0 and true are equal to Python.
+
+    Raises:
+        SchemaError: as `from_rows`.
+    """
+    found = from_rows(rows)
+    return found == tuple(columns) and _exact(found) == _exact(columns)
+
+
+def _exact(columns: Sequence[Column]) -> str:
+    return json.dumps([schema_file.column_dict(column) for column in columns])
+
+
+def _column(row: Mapping[str, Any], number: int) -> Column:
+    found = entry(row, number)
+    if row.get("learn") is True:
+        raise SchemaError(
+            f"Column {found['name']!r} is still to be learned. Learn it first, or untick Learn and "
+            "declare it.",
+            field=f"{found['name']}.learn",
+        )
+    return schema_file.column_from_dict(found, number)
+
+
+def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """A row of the form as the plain values of a schema's column.
+
+    Raises:
+        SchemaError: naming the column and the entry to correct.
+    """
+    kind = _text(row, "kind")
+    found: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
+    if not found["name"]:
+        raise SchemaError(f"Row {number} of the form has no name.", field="name")
+    _check_kind(row, found["name"], kind)
+    if kind in ("numeric", "date"):
+        found |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
+        found |= _bins_entry(_text(row, "bins") or "8", found["name"])
+        decimals = row.get("decimals")
+        if kind == "numeric" and decimals is not None and not math.isnan(decimals):
+            found["decimals"] = int(decimals)
+    elif kind != "boolean":
+        found |= _levels_or_groups(row, found["name"])
+    if row.get("nullable") is True:
+        found["nullable"] = True
+    for part in ("fill", "other"):
+        if _text(row, part):
+            found[part] = _meant(_text(row, part), found, part)
+    if _text(row, "description"):
+        found["description"] = str(row["description"])
+    return found
+
+
+def codes(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Levels of a row, to be put into groups; the one of unknown values stays a group of its own.
+
+    Example:
+        >>> codes({"levels": "I50.1 | I50.9 | other", "other": "other"})
+        ('I50.1', 'I50.9')
+
+    Raises:
+        SchemaError: naming the column and the entry to correct.
+    """
+    name = _text(row, "name")
+    texts = map(level_text, read_levels(_text(row, "levels"), name))
+    other = level_text(read_level(_text(row, "other"), name, "other"))
+    return tuple(text for text in texts if text != other)
+
+
+def _levels_or_groups(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if not _text(row, "groups"):
+        return {"levels": read_levels(_text(row, "levels"), name)}
+    if _text(row, "levels"):
+        raise SchemaError(
+            f"Column {name!r} has codes in groups, which are its levels; clear what stands under "
+            "levels, or remove the groups.",
+            field=f"{name}.levels",
+        )
+    with code_groups.named(name):
+        return {"groups": code_groups.to_plain(code_groups.read_map(_text(row, "groups")))}
+
+
+def _bins_entry(text: str, name: str) -> dict[str, Any]:
+    """What is typed under bins: edges, log bins, or a number of equal bins."""
+    if LEVEL_SEPARATOR in text:
+        return {"edges": _parts(text)}
+    if text.split()[0].casefold() == LOG:
+        return _log_entry(text, name)
+    return {"bins": text}
+
+
+def _log_entry(text: str, name: str) -> dict[str, Any]:
+    """Log bins as they are typed, see `from_rows`."""
+    found: dict[str, Any] = {"scale": "log"}
+    words = text.casefold().split()[1:]
+    if words:
+        found["bins"] = words.pop(0)
+    if words and words[0] == "zero":
+        words, found["zero"] = words[1:], True
+    if len(words) == 2 and words[0] == "unit":
+        words, found["unit"] = [], words[1]
+    if words or "bins" not in found:
+        raise SchemaError(
+            f"Column {name!r}: log bins are written as log 12, log 12 zero, or log 12 zero unit "
+            "0.01.",
+            field=f"{name}.bins",
+        )
+    return found
+
+
+def _meant(text: str, found: Mapping[str, Any], part: str) -> Any:  # noqa: ANN401
+    """The level, number or day that is typed for empty or unknown cells."""
+    if found["kind"] == "numeric":
+        return schema_file.number(text, f"{found['name']}.{part}")
+    if found["kind"] == "date":
+        return text
+    level = read_level(text, found["name"], part)
+    if "groups" in found:  # names of groups are texts
+        return level if isinstance(level, str) else text
+    levels: Sequence[Level] = found.get("levels", (False, True))
+    if level_text(level) == text:
+        return level
+    return next((known for known in levels if level_text(known) == text), level)
+
+
+def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
+    """What is typed must fit the kind: nothing typed is passed over in silence."""
+    if not kind:
+        raise SchemaError(
+            f"Column {name!r}: choose its kind ({', '.join(KINDS)}), or remove the row.",
+            field=f"{name}.kind",
+        )
+    binned = kind in ("numeric", "date")
+    strangers = ("levels", "groups", "other") if binned else ("lower", "upper", "bins")
+    if kind == "boolean":
+        strangers = ("groups", *strangers)
+    if kind != "numeric":
+        strangers = (*strangers, "decimals")
+    typed = next((key for key in strangers if _text(row, key)), None)
+    if typed is not None:
+        has = "lower, upper and bins" if binned else "levels"
+        raise SchemaError(
+            f"Column {name!r} is {kind} and has {has}; clear what stands under {typed}, or choose "
+            "another kind.",
+            field=f"{name}.{typed}",
+        )
+
+
+def _text(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(value).strip()
+
+
+def _parts(text: str) -> list[str]:
+    return [part for piece in text.split(LEVEL_SEPARATOR) if (part := piece.strip())]

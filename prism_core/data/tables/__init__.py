@@ -1,0 +1,1 @@
+"""Tables of raw text: where they stand and how they are cut."""

@@ -1,0 +1,1 @@
+"""Fidelity: how near the synthetic marginals are to those of the rows."""

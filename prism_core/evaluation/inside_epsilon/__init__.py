@@ -1,0 +1,1 @@
+"""Evaluation inside epsilon: private numbers and the reusable holdout."""

@@ -1,0 +1,1 @@
+"""TSTR: models trained on synthetic rows and tested on real ones."""

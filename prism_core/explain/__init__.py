@@ -1,0 +1,1 @@
+"""What a plan means, in words and figures."""

@@ -1,0 +1,1 @@
+"""Learning of a domain with a part of the budget."""

@@ -1,0 +1,162 @@
+"""A learned domain: a charged step of its own, before the release is planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prism_core.data.encoding import MISSING_TEXTS, encode_column, one_row_per_person
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import as_texts
+from prism_core.errors import PlanError
+from prism_core.learning.bins import learned_column
+from prism_core.learning.domain.requests import NumericRequest
+from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
+from prism_core.privacy.ledger.charging import Price, charging
+from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_cells, stable_histogram
+from prism_core.privacy.noise import SecureNoise
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from prism_core.data.schema.column import Column
+    from prism_core.data.schema.schema import Schema
+    from prism_core.data.tables.raw_table import RawTable
+    from prism_core.learning.domain.domain_plan import DomainEvent, DomainPlan
+    from prism_core.learning.domain.requests import CategoryRequest, Request
+    from prism_core.privacy.accountants.accountant import Spent
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.privacy.noise import NoiseSource
+
+MAX_NAME = 200
+"""Longer texts, and texts with control characters, are no categories: they become `other`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedDomain:
+    """What learning gives out; differentially private.
+
+    Attributes:
+        schema: with the provenance `dp`; carries its cost, which `design` deducts.
+        spent: what it cost, stated at the plan's delta.
+        events: the same as events.
+        charge: number of the ledger's charge, None where there was none.
+        stamp: what kind of run it was.
+    """
+
+    schema: Schema
+    spent: Spent
+    events: tuple[DomainEvent, ...] = field(repr=False)
+    charge: int | None
+    stamp: str
+
+
+def learn_domain(
+    plan: DomainPlan,
+    raw: RawTable,
+    *,
+    ledger: Ledger | None,
+    asset: str = "",
+    why: str = "",
+    noise: NoiseSource | None = None,
+    rng: np.random.Generator,
+    public: bool = False,
+) -> LearnedDomain:
+    """Learn what the plan asks for. Reads private rows.
+
+    Spends: `plan.spent`. With a ledger the charge is written and synced before the first
+    mechanism; it stands whatever happens later, unless no mechanism ran.
+
+    Args:
+        plan: from `design_domain`.
+        raw: the training rows as text.
+        ledger: the workspace's ledger. None has to be written out and is stamped on the result.
+        asset: the data asset's name in the ledger.
+        why: purpose, for the ledger.
+        noise: secure by default. A seeded source is for public tables only and makes the run a
+            rehearsal, which is not charged.
+        rng: chooses the row of every person where a person-ID column is declared.
+        public: whether the rows are public.
+
+    Raises:
+        PlanError, TableError: when the table does not fit the plan.
+        PrivacyError: for seeded noise on a private table.
+        OverspentError: when the asset's lifetime budget is too small; nothing was read.
+    """
+    source = noise or SecureNoise()
+    check_noise_of_rows(source, public=public)
+    rows = _rows(plan, raw, rng)
+    learned: list[Column] = []
+    price = Price(
+        spent=plan.spent,
+        events=plan.events,
+        plan=plan.hash,
+        declared=plan.epsilon,
+        above_limit=plan.above_limit,
+    )
+    with charging(
+        "domain",
+        price,
+        ledger,
+        asset,
+        public=public,
+        noise=source,
+        why=why or "learning the domain",
+    ) as charge:
+        for request, event in zip(plan.outline.requests, plan.events, strict=True):
+            cells = rows.column(request.name)
+            charge.touch()
+            learned.append(_learn(request, event, cells, source, public=public))
+        schema = plan.schema(learned, plan.prior(charge.number, charge.receipt))
+    return LearnedDomain(
+        schema=schema,
+        spent=plan.spent,
+        events=plan.events,
+        charge=charge.number,
+        stamp=charge.stamp,
+    )
+
+
+def _rows(plan: DomainPlan, raw: RawTable, rng: np.random.Generator) -> RawTable:
+    """One row per person, n of them; only the header and the number of rows are looked at."""
+    person_id = plan.outline.person_id
+    check_columns(plan.outline.header, raw.header, raw.name)
+    rows = raw if person_id is None else one_row_per_person(raw, person_id, rng)
+    if rows.rows != plan.n:
+        raise PlanError(
+            f"The plan is for {plan.n:,} rows (persons) and the table does not have that many. "
+            "Make the plan for this table.",
+            field="n",
+        )
+    return rows
+
+
+def _learn(
+    request: Request, event: DomainEvent, cells: pd.Series, noise: NoiseSource, *, public: bool
+) -> Column:
+    if isinstance(request, NumericRequest):
+        assert isinstance(event, GaussianEvent)
+        codes: NDArray[np.int32] = encode_column(request.grid, cells)
+        noisy = noisy_cells(codes, request.grid.size, event, noise, public=public)
+        return learned_column(request, noisy, event.sigma, len(codes))
+    assert isinstance(event, StableHistogramEvent)
+    found = stable_histogram(categories(request, cells), event, noise, public=public)
+    largest = sorted(found, key=lambda name: (-found[name], name))[: request.max_levels]
+    return request.column(tuple(sorted(largest)))
+
+
+def categories(request: CategoryRequest, cells: pd.Series) -> list[str | None]:
+    """The category of every cell, by itself; None for missing, `other`, and what is no name."""
+    texts = [text.strip() for text in as_texts(cells).str.strip()]
+    other = request.other.strip()
+    return [text if text != other and _is_name(text) else None for text in texts]
+
+
+def _is_name(text: str) -> bool:
+    return (
+        len(text) <= MAX_NAME
+        and text.replace("\xa0", " ").isprintable()
+        and text.lower() not in MISSING_TEXTS
+    )

@@ -1,0 +1,1 @@
+"""Learning of a blanket with a part of the budget."""

@@ -1,0 +1,1 @@
+"""Search for a plan: least epsilon, largest k, and comparisons."""

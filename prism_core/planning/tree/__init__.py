@@ -1,0 +1,1 @@
+"""Junction trees: elimination, cliques and size."""

@@ -1,0 +1,144 @@
+"""Size of the model that a plan leads to: its cells at worst, and their limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from prism_core.errors import PlanError
+from prism_core.planning.adaptive_rounds import GROWTH_CELLS
+from prism_core.planning.candidates import (
+    MAX_CLIQUE_CELLS,
+    MAX_TREE_CELLS,
+    Pairs,
+    forest_candidates,
+)
+from prism_core.planning.large_columns import blame
+from prism_core.planning.numeric_queries import PRODUCT_CELLS, second_moments
+from prism_core.planning.regimes import free_features
+from prism_core.planning.tree.junction_tree import Forecast, forecast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.planning.frame import Frame
+    from prism_core.planning.plan import ThreeWayChoice, TreeChoice
+    from prism_core.planning.tree.junction_tree import Clique
+
+
+def size_of(
+    frame: Frame,
+    cliques: tuple[Clique, ...],
+    tree: TreeChoice | None,
+    three: ThreeWayChoice | None,
+    *,
+    other_joint: int,
+    grows: bool,
+    final: bool,
+) -> Forecast:
+    """The worst case over what is chosen at run time; exact where nothing is.
+
+    Args:
+        frame: the wishes.
+        cliques: marginals known by now.
+        tree: the background pairs to be chosen.
+        three: the 3-way marginals to be chosen, or adaptive rounds.
+        other_joint: most cells of a joint that another S may have.
+        grows: whether this S, or another that may be chosen, has adaptive rounds.
+        final: whether S is known.
+
+    Raises:
+        PlanError: when the model would not fit, naming the largest columns.
+    """
+    sizes = {column.name: column.size for column in frame.schema.columns}
+    known = forecast(sizes, cliques, last=frame.task.target_names)
+    if not final:
+        known = _of_any_s(frame, known)
+    if grows:
+        # A clique that grows takes in known ones; it is at most twice the growth, as each of at
+        # least two levels more doubles what it takes in.
+        grown = min(known.cells, GROWTH_CELLS) + GROWTH_CELLS
+        known = Forecast(
+            largest_clique=max(known.largest_clique, grown),
+            cells=known.cells + GROWTH_CELLS,
+            exact=False,
+        )
+        if three is not None and three.rule == "adaptive":
+            three = None
+    if other_joint:  # a smaller S chosen at run time may be measured jointly
+        largest = max(known.largest_clique, other_joint)
+        known = Forecast(largest_clique=largest, cells=known.cells + other_joint, exact=False)
+    choices = [choice for choice in (tree, three) if choice is not None]
+    if not choices:
+        size = replace(known, exact=final and known.exact)
+    else:  # pairs of both choices make one forest, see three_way_candidates
+        rounds = sum(choice.rounds for choice in choices)
+        pairs = choices[0].candidates  # of the tree: those of the 3-way marginals are among them
+        if not final:  # another S ties other columns together
+            loose = forest_candidates(frame.schema, frame.task.target_names, (), known.cells)
+            pairs, rounds = loose.pairs, loose.rounds
+        worst = _worst(frame, pairs, rounds)
+        size = Forecast(
+            largest_clique=max([known.largest_clique, *worst[:1]]),
+            cells=known.cells + sum(worst) + _roots(frame),
+            exact=False,
+        )
+    _check_size(frame, size)
+    return size
+
+
+def _of_any_s(frame: Frame, known: Forecast) -> Forecast:
+    """The most that pairs with targets and products of any S come to, not of the largest alone.
+
+    Columns of one level, which melt into other cliques, and the order of the columns can make the
+    tree of the largest S smaller than that of another. Min-degree, one of the triangulations to
+    choose from, takes the features first: each makes a clique with its targets, and these make
+    some among themselves, of at most the cells of all targets together. With c cells per target
+    and products c(A) over sets A of them, c(A | B) + c(A & B) >= c(A) + c(B), so the features'
+    cliques are most where the k largest serve every target. Products make cliques within
+    the features multiplied and the targets, and are kept within `PRODUCT_CELLS`.
+    """
+    schema, task = frame.schema, frame.task
+    served = schema.cells(task.target_names)
+    features = sorted(map(schema.size, free_features(schema, task)), reverse=True)
+    cells = served * sum(features[: task.count]) + sum(features[task.count :])
+    cells += served if task.further else 0
+    largest = served * features[0]
+    multiplied = sorted(map(schema.size, second_moments(schema, task)), reverse=True)
+    at_once = multiplied[: task.count * len(task.target_names)]
+    if len(at_once) > 1:
+        within = served * math.prod(at_once)
+        cells += min(PRODUCT_CELLS, within)
+        largest = max(largest, min(PRODUCT_CELLS, within))
+    return Forecast(
+        largest_clique=max(known.largest_clique, largest),
+        cells=max(known.cells, cells),
+        exact=False,
+    )
+
+
+def _worst(frame: Frame, pairs: Sequence[Clique], count: int) -> list[int]:
+    """Cells of the largest pairs together with the target, descending."""
+    target = frame.schema.cells(frame.task.target_names)
+    if isinstance(pairs, Pairs):
+        return [target * cells for cells in pairs.largest(count)]
+    return sorted((target * frame.schema.cells(pair) for pair in pairs), reverse=True)[:count]
+
+
+def _roots(frame: Frame) -> int:
+    """Cells that a forest may add to several targets beside its edges: a root with them all."""
+    if not frame.task.further:
+        return 0
+    free = free_features(frame.schema, frame.task)
+    return frame.schema.cells(frame.task.target_names) * sum(map(frame.schema.size, free))
+
+
+def _check_size(frame: Frame, size: Forecast) -> None:
+    if size.largest_clique > MAX_CLIQUE_CELLS or size.cells > MAX_TREE_CELLS:
+        raise PlanError(
+            f"The model would need {size.cells:,} cells (at most {MAX_TREE_CELLS:,}; its "
+            f"largest clique {size.largest_clique:,} of at most {MAX_CLIQUE_CELLS:,}) and "
+            f"would not fit in memory. {blame(frame.schema)}",
+            field="levels",
+        )

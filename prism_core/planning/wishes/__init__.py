@@ -1,0 +1,1 @@
+"""Wishes of a curator: task, budget, synthesis, locks and scenarios."""

@@ -1,0 +1,1 @@
+"""Accountants: what a list of events spends."""

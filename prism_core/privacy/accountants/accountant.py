@@ -1,0 +1,267 @@
+"""Accountants: (epsilon, delta) as an amount to share out, and events as what was spent.
+
+An amount is a float: rho for `zcdp` and `pld`, epsilon for `basic`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
+
+from prism_core.errors import BudgetError
+from prism_core.privacy.accountants.conversions import (
+    epsilon_to_rho,
+    gaussian_sigma,
+    rho_to_epsilon,
+)
+from prism_core.privacy.events import (
+    L2_SENSITIVITY,
+    ApproximateEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    StableHistogramEvent,
+    failure,
+    leaves,
+)
+from prism_core.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+AccountantName: TypeAlias = Literal["zcdp", "basic", "pld"]
+
+CHARGEABLE: tuple[AccountantName, ...] = ("zcdp", "pld")
+"""Accountants of plans that may be charged to an asset: the ledger composes the rho of their
+events. Basic composition stays with public rows."""
+
+_HEADROOM = 1.0 - 1e-12
+"""Shared out instead of 1, so that float sums of the parts stay below the whole."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What a list of events costs.
+
+    Attributes:
+        epsilon: at `delta`.
+        delta: the delta it is stated at.
+        rho: the same under zCDP, whatever the accountant; composes across releases.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float
+
+
+class Accountant(Protocol):
+    """The surface every accountant shares."""
+
+    @property
+    def name(self) -> AccountantName:
+        """Its name in configurations."""
+        ...
+
+    @property
+    def fixed_only(self) -> bool:
+        """Whether all noise of a plan has to be known before anything is measured."""
+        ...
+
+    @property
+    def exponent(self) -> float:
+        """Exponent of the closed form: amounts are proportional to cost ** exponent."""
+        ...
+
+    def amount(self, epsilon: float, delta: float) -> float:
+        """The amount that (epsilon, delta) buys, rounded down."""
+        ...
+
+    def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:
+        """The event that measures one marginal for `amount` (and `delta`, basic only)."""
+        ...
+
+    def exponential(self, amount: float, count: int, label: str) -> ExponentialEvent:
+        """`count` rounds of the exponential mechanism for `amount` together."""
+        ...
+
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:
+        """What every sigma may be multiplied with so that the events still fit."""
+        ...
+
+    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
+        """An (epsilon, delta)-DP step for `amount`; the caller subtracts delta beforehand."""
+        ...
+
+    def spent(self, events: Iterable[Event], delta: float) -> Spent:
+        """What the events cost, rounded up.
+
+        Raises:
+            BudgetError: when the deltas of approximate events use up `delta`.
+        """
+        ...
+
+
+def _left(delta: float, lost: float) -> float:
+    """Delta once the deltas of approximate events are subtracted; rounded down."""
+    if lost == 0.0:
+        return delta
+    left = math.nextafter(delta - lost, 0.0)
+    if not 0.0 < left < 1.0:
+        raise BudgetError(
+            "The steps with a delta of their own (learning a domain) use up all of delta. Give "
+            "them less, or raise delta.",
+            field="delta",
+        )
+    return left
+
+
+class Zcdp:
+    """zCDP composition with the tight conversion of Canonne, Kamath and Steinke (2020)."""
+
+    name: AccountantName = "zcdp"
+    fixed_only = False
+    exponent = 2.0 / 3.0
+
+    def amount(self, epsilon: float, delta: float) -> float:
+        """rho, rounded down."""
+        return epsilon_to_rho(epsilon, delta) * _HEADROOM
+
+    def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:  # noqa: ARG002
+        """Sigma = sensitivity / sqrt(2 rho), rounded up."""
+        sigma = L2_SENSITIVITY / math.sqrt(2.0 * amount)
+        while (L2_SENSITIVITY / sigma) ** 2 / 2.0 > amount:
+            sigma = math.nextafter(sigma, math.inf)
+        return GaussianEvent(sigma=sigma, label=label)
+
+    def exponential(self, amount: float, count: int, label: str) -> ExponentialEvent:
+        """Epsilon = sqrt(8 rho / count) a round, rounded down."""
+        epsilon = math.sqrt(8.0 * amount / count)
+        while count * epsilon**2 / 8.0 > amount:
+            epsilon = math.nextafter(epsilon, 0.0)
+        return ExponentialEvent(epsilon=epsilon, count=count, label=label)
+
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:  # noqa: ARG002
+        """1: sigmas fit as they are made."""
+        return 1.0
+
+    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
+        """Epsilon = sqrt(2 rho), rounded down."""
+        epsilon = math.sqrt(2.0 * amount)
+        while epsilon**2 / 2.0 > amount:
+            epsilon = math.nextafter(epsilon, 0.0)
+        return ApproximateEvent(epsilon=epsilon, delta=delta, label=label)
+
+    def spent(self, events: Iterable[Event], delta: float) -> Spent:
+        """Sum of rho, converted once; deltas of approximate events are subtracted before."""
+        listed = list(events)
+        rho = math.fsum(event.rho for event in listed)
+        left = _left(delta, failure(listed))
+        return Spent(epsilon=rho_to_epsilon(rho, left), delta=delta, rho=rho)
+
+
+class Basic:
+    """Basic composition, as in the paper (Theorem 5.1): epsilons and deltas add."""
+
+    name: AccountantName = "basic"
+    fixed_only = False
+    exponent = 1.0 / 2.0
+
+    def amount(self, epsilon: float, delta: float) -> float:  # noqa: ARG002
+        """Epsilon itself."""
+        return epsilon * _HEADROOM
+
+    def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:
+        """The paper's classic sigma where verified for integer noise, else a larger one."""
+        return GaussianEvent(
+            sigma=gaussian_sigma(amount, delta), delta=delta, epsilon=amount, label=label
+        )
+
+    def exponential(self, amount: float, count: int, label: str) -> ExponentialEvent:
+        """Epsilon / count a round."""
+        return ExponentialEvent(epsilon=amount / count, count=count, label=label)
+
+    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
+        """Epsilon is the amount."""
+        return ApproximateEvent(epsilon=amount, delta=delta, label=label)
+
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:  # noqa: ARG002
+        """1: sigmas fit as they are made."""
+        return 1.0
+
+    def spent(self, events: Iterable[Event], delta: float) -> Spent:  # noqa: ARG002
+        """Sums of the epsilons and deltas the events were made for.
+
+        Raises:
+            BudgetError: for a Gaussian event that was not given a share of epsilon and delta.
+        """
+        epsilons: list[float] = []
+        deltas: list[float] = []
+        rhos: list[float] = []
+        for leaf, times in leaves(events):
+            if isinstance(leaf, StableHistogramEvent):
+                raise BudgetError(
+                    "A learned domain is accounted for under zcdp.", field="accountant"
+                )
+            rounds = leaf.count if isinstance(leaf, ExponentialEvent) else 1
+            lost = getattr(leaf, "delta", 0.0)
+            if isinstance(leaf, GaussianEvent) and not (leaf.epsilon > 0.0 and lost > 0.0):
+                raise BudgetError(
+                    "Basic composition adds what every marginal was given of epsilon and delta, "
+                    "and one was given nothing. Use zcdp for events made for it.",
+                    field="accountant",
+                )
+            epsilons.append(times * rounds * leaf.epsilon)
+            deltas.append(times * lost)
+            rhos.append(times * leaf.rho)
+        return Spent(epsilon=math.fsum(epsilons), delta=math.fsum(deltas), rho=math.fsum(rhos))
+
+
+class Pld(Zcdp):
+    """Privacy loss distributions: the last 5% for plans whose noise is all fixed beforehand.
+
+    Shares are those of zCDP; then one common factor brings all sigmas down until the composed
+    distribution meets (epsilon, delta). The rho of such a plan lies above the rho that zCDP gives
+    for the same (epsilon, delta).
+    """
+
+    name: AccountantName = "pld"
+    fixed_only = True
+
+    def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:
+        """The common factor on all sigmas, rounded to the safe side."""
+        from prism_core.privacy.accountants.loss_distribution import common_factor
+
+        return common_factor(tuple(events), epsilon, delta)
+
+    def spent(self, events: Iterable[Event], delta: float) -> Spent:
+        """Epsilon of the composed distribution; rho as under zCDP, for the ledger."""
+        from prism_core.privacy.accountants.loss_distribution import composed_epsilon
+
+        listed = tuple(events)
+        rho = math.fsum(event.rho for event in listed)
+        return Spent(epsilon=composed_epsilon(listed, delta), delta=delta, rho=rho)
+
+
+ACCOUNTANTS: dict[str, Accountant] = {"zcdp": Zcdp(), "basic": Basic(), "pld": Pld()}
+
+
+def available() -> tuple[AccountantName, ...]:
+    """Names of the accountants that run here; `pld` needs the extra of that name."""
+    has_library = importlib.util.find_spec("dp_accounting") is not None
+    return tuple(name for name in get_args(AccountantName) if name != "pld" or has_library)
+
+
+def accountant(name: str) -> Accountant:
+    """The accountant of that name.
+
+    Raises:
+        BudgetError: when there is none.
+    """
+    if name not in ACCOUNTANTS:
+        raise BudgetError(
+            f"accountant must be one of {', '.join(ACCOUNTANTS)}.{suggestion(name, ACCOUNTANTS)}",
+            field="accountant",
+        )
+    return ACCOUNTANTS[name]

@@ -1,0 +1,444 @@
+"""Inputs of a run: from a configuration or a run's folder to schema, graph, rows and plan."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prism_core.bundle.write import bundle_folder
+from prism_core.comparators import folder as compared
+from prism_core.data.coverage import check_covered
+from prism_core.data.encoding import EncodedTable, encode, set_aside
+from prism_core.data.engines.stored_table import StoredTable
+from prism_core.data.schema import schema_file
+from prism_core.data.table_identity import check_public, remember_private
+from prism_core.data.tables.address import Address, parse
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import RawTable, read_table
+from prism_core.errors import EvaluationError, PrivacyError, TableError
+from prism_core.evaluation.candidates import Candidate
+from prism_core.evaluation.subject import Measured, Subject
+from prism_core.planning.design import design
+from prism_core.planning.regimes import Aim, features_for
+from prism_core.structure import formats
+from prism_core.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prism_core.data.engines.out_of_core import BigTable
+    from prism_core.data.schema.schema import Schema
+    from prism_core.data.source import Rows
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.config import RunConfig
+    from prism_core.privacy.ledger import Ledger
+    from prism_core.structure.dag import Dag
+
+
+IN_MEMORY = 256 * 2**20
+"""Files of more bytes than this are not read into memory."""
+
+EVALUATED = 1_000_000
+"""Most rows of a large table that an evaluation draws into memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What a run starts from.
+
+    Attributes:
+        schema, dag: public.
+        raw: the private rows: as text, or behind a database.
+        n: number of training rows or declared persons; public.
+    """
+
+    schema: Schema
+    dag: Dag | None
+    raw: RawTable | BigTable = field(repr=False)
+    n: int
+
+
+def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = True) -> Inputs:
+    """Read the files that a configuration names. Spends nothing.
+
+    A table that is not read into memory is opened and its rows are counted; n is public.
+
+    Args:
+        config: the configuration.
+        workspace: where temporary files may stand; by default the ledger's folder.
+        graph: whether to read the graph; a step that is to learn one does without.
+    """
+    schema = schema_file.load(config.table.schema)
+    dag = formats.read(config.table.dag) if graph and config.table.dag is not None else None
+    raw = open_rows(
+        config.table.train,
+        workspace,
+        columns=schema.header,
+        separator=config.table.separator,
+        encoding=config.table.encoding,
+    )
+    check_claim(config, raw, workspace)
+    return Inputs(schema=schema, dag=dag, raw=raw, n=schema.persons or raw.rows)
+
+
+def check_claim(config: RunConfig, raw: RawTable | BigTable, workspace: Path | None = None) -> None:
+    """Refuse rows that the configuration calls public and the workspace knows as private.
+
+    Spends nothing; the answer depends on the rows, see `public_rows`.
+
+    Raises:
+        KnownPrivateError: unless the configuration says `although_charged`.
+    """
+    if config.table.public and not config.table.although_charged:
+        check_public(raw, workspace=workspace)
+
+
+def read_rows(
+    config: RunConfig,
+    path: Path | Address,
+    workspace: Path | None = None,
+    *,
+    columns: Sequence[str],
+) -> RawTable:
+    """Rows of one of the configuration's files, in memory.
+
+    Args:
+        config: says how the file is written, and whether it is public.
+        path: the file.
+        workspace: whose memory of charged rows is asked; by default the ledger's folder.
+        columns: declared names that its header must hold.
+
+    Raises:
+        TableError: for a table that is not a file, or lacks a declared column.
+        KnownPrivateError: for rows that are called public; see `check_claim`.
+    """
+    if isinstance(path, Address):
+        raise TableError(
+            "This step reads its table into memory and takes a single CSV or Parquet file.",
+            field="train",
+        )
+    raw = read_table(path, separator=config.table.separator, encoding=config.table.encoding)
+    check_columns(columns, raw.header, raw.name)
+    check_claim(config, raw, workspace)
+    return raw
+
+
+def open_rows(
+    place: Path | Address,
+    workspace: Path | None = None,
+    *,
+    columns: Sequence[str] = (),
+    separator: str = ",",
+    encoding: str = "utf-8",
+) -> RawTable | BigTable:
+    """Open a table: a file of moderate size in memory, all else behind a database.
+
+    Args:
+        place: a file, or the address of a table.
+        workspace: where temporary files may stand; by default the ledger's folder.
+        columns: declared names that its header must hold, where there is a declaration: looked at
+            before anything else, so that a file without a header is not taken for one row less.
+        separator: the separator of a CSV.
+        encoding: its text encoding.
+
+    Raises:
+        TableError: when it cannot be read, or lacks a declared column.
+    """
+    if isinstance(place, Path):
+        if not place.is_file() or place.stat().st_size <= IN_MEMORY:
+            raw = read_table(place, separator=separator, encoding=encoding)
+            check_columns(columns, raw.header, raw.name)
+            return raw
+        place = Address("file", str(place))
+    from prism_core.data.engines.out_of_core import open_table
+    from prism_core.privacy.ledger.ledger import default_workspace
+
+    folder = default_workspace() if workspace is None else workspace
+    big = open_table(place, folder, separator=separator, encoding=encoding)
+    try:
+        check_columns(columns, big.header, big.name)
+    except TableError:
+        big.close()
+        raise
+    return big
+
+
+def address(text: str) -> Path | Address:
+    """A path, or the address of a table that is no single file.
+
+    Raises:
+        TableError: for a URL that is not one of a table.
+    """
+    found = parse(text)
+    return Path(text) if found.place == "file" else found
+
+
+def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
+    """The plan of a configuration; no row is read but to count them. Spends nothing."""
+    return design(
+        inputs.schema,
+        config.task,
+        config.budget,
+        inputs.n,
+        dag=inputs.dag,
+        synthesis=config.synthesis,
+    )
+
+
+def some_rows(raw: RawTable | BigTable, rows: int = 100_000) -> RawTable:
+    """Rows as text for what the curator asks for on screen; of a large table the first ones.
+
+    Spends nothing: the rows are private.
+    """
+    return raw if isinstance(raw, RawTable) else raw.some(rows)
+
+
+def people(raw: RawTable | BigTable, person_id: str) -> int:
+    """Number of different IDs of a person-ID column; public, like the number of rows.
+
+    Spends nothing.
+    """
+    if isinstance(raw, RawTable):
+        return int(raw.column(person_id).nunique())
+    return raw.people(person_id)
+
+
+def split(table: Rows, rows: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Training and holdout rows, in memory or in files; see `data.split.set_aside`.
+
+    Spends nothing: both parts are as private as the table.
+    """
+    if isinstance(table, EncodedTable):
+        return set_aside(table, rows, rng)
+    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    return table.set_aside(rows, rng)
+
+
+def in_memory(table: Rows, rng: np.random.Generator) -> EncodedTable:
+    """The rows for an evaluation; of a stored table at most `EVALUATED`, drawn uniformly.
+
+    Spends nothing: the codes are as private as the rows.
+    """
+    if isinstance(table, EncodedTable):
+        return table
+    assert isinstance(table, StoredTable), "there are two kinds of tables"
+    return table.sample(EVALUATED, rng)
+
+
+def ready(
+    schema: Schema, raw: RawTable | BigTable, *, public: bool, rng: np.random.Generator
+) -> Rows:
+    """The rows as codes, in memory or in private files, ready to be measured. Spends nothing.
+
+    Raises:
+        TableError: for public rows that the declaration cannot be meant for (`data.coverage`); of a
+            large table the first ones are looked at. Of private rows nothing is looked at.
+    """
+    if public:
+        check_covered(schema, some_rows(raw))
+    if isinstance(raw, RawTable):
+        return encode_rows(schema, raw, public=public, rng=rng)
+    return raw.store(schema, public=public)
+
+
+def encode_rows(
+    schema: Schema, raw: RawTable, *, public: bool, rng: np.random.Generator
+) -> EncodedTable:
+    """The rows as codes, with a person-ID column one row per person. Spends nothing."""
+    table = encode(schema, raw, public=public, rng=rng)
+    if schema.persons is not None and table.n != schema.persons:
+        raise PrivacyError(
+            f"The schema declares {schema.persons:,} persons and the person-ID column holds "
+            "another number. Correct the declared number.",
+            field="persons",
+        )
+    return table
+
+
+def recognise(
+    ledger: Ledger,
+    asset: str,
+    schema: Schema,
+    raw: RawTable | BigTable,
+    table: Rows,
+    plan: str = "",
+) -> str:
+    """A warning for the curator's screen when these rows were charged under another name, or "".
+
+    They are remembered, too, for when a charge of the plan stands, as what does not pass for public
+    later (`public_rows`). Under another name only tables in memory are recognised. Spends nothing:
+    what is remembered of the rows stays in the workspace. Show the warning to the curator, and let
+    nothing else depend on it.
+
+    Args:
+        ledger: the workspace's ledger.
+        asset: the name they are to be charged under.
+        schema: the declared domain.
+        raw: all rows of the file.
+        table: the same, encoded; with a person-ID column one random row per person.
+        plan: SHA-256 of the plan that is to be charged; "" counts at once.
+    """
+    remember_private(ledger, asset, raw, plan)
+    if not (isinstance(raw, RawTable) and isinstance(table, EncodedTable)):
+        return ""
+    if schema.person_id is not None:  # the draw would make the same file look new every time
+        table = encode(schema.without_person(), raw)
+    return ledger.recognise(asset, table, plan)
+
+
+def encode_holdout(
+    schema: Schema, raw: RawTable | BigTable, *, rng: np.random.Generator, public: bool = False
+) -> EncodedTable:
+    """Real rows for evaluation; there may be fewer persons than the schema declares.
+
+    Of a large table at most `EVALUATED` rows, drawn uniformly. Spends nothing: the codes are as
+    private as the rows.
+
+    Raises:
+        TableError: for public rows that the declaration cannot be meant for; see `ready`.
+    """
+    if public:
+        check_covered(schema, some_rows(raw))
+    if not isinstance(raw, RawTable):
+        persons = None if schema.person_id is None else raw.people(schema.person_id)
+        stored = raw.store(replace(schema, persons=persons), public=public)
+        drawn = stored.sample(EVALUATED, rng)
+        stored.folder.close()
+        return replace(drawn, schema=schema)
+    return encode(schema, raw, public=public, rng=rng)
+
+
+def encode_synthetic(schema: Schema, raw: RawTable) -> EncodedTable:
+    """Synthetic rows as codes; no person stands behind them, so there is no person ID.
+
+    Spends nothing: a release paid for them already.
+    """
+    return encode(schema.without_person(), raw, public=True)
+
+
+def synthetic_rows(folder: bundle_folder.BundleFolder) -> EncodedTable:
+    """The synthetic rows of a run's folder as codes. Spends nothing: a release paid for them."""
+    return encode_synthetic(folder.schema, read_table(folder.synthetic))
+
+
+def subject(
+    folder: bundle_folder.BundleFolder,
+    holdout: EncodedTable,
+    train: EncodedTable | None = None,
+    *,
+    target: str | None = None,
+) -> Subject:
+    """What an inspection of a run's folder looks at.
+
+    Spends nothing: the synthetic rows are public, the others as private as before.
+
+    Args:
+        folder: of the run.
+        holdout: real rows that took no part in it.
+        train: the real rows it was made from.
+        target: which of several; the first when None.
+
+    Raises:
+        EvaluationError: when it is no target of the run.
+    """
+    synthetic = synthetic_rows(folder)
+    aims, plan = aims_of_run(folder), bundle_folder.read_plan(folder)
+    aim = aims[0] if target is None else find_aim(aims, target)
+    features = features_for(synthetic.schema, aims, aim.target)
+    measured = tuple(
+        Measured(clique=tuple(query["clique"]), sigma=query["sigma"])
+        for query in plan.get("queries", ())
+        if "query" not in query  # moments and sums of cells are no noisy cells
+    )
+    return Subject(
+        synthetic=synthetic,
+        holdout=holdout,
+        train=train,
+        target=aim.target,
+        s=aim.s,
+        hidden=tuple(n for n in synthetic.schema.names if n not in {*features, aim.target}),
+        measured=measured,
+        n=plan.get("n") or (holdout.n if train is None else train.n),
+        sampling="iid" if plan.get("sampling") == "iid" else "rounded",
+    )
+
+
+def aims_of_run(folder: bundle_folder.BundleFolder) -> tuple[Aim, ...]:
+    """The targets of a run's folder with their features, first target first. Spends nothing."""
+    task = folder.certificate["task"]
+    listed = task.get("targets") or [{"name": task["target"], "weight": 1.0, "s": task["s"]}]
+    return tuple(
+        Aim(target=each["name"], weight=each["weight"], s=tuple(each["s"])) for each in listed
+    )
+
+
+def find_aim(aims: Sequence[Aim], target: str) -> Aim:
+    """The aim of a target.
+
+    Raises:
+        EvaluationError: when it is no target of the run.
+    """
+    found = next((aim for aim in aims if aim.target == target), None)
+    if found is None:
+        raise EvaluationError(
+            f"{target!r} is no target of this run. Its targets: "
+            f"{', '.join(aim.target for aim in aims)}."
+            f"{suggestion(target, [aim.target for aim in aims])}",
+            field="target",
+        )
+    return found
+
+
+def candidate(path: Path, name: str) -> Candidate:
+    """A run's folder as it takes part in a comparison, of a release or of a comparator.
+
+    Spends nothing: a release or a comparator paid for its rows.
+
+    Args:
+        path: the folder.
+        name: what it is called there.
+
+    Raises:
+        EvaluationError, TableError: when the folder is none of a run, or is gone.
+    """
+    if compared.is_folder(path):
+        return _compared(compared.read(path), name)
+    folder = bundle_folder.read(path)
+    known = folder.certificate
+    guarantee = known.get("guarantee", {})
+    return Candidate(
+        name=name,
+        synthetic=synthetic_rows(folder),
+        epsilon=guarantee.get("declared_epsilon"),
+        neighbours=str(guarantee.get("neighbours", "")),
+        stamp=str(known.get("stamp", "unknown")),
+        regime=str(known["task"].get("regime", "")),
+        charge=known.get("charge"),
+    )
+
+
+def _compared(found: compared.ComparatorFolder, name: str) -> Candidate:
+    known = found.document
+    return Candidate(
+        name=name,
+        synthetic=encode_synthetic(found.schema, read_table(found.path / compared.PARQUET)),
+        epsilon=known["guarantee"]["declared_epsilon"],
+        stamp=known["stamp"],
+        method=known["method"]["title"],
+        neighbours=str(known.get("neighbours", "")),
+        charge=known.get("charge"),
+    )
+
+
+def generator(seed: int) -> np.random.Generator:
+    """A generator that anyone who knows the seed can repeat; for public rows only."""
+    return np.random.default_rng(seed)
+
+
+def fresh_rng() -> np.random.Generator:
+    """A generator that nobody can predict, seeded by the operating system."""
+    return np.random.default_rng(secrets.randbits(256))

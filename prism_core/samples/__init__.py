@@ -1,0 +1,1 @@
+"""Samples that come along: generated tables with their true graphs."""

@@ -1,0 +1,97 @@
+"""The workspace's maximum epsilon, and what a plan warns of, on the pages before a charge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.session.project import EditedGraph, Project
+from prism_core.errors import BudgetError
+from prism_core.privacy.ledger import default_workspace
+from prism_core.structure import formats
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def project(spurious) -> Project:
+    return Project(
+        name="stays.csv",
+        raw=spurious.train,
+        test=spurious.test,
+        schema=spurious.schema,
+        target="Y",
+        graph=EditedGraph(edges=formats.read(spurious.dag_json).edges),
+        asset="stays 2024",
+        lifetime=1e6,
+    )
+
+
+def page(project: Project, name: str) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.switch_page(f"pages/{name}.py").run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
+    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
+
+
+def boxes(test: AppTest) -> list:
+    return [box for box in test.checkbox if "maximum of 20" in box.label]
+
+
+def test_above_the_maximum_nothing_is_planned_until_it_is_ticked(project):
+    assert boxes(page(project, "budget")) == []
+    project.budget.epsilon = 30.0
+    project.budget.delta = "0.5"
+    test = page(project, "budget")
+    assert "epsilon = 30 is above the maximum of this workspace, 20" in texts(test)
+    with pytest.raises(BudgetError, match="above the maximum"):
+        project.plan()
+    (box,) = boxes(test)
+    box.check().run()
+    assert not test.exception
+    assert project.plan().budget.above_limit == 20.0
+    assert "The curator said that it may be." in texts(test)
+    assert "delta = 0.5 is not below 1/n" in texts(test)
+    release = page(project, "release")
+    for said in ("The curator said that it may be.", "is not below 1/n", "protects very little"):
+        assert said in texts(release)
+    boxes(test)[0].uncheck().run()
+    with pytest.raises(BudgetError, match="above the maximum"):
+        project.plan()
+
+
+def test_another_maximum_is_ticked_anew(project):
+    project.budget.epsilon, project.allowed_above = 30.0, 20.0
+    assert project.plan().budget.above_limit == 20.0
+    default_workspace().mkdir()
+    (default_workspace() / "settings.toml").write_text("[limits]\nmax_epsilon = 5.0\n")
+    with pytest.raises(BudgetError, match="this workspace, 5"):
+        project.plan()
+
+
+def test_public_rows_have_no_maximum(project):
+    project.budget.epsilon, project.public = 30.0, True
+    assert project.plan().budget.above_limit is None
+    assert boxes(page(project, "budget")) == []
+
+
+@pytest.mark.parametrize("epsilon", [1e308, 1e300, 1e10, 5e-324, 1e-300])
+@pytest.mark.parametrize("public", [True, False])
+def test_no_number_ends_the_page(project, epsilon, public):
+    project.budget.epsilon, project.public = epsilon, public
+    assert texts(page(project, "budget"))
+    assert texts(page(project, "release"))

@@ -1,0 +1,41 @@
+"""Sessions of Streamlit's test runner have shown the key, unless a test makes one a stranger's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.key import access, machine_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEY = "key-of-the-tests"
+
+
+@pytest.fixture(autouse=True)
+def studio_key(monkeypatch) -> str:
+    """The key of the app; every session made in the test has shown it."""
+    monkeypatch.setenv(machine_key.VARIABLE, KEY)
+    make = AppTest.__init__
+
+    def with_key(test: AppTest, *args, **kwargs) -> None:
+        make(test, *args, **kwargs)
+        test.session_state[access._GIVEN] = True
+        test.session_state[access._SETTLED] = ""  # no browser is there to be asked
+
+    monkeypatch.setattr(AppTest, "__init__", with_key)
+    return KEY
+
+
+@pytest.fixture
+def stranger() -> Callable[[AppTest], AppTest]:
+    """Make a session that has not begun yet a stranger's: its browser was asked, and has no key."""
+
+    def strange(test: AppTest) -> AppTest:
+        del test.session_state[access._GIVEN]
+        return test
+
+    return strange

@@ -1,0 +1,133 @@
+"""The page Data: a schema that is uploaded, applied and downloaded is the schema that it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.session.project import People, Project
+from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
+from prism_core.data.tables.raw_table import read_table
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+CASES = {
+    "reals": (0.5, 1.0, 2.0),
+    "postcodes": ("01234", "04711"),
+    "digits": ("1", "2"),
+    "mixed": (True, "maybe", "True", 1, "2"),
+    "bars": ("a|b", "c"),
+    "dashes": ("--5", "-5", -6),
+    "long": ("9" * 4_301, int("9" * 300)),
+    "codes": ("250.10", 250.1, "1e3"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def project() -> Project:
+    """A private table with a column for every case."""
+    header = ",".join((*CASES, "y"))
+    rows = "".join(f"{',' * len(CASES)}{i % 2}\n" for i in range(9))
+    return Project(
+        name="stays.csv",
+        raw=read_table(f"{header}\n{rows}".encode(), name="stays.csv"),
+        draft_people=People(one_row_per_person=True),
+    )
+
+
+def page(project: Project) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.run()
+    assert not test.exception
+    return test
+
+
+def test_upload_apply_and_download_give_the_same_schema(project):
+    columns = tuple(
+        Column(
+            name=name,
+            kind="categorical",
+            levels=levels,
+            other=levels[-1],
+            fill=levels[0],
+            description=" of the codebook ",
+        )
+        for name, levels in CASES.items()
+    )
+    declared = Schema(
+        columns=(*columns, Column(name="y", kind="boolean", fill=True)), one_row_per_person=True
+    )
+    text = schema_file.dumps(declared)
+    test = page(project)
+    test.file_uploader(key="upload_schema").upload("s.yaml", text.encode(), "text/yaml").run()
+    test.button(key="use_schema").click().run()
+    assert not test.exception
+    assert test.button(key="apply_columns").disabled
+    assert schema_file.dumps(project.schema) == text
+    # Something else is in use, so that what the form says has to be applied.
+    project.use_schema(replace(project.schema, columns=declared.columns[-1:]))
+    test.run()
+    test.button(key="apply_columns").click().run()
+    assert not test.exception
+    assert schema_file.dumps(project.schema) == text
+    assert test.button(key="apply_columns").disabled
+
+
+@pytest.mark.parametrize("typed", ["--5", "9" * 5_000, '"a', "-"])
+def test_no_level_ends_the_page(project, typed):
+    rows = [dict(row) for row in column_form.blank_rows(["bars", "y"])]
+    rows[0] |= {"kind": "categorical", "levels": typed, "other": typed, "fill": typed}
+    rows[1] |= {"kind": "boolean"}
+    project.form = rows
+    test = page(project)
+    test.button(key="apply_columns").click().run()
+    assert not test.exception
+    if typed == '"a':
+        assert "must end with one" in "".join(error.value for error in test.error)
+    else:
+        assert project.schema["bars"].levels == (typed,)
+    assert not test.run().exception
+
+
+def test_another_type_of_a_level_and_another_description_are_changes(project):
+    columns = (
+        Column(name="digits", kind="ordinal", levels=(1, 2), description="grade"),
+        Column(name="y", kind="boolean"),
+    )
+    project.use_schema(Schema(columns=columns, one_row_per_person=True))
+    for change in ({"levels": "1.0 | 2"}, {"description": "ward"}):
+        rows = [dict(row) for row in column_form.to_rows(project.schema.columns)]
+        rows[0] |= change
+        project.show_form(rows)
+        test = page(project)
+        assert not test.button(key="apply_columns").disabled
+        test.button(key="apply_columns").click().run()
+        assert not test.exception
+    assert [type(level) for level in project.schema["digits"].levels] == [float, int]
+    assert project.schema["digits"].description == "ward"
+
+
+def test_the_check_names_the_column_that_does_not_fit(project):
+    columns = (
+        Column(name="digits", kind="ordinal", levels=(1, 2)),
+        Column(name="y", kind="boolean"),
+    )
+    project.use_schema(Schema(columns=columns, one_row_per_person=True))
+    test = page(project)
+    test.button(key="check_columns").click().run()
+    assert not test.exception
+    texts = [warning.value.replace("\\", "") for warning in test.warning]
+    said = [text for text in texts if "Column" in text]
+    assert len(said) == 1, said
+    assert "Column 'digits': more than half of the cells are empty" in said[0]
+    assert "fill" in said[0]

@@ -1,0 +1,162 @@
+"""Opening a sample or a story where a project is open: nothing goes without a word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.data import table_source
+from dashboard.session import project as states
+from dashboard.session.project import EditedGraph, Project
+from dashboard.session.shelf import unsaved_parts
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
+from prism_core.data.tables.raw_table import read_table
+from tests.dashboard.test_pages import page
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture(autouse=True)
+def _samples(monkeypatch, spurious):
+    """Every sample is this one: what is opened is not what these tests are about."""
+    monkeypatch.setattr(table_source, "_sample", lambda name: replace(spurious, name=name))
+
+
+def private() -> Project:
+    rows = "".join(f"{i % 3},{i % 2}\n" for i in range(40))
+    return Project(
+        name="stays.csv",
+        raw=read_table(f"a,y\n{rows}".encode(), name="stays.csv"),
+        schema=Schema(
+            columns=tuple(Column(name=name, kind="boolean") for name in ("a", "y")),
+            one_row_per_person=True,
+        ),
+        graph=EditedGraph(edges=(("a", "y"),)),
+        target="y",
+        private_marks=frozenset(["digest"]),
+    )
+
+
+def press(test: AppTest, key: str) -> AppTest:
+    test.button(key=key).click().run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    return "\n".join(part.value for part in test.warning).replace("\\", "")
+
+
+def link(test: AppTest) -> str:
+    (found,) = test.get("link_button")
+    return found.proto.url
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("data", "sample_scm_spurious"), ("gallery", "gallery_scm-spurious_open")]
+)
+def test_the_first_click_replaces_no_private_project(name, key):
+    project = private()
+    before = (project.key, project.raw, project.schema, project.graph.edges, project.target)
+    test = press(page(name, project), key)
+    now = test.session_state["project"]
+    assert now is project
+    assert before == (now.key, now.raw, now.schema, now.graph.edges, now.target)
+    assert "stays.csv is open here" in texts(test)
+    assert "the table and everything declared, drawn and planned for it" in texts(test)
+    press(test, f"{key}_leave")
+    assert texts(test) == ""
+    press(test, key)
+    press(test, f"{key}_replace")
+    now = test.session_state["project"]
+    assert (now.public, now.target, now.key) == (True, "Y", project.key)
+    assert now.private_marks == {"digest"}
+    assert texts(test) == ""
+
+
+def test_a_project_beside_has_an_address_and_the_first_keeps_its_own():
+    project = private()
+    test = press(page("data", project), "sample_scm_spurious")
+    address = link(test)
+    assert address.startswith("/?project=")
+    key = address.removeprefix("/?project=")
+    assert key != project.key
+    beside = AppTest.from_file(str(APP), default_timeout=60)
+    beside.query_params["project"] = key
+    beside.run()
+    assert not beside.exception
+    opened = beside.session_state["project"]
+    assert (opened.sample, opened.key) == ("scm_spurious", key)
+    assert opened.private_marks == {"digest"}
+    again = AppTest.from_file(str(APP), default_timeout=60)
+    again.query_params["project"] = project.key
+    assert again.run().session_state["project"] is project
+    # Replacing after all does not touch what the other tab shows.
+    press(test, "sample_scm_spurious_replace")
+    assert test.session_state["project"] is not opened
+
+
+def test_an_untouched_sample_gives_way_without_a_question_and_a_changed_one_does_not():
+    test = press(page("data"), "sample_scm_spurious")
+    project = test.session_state["project"]
+    for name in ("structure", "budget", "rehearse", "release", "gallery", "data"):
+        test.switch_page(f"pages/{name}.py").run()
+        assert not test.exception
+    assert unsaved_parts(project) == ()
+    press(test, "sample_readmission")
+    project = test.session_state["project"]
+    assert project.sample == "readmission"
+    project.budget.epsilon = 0.3
+    press(test, "sample_scm_spurious")
+    assert test.session_state["project"] is project
+    assert "what you changed in it" in texts(test)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p.graph.replace(()),
+        lambda p: setattr(p, "target", "A"),
+        lambda p: p.scenarios.keep(p),
+        lambda p: p.weights.update(A=2.0),
+        lambda p: p.rows_of_form[0].update(levels="half | typed | row"),
+    ],
+)
+def test_every_change_of_a_sample_is_noticed(change):
+    project = press(page("data"), "sample_scm_spurious").session_state["project"]
+    assert unsaved_parts(project) == ()
+    change(project)
+    assert unsaved_parts(project) == ("what you changed in it",)
+
+
+def test_a_finished_run_is_not_replaced_without_a_word(tmp_path):
+    test = press(page("data"), "sample_scm_spurious")
+    project = test.session_state["project"]
+    project.folder = tmp_path
+    press(test, "sample_readmission")
+    assert test.session_state["project"] is project
+    assert "clear from this page the run that it shows" in texts(test)
+
+
+def test_empty_pages_push_no_project_out_of_reach():
+    shelf, project = states._shelf(), private()
+    shelf.clear()
+    states._shelve(project)
+    for _ in range(states._SHELF + 1):
+        states._shelve(Project())
+    assert project.key in shelf
+    assert len(shelf) == states._SHELF
+    for _ in range(states._SHELF):
+        states._shelve(private())
+    assert project.key not in shelf
+    shelf.clear()

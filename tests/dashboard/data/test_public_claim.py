@@ -1,0 +1,105 @@
+"""A table that is called public on a page and known as private: a refusal, and her own answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.data import columns_form
+from dashboard.session.project import Project
+from prism_core.data.table_identity import marks, remember_private
+from prism_core.data.tables.raw_table import read_table
+from prism_core.privacy.ledger import Ledger
+
+pytestmark = [pytest.mark.app, pytest.mark.privacy]
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+ROWS = b"age,ward\n31,a\n42,b\n53,a\n"
+OTHER = b"age,ward\n30,a\n40,b\n50,b\n"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+def page(project: Project | None = None) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project or Project()
+    test.switch_page("data/page.py").run()
+    assert not test.exception
+    return test
+
+
+def load(test: AppTest, content: bytes, name: str, *, public: bool) -> AppTest:
+    # A file that was loaded is let go, and an empty uploader takes the widget's place.
+    empty = next(one for one in test.file_uploader if one.key.startswith("upload_table"))
+    empty.upload(name, content, "text/csv").run()
+    test.checkbox(key="upload_public").set_value(public).run()
+    return press(test)
+
+
+def press(test: AppTest) -> AppTest:
+    test.button(key="upload_load").click().run()
+    assert not test.exception
+    return test
+
+
+def errors(test: AppTest) -> str:
+    return "\n".join(error.value for error in test.error).replace("\\", "")
+
+
+def test_a_private_file_that_is_uploaded_again_as_public_is_questioned():
+    test = load(page(), ROWS, "stays.csv", public=False)
+    held = test.session_state["project"]
+    assert (held.public, held.raw.rows) == (False, 3)
+    # The same rows in another order and under another name: nothing is taken over in silence.
+    again = b"ward,age\nb,42\na,31\na,53\n"
+    load(test, again, "open.csv", public=True)
+    assert test.session_state["project"].public is False
+    assert "were loaded as private before" in errors(test)
+    assert "42" not in errors(test)
+    (tick,) = [box for box in test.checkbox if "I decide" in box.label]
+    tick.check().run()
+    press(test)
+    if test.session_state["project"].public is False:  # what is open holds something of its own
+        (replace,) = [b for b in test.button if b.label == "Replace what is open"]
+        replace.click().run()
+    taken = test.session_state["project"]
+    assert (taken.public, taken.name) == (True, "open.csv")
+    assert not taken.private_marks & marks(read_table(again))
+
+
+def test_rows_that_were_charged_in_an_earlier_session_are_questioned(tmp_path):
+    remember_private(Ledger(), "ward 7", read_table(ROWS))
+    test = load(page(), ROWS, "open.csv", public=True)
+    assert test.session_state["project"].raw is None
+    assert "charged as private, under “ward 7”" in errors(test)
+    load(test, OTHER, "other.csv", public=True)
+    assert test.session_state["project"].public is True
+    assert errors(test) == ""
+
+
+def test_a_schema_is_not_drafted_from_the_private_file_as_its_own_twin():
+    private = read_table(ROWS, name="stays.csv")
+    project = Project(name="stays", raw=private, private_marks=marks(private), asset="ward 7")
+    test = page(project)
+    test.radio(key="schema_way").set_value("twin").run()
+    for content, drafted in ((ROWS, False), (OTHER, True)):
+        test.file_uploader(key="upload_twin").upload("twin.csv", content, "text/csv").run()
+        test.button(key="draft_twin").click().run()
+        assert not test.exception
+        assert (project.form_provenance == "public twin") is drafted
+        assert ("were loaded as private before" in errors(test)) is not drafted
+
+
+def test_a_schema_with_aliases_gets_a_sentence_on_the_page():
+    raw = read_table(ROWS, name="stays.csv")
+    test = page(Project(name="stays", raw=raw, private_marks=marks(raw)))
+    bomb = "a: &a [x]\ncolumns: [{name: age, kind: *a}]\n"
+    test.file_uploader(key="upload_schema").upload("s.yaml", bomb.encode(), "text/yaml").run()
+    test.button(key="use_schema").click().run()
+    assert not test.exception
+    assert "an anchor or an alias" in errors(test)
+    assert columns_form._WAYS["twin"]

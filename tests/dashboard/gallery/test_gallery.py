@@ -1,0 +1,231 @@
+"""The page Gallery in Streamlit's own test runner, the process of its runs, and `--demo`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import launch
+from dashboard.jobs import child, worker
+from dashboard.key import machine_key
+from dashboard.session.project import Project
+from prism_core import files
+from prism_core.errors import TableError
+from prism_core.privacy.ledger.ledger import FILE, default_workspace
+from prism_core.reproduction import STORIES, adult_table, story
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.delenv(adult_table.PATH_VARIABLE, raising=False)
+
+
+def page(project: Project | None = None) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    if project is not None:
+        test.session_state["project"] = project
+    test.switch_page("gallery/page.py").run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+class Stands:
+    """A run at a moment, as the page sees it."""
+
+    def __init__(self, folder: Path, state: str, message: str = "") -> None:
+        self.folder, self.plan, self.seconds = folder, story("allocation-wins"), 3.0
+        self.state, self.message, self.removed = state, message, False
+
+    def outcome(self) -> SimpleNamespace:
+        return SimpleNamespace(state=self.state, message=self.message)
+
+    def cancel(self) -> None:
+        self.state = "cancelled"
+
+    def remove(self) -> None:
+        self.removed = True
+
+
+def told(folder: Path) -> Path:
+    """A line for every run of a story, without the runs."""
+    scores = {"auc": 0.9, "accuracy": 0.8, "ceiling": 0.95, "ceiling_all": 0.95}
+    folder.mkdir(exist_ok=True)
+    lines = [
+        json.dumps(
+            {
+                "benchmark": one.benchmark.name,
+                "method": one.method.name,
+                "seed": one.seed,
+                "setting": one.setting.name,
+                "epsilon": one.epsilon,
+                "rows": 5_000,
+                "l1": 0.1,
+                "seconds": 0.2,
+                "onehot": scores,
+                "standardised": scores,
+            }
+        )
+        for one in story("allocation-wins").asked()
+    ]
+    (folder / child.TOLD).write_text("\n".join(lines) + '\n{"half')
+    return folder
+
+
+def test_four_stories_each_with_a_sentence_and_what_is_stored_of_it():
+    test = page()
+    said = texts(test)
+    assert "nothing is charged, and your own table is not opened" in said
+    kept = [one for one in STORIES if one.stored().rows]
+    assert len(kept) >= 3
+    for one in STORIES:
+        assert one.sentence in said
+        assert one.sentence.count(". ") == 0
+    assert len(test.get("plotly_chart")) == len(kept)
+    for figure in test.get("plotly_chart"):
+        assert "AUC" in figure.proto.alt
+
+
+def test_adult_says_how_to_get_its_file_and_nothing_is_fetched(monkeypatch):
+    monkeypatch.setattr(adult_table, "fetch", None)
+    test = page()
+    assert test.button(key="gallery_adult_run").disabled
+    assert test.button(key="gallery_adult_open").disabled
+    assert f"set {adult_table.PATH_VARIABLE} to its path" in texts(test)
+    for wanted in (story("adult").asked, story("adult").sample):
+        with pytest.raises(TableError, match=adult_table.PATH_VARIABLE):
+            wanted()
+
+
+def test_adult_can_run_where_the_file_is(tmp_path, monkeypatch):
+    file = tmp_path / "adult.csv"
+    file.write_text("age\n1\n")
+    monkeypatch.setenv(adult_table.PATH_VARIABLE, str(file))
+    assert not page().button(key="gallery_adult_run").disabled
+
+
+@pytest.mark.parametrize(
+    ("name", "regime", "s"),
+    [
+        ("scm-spurious", "causal", 2),
+        ("scm-marginal", "graphical", 12),
+        ("allocation-wins", "graphical", 20),
+    ],
+)
+def test_a_story_opens_as_a_project(name, regime, s):
+    before = Project(private_marks=frozenset(["a"]))
+    before.gallery.messages["adult"] = "kept"
+    test = page(before)
+    test.button(key=f"gallery_{name}_open").click().run()
+    assert not test.exception
+    found = test.session_state["project"]
+    assert found.public
+    assert (found.regime, found.target) == (regime, "Y")
+    assert len(found.protected) == s
+    assert found.plan().n == found.raw.rows
+    assert found.test is not None
+    assert found.private_marks == {"a"}
+    assert found.gallery.messages == {"adult": "kept"}
+    assert "Load the table and declare" in texts(test)  # the page Data
+    if name == "allocation-wins":
+        weights = found.plan().task.weights
+        assert weights["X1"] == pytest.approx(0.64)
+        assert weights["X20"] == pytest.approx(0.01)
+
+
+def test_a_run_is_started_watched_and_taken(tmp_path, monkeypatch):
+    stands = Stands(told(tmp_path / "run"), "running")
+    monkeypatch.setattr(worker, "start_story", lambda one: stands)
+    project = Project()
+    test = page(project)
+    test.button(key="gallery_allocation-wins_run").click().run()
+    assert not test.exception
+    assert project.gallery.job is stands
+    assert test.button(key="gallery_scm-spurious_run").disabled  # one at a time
+    assert test.button(key="gallery_allocation-wins_cancel")
+    live = [c for c in test.get("plotly_chart") if "AUC 0.900 at epsilon" in c.proto.alt]
+    assert len(live) == 1
+    stands.state = "done"
+    test.run()
+    assert not test.exception
+    assert stands.removed
+    assert project.gallery.job is None
+    found = project.gallery.found["allocation-wins"]
+    assert len(found) == 8
+    assert {row.seeds for row in found} == {(0, 1)}
+    assert any("run here" in set(frame.value["where"]) for frame in test.dataframe)
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [("cancelled", "Stopped."), ("failed", "The disk is full.")]
+)
+def test_a_run_that_ended_early_says_why(tmp_path, state, said):
+    project = Project()
+    project.gallery.job = Stands(told(tmp_path / "run"), state, "The disk is full.")
+    test = page(project)
+    assert said in texts(test)
+    assert project.gallery.found == {}
+    assert not test.button(key="gallery_allocation-wins_run").disabled
+
+
+def test_the_process_writes_its_runs_and_charges_nobody(tmp_path, monkeypatch):
+    """The job itself, on one run, in this process; what it wrote is what the page reads."""
+    one = story("allocation-wins")
+    first = [run for run in one.asked() if run.setting.name == "paper"][:1]
+    monkeypatch.setattr(type(one), "asked", lambda _: first)
+    monkeypatch.setattr(child.os, "umask", lambda _: 0)
+    monkeypatch.setattr(child.signal, "signal", lambda *_: None)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    files.put(folder / child.STORY, json.dumps({"story": one.name}))
+    child.main(folder)
+    assert json.loads((folder / child.OUTCOME).read_text()) == {"state": "done", "runs": 1}
+    (found,) = worker.story_outcomes(worker.Job(folder=folder, plan=one, started=0.0))
+    assert (found.benchmark, found.method, found.seed) == ("allocation-wins", "graphical-opt", 0)
+    assert 0.5 < found.onehot.auc < found.onehot.ceiling
+    assert not (default_workspace() / FILE).exists()
+
+
+def test_stop_ends_the_process():
+    begun = worker.start_story(story("allocation-wins"))
+    try:
+        assert begun.outcome().state == "running"
+        begun.cancel()
+        assert begun.outcome().state == "cancelled"
+        assert not begun.alive
+    finally:
+        begun.remove()
+    assert not begun.folder.exists()
+
+
+def test_what_was_not_run_is_not_told(tmp_path):
+    assert worker.story_outcomes(worker.Job(folder=tmp_path, plan=STORIES[0], started=0.0)) == ()
+
+
+@pytest.mark.parametrize("demo", [False, True])
+def test_demo_opens_with_the_gallery(demo, monkeypatch):
+    monkeypatch.setattr(launch, "warm", lambda: None)
+    monkeypatch.setenv(machine_key.VARIABLE, "")  # launching sets another; this takes it back
+    commands = []
+    monkeypatch.setattr(launch.os, "execv", lambda _, command: commands.append(command))
+    launch.main(["--no-browser", *(["--demo"] if demo else [])])
+    (command,) = commands
+    assert (command[-2:] == ["--", "--demo"]) is demo
+    monkeypatch.setattr(sys, "argv", [command[4], *(["--demo"] if demo else [])])
+    test = AppTest.from_file(str(APP), default_timeout=60).run()
+    assert not test.exception
+    assert (test.title[0].value == "Gallery") is demo
+    assert (test.title[0].value == "Data") is not demo

@@ -1,0 +1,398 @@
+"""The page Release: checklist, summary, protocol and approval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.jobs import child
+from dashboard.jobs.worker import Job
+from dashboard.release import protocol_panel
+from dashboard.session.project import EditedGraph, Project
+from prism_core.bundle.protocol import approval_file
+from prism_core.bundle.protocol.protocol import LEAKAGE, Protocol
+from prism_core.errors import PrismError
+from prism_core.planning.plan_warnings import LARGE_ERROR
+from prism_core.planning.wishes.scenario import figures
+from prism_core.privacy.accountants.accountant import Spent
+from prism_core.privacy.events import GaussianEvent
+from prism_core.privacy.learning_charge import LearningCharge
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.ledger.charging import owed
+from prism_core.privacy.ledger.ledger import default_workspace
+from prism_core.structure import formats
+from prism_core.text.numbers import eps_text, left_text
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def project(spurious) -> Project:
+    return Project(
+        name="stays.csv",
+        raw=spurious.train,
+        test=spurious.test,
+        schema=spurious.schema,
+        target="Y",
+        graph=EditedGraph(edges=formats.read(spurious.dag_json).edges),
+        asset="stays 2024",
+    )
+
+
+def page(project: Project) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    test.switch_page("release/page.py").run()
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
+    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
+
+
+def missing(test: AppTest) -> list[str]:
+    """Lines of the checklist that are not green."""
+    mark = ":orange[:material/pending:] "
+    lines = [part.value.replace("\\", "") for part in test.markdown]
+    return [line.removeprefix(mark) for line in lines if line.startswith(mark)]
+
+
+def test_all_green_and_in_words(project):
+    test = page(project)
+    assert missing(test) == []
+    shown = texts(test)
+    after = Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta).after(
+        project.plan().total
+    )
+    assert f"{eps_text(after.spent_epsilon)} is then spent" in shown
+    assert f"room for one more release of {left_text(after.left_epsilon)}" in shown
+    assert "A folder to hand over" in shown
+    assert not test.button(key="release_run").disabled
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("people", "Say how rows and people relate"),
+        ("graph", "Draw"),
+        ("epsilon", "epsilon must be a number above 0"),
+        ("holdout", "Keep rows aside"),
+        ("asset", "Name the asset below"),
+        ("learn", "Learn the columns that are ticked"),
+    ],
+)
+def test_what_is_missing_says_what_to_do_and_nothing_can_be_run(project, what, line):
+    if what == "people":
+        project.schema = replace(project.schema, one_row_per_person=False)
+    elif what == "graph":
+        project.graph = EditedGraph()
+    elif what == "epsilon":
+        project.budget.epsilon = float("nan")
+    elif what == "holdout":
+        project.test, project.holdout_share = None, 0.0
+    elif what == "asset":
+        project.asset = ""
+    else:
+        project.form = [{"name": "A", "learn": True}]
+    test = page(project)
+    assert any(line in found for found in missing(test)), missing(test)
+    assert [b.key for b in test.button if b.key == "release_run" and not b.disabled] == []
+
+
+def test_a_schema_from_private_rows_is_said_and_not_hidden(project):
+    project.schema = replace(project.schema, provenance="private rows")
+    assert "may give away single people" in texts(page(project))
+
+
+def test_a_large_task_error_is_a_yellow_line_before_anything_is_charged(project):
+    yellow = ":orange[:material/warning:] The task error is large"
+    assert not any(part.value.startswith(yellow) for part in page(project).markdown)
+    project.budget.epsilon = 0.005
+    assert figures(project.plan()).mean_error > LARGE_ERROR
+    test = page(project)
+    assert any(part.value.startswith(yellow) for part in test.markdown)
+    assert missing(test) == []  # it is looked at, not forbidden
+    assert not test.button(key="release_run").disabled
+
+
+def test_an_approval_holds_for_exactly_this_plan(project):
+    test = page(project)
+    test.checkbox(key="approval_needed").check().run()
+    assert any("Have the plan approved" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+    test.text_input(key="approval_by").set_value("A. Meyer")
+    next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
+    assert not test.exception
+    assert missing(test) == []
+    assert "Approved by A. Meyer (privacy committee) on" in texts(test)
+    assert release_protocol_given(project) is project.approved
+    # The plan changes: what, is said; nothing runs; going back is enough.
+    project.budget.epsilon = 2.0
+    test.run()
+    assert any("plan changed since it was approved" in line for line in missing(test))
+    (table,) = (f.value for f in test.dataframe if "what changed" in f.value.columns)
+    assert table.to_dict("list") == {
+        "what changed": ["Epsilon"],
+        "approved": ["1.0"],
+        "now": ["2.0"],
+    }
+    assert test.button(key="release_run").disabled
+    with pytest.raises(PrismError):
+        release_protocol_given(project)
+    project.budget.epsilon = 1.0
+    project.asset = "other stays"
+    test.run()
+    assert any("asset is another one" in line for line in missing(test))
+    project.asset = "Stays  2024"
+    test.run()
+    assert missing(test) == []
+    test.button(key="approval_forget").click().run()
+    assert project.approved is None
+    with pytest.raises(PrismError, match="needs an approval"):
+        release_protocol_given(project)
+
+
+@pytest.mark.privacy
+def test_an_approval_that_was_used_is_named_with_its_charge(project):
+    plan = project.plan()
+    record = Protocol(plan=plan, asset="stays 2024").approve(by="A", role="b", date="2025-01-01")
+    project.approved = record
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
+    assert missing(page(project)) == []
+    ledger.charge(
+        "stays 2024",
+        step="release",
+        spent=plan.spent,
+        events=plan.events,
+        plan=plan.hash,
+        accountant="zcdp",
+        approval=record.approval,
+    )
+    test = page(project)
+    assert any("This approval was used for charge 1" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+
+
+@pytest.mark.privacy
+def test_finished_releases_are_listed_also_without_a_project(project):
+    plan = project.plan()
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=9.0, delta=plan.delta)
+    asked = {"plan": plan.hash, "accountant": "zcdp"}
+    for state in ("done", "void", "failed", "reserved"):
+        number = ledger.charge(
+            "stays 2024", step="release", spent=plan.spent, events=plan.events, **asked
+        )
+        if state != "reserved":
+            ledger.mark(number, state)
+    learned = GaussianEvent(sigma=40.0, label="learning age")
+    spent = Spent(epsilon=1.0, delta=1e-6, rho=learned.rho)
+    ledger.mark(
+        ledger.charge("stays 2024", step="release", spent=spent, events=(learned,), **asked), "done"
+    )
+    for shown in (page(project), page(Project())):
+        (found,) = (f.value for f in shown.dataframe if "plan" in f.value.columns)
+        assert found[["charge", "data asset", "plan"]].values.tolist() == [
+            [1, "stays 2024", plan.hash[:12]]
+        ]
+        assert found["epsilon"].tolist() == [eps_text(plan.spent.epsilon)]
+    assert "Not yet:" in texts(shown)
+
+
+def test_the_protocol_can_be_read_before_it_is_approved(project):
+    test = page(project)
+    (window,) = test.get("iframe")
+    assert window.proto.srcdoc == Protocol(
+        plan=project.plan(),
+        asset="stays 2024",
+        purpose=project.why,
+        balance=Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta),
+        holdout=project.test.rows if project.test else project.holdout_rows,
+    ).text(".html")
+
+
+@pytest.mark.privacy
+def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_path):
+    record = Protocol(plan=project.plan(), asset="stays 2024").approve(
+        by="A", role="b", date="2025-01-01"
+    )
+    project.approved = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
+    assert project.approved.approval.covers(project.plan(), "stays 2024")
+    test = page(project)
+    assert any("plan changed since it was approved" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+    with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
+        release_protocol_given(project)
+    (tmp_path / child.APPROVAL).write_text(project.approved.dumps(), encoding="utf-8")
+    with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
+        child._approval(tmp_path, project.plan(), "stays 2024")
+    (tmp_path / child.APPROVAL).write_text(record.dumps(), encoding="utf-8")
+    assert child._approval(tmp_path, project.plan(), "stays 2024") == record.approval
+
+
+def release_protocol_given(project: Project):
+    """What would go with the run, asked as the page does."""
+    found = []
+
+    def app():
+        from dashboard.release import protocol_panel as part
+        from dashboard.session.project import project as current
+        from prism_core.errors import PrismError
+
+        current().outcome = None
+        try:
+            current().outcome = part.given(current().plan())
+        except PrismError as error:
+            current().outcome = error
+
+    test = AppTest.from_function(app)
+    test.session_state["project"] = project
+    test.run()
+    found = project.outcome
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def test_names_are_needed(project):
+    test = page(project)
+    next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
+    assert "by must be the names of those who approved" in texts(test)
+    assert project.approved is None
+
+
+def test_the_workspace_may_ask_for_an_approval(project):
+    workspace = default_workspace()
+    workspace.mkdir()
+    (workspace / "settings.toml").write_text("[release]\napproval_required = true\n")
+    test = page(project)
+    assert any("Have the plan approved" in line for line in missing(test))
+    assert test.checkbox(key="approval_needed").disabled
+    (workspace / "settings.toml").write_text("[release")
+    test.run()
+    assert any("settings.toml is not usable" in line for line in missing(test))
+    assert test.button(key="release_run").disabled
+
+
+def test_the_files_of_the_page_and_of_the_command_are_one_kind(project):
+    record = Protocol(plan=project.plan(), asset="stays 2024").approve(
+        by="A", role="b", date="2025-01-01"
+    )
+    project.approved = approval_file.loads(record.dumps())
+    assert "for exactly this plan" in texts(page(project))
+    assert protocol_panel.section is not None
+
+
+def test_earlier_releases_for_the_same_target_are_named(project):
+    plan = project.plan()
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
+    assert LEAKAGE not in texts(page(project))
+    number = ledger.charge(
+        "stays 2024",
+        step="release",
+        spent=plan.spent,
+        events=plan.events,
+        plan="p",
+        accountant="zcdp",
+    )
+    test = page(project)
+    assert f"charge {number}). {LEAKAGE}" in texts(test)
+    ledger.mark(number, "void")
+    test.run()
+    assert LEAKAGE not in texts(test)
+
+
+def test_a_rehearsal_is_started_without_a_confirmation(project):
+    project.public = True
+    test = page(project)
+    assert missing(test) == []
+    assert "release_confirm" not in [entry.key for entry in test.text_input]
+    assert not test.button(key="release_run").disabled
+
+
+def test_a_finished_release_that_was_put_away_is_shown_again(project, tmp_path):
+    job = Job(folder=tmp_path, plan=project.plan(), started=0.0)
+    project.job, project.folder, project.approved = job, job.result, None
+    project.forget_results()
+    assert (project.job, project.folder) == (None, None)
+    test = page(project)
+    assert "prepares **another** one" in texts(test)
+    for name in ("inspect", "report"):
+        test = AppTest.from_file(str(APP), default_timeout=60)
+        test.session_state["project"] = project
+        test.switch_page(f"pages/{name}.py").run()
+        assert "Your finished release is kept" in texts(test)
+    found, told = object(), project.report
+    project.put_away = (found, told)
+    test.button(key="release_back").click().run()
+    assert (project.job, project.folder, project.finished) == (job, job.result, None)
+    assert project.inspection is found  # numbers that were paid for are among it
+    assert project.report is told
+
+
+def test_enter_in_the_names_records_no_approval(project):
+    form = next(block for block in page(project).main if block.type == "form")
+    assert not form.proto.form.enter_to_submit
+
+
+@pytest.mark.privacy
+def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(project):
+    """A schema that was learned elsewhere: warned of, in the amount, in the protocol; then not."""
+    events = (GaussianEvent(sigma=4_000.0, label="learning A"),)
+    prior = LearningCharge(
+        events=events, delta=project.plan().delta, plan="a" * 64, receipts=("ab" * 16,)
+    )
+    project.schema = replace(project.schema, provenance="dp", prior=prior)
+    plan = project.plan()
+    test = page(project)
+    shown = texts(test)
+    assert "this ledger holds no charge for that under this asset" in shown
+    assert f"Spend epsilon {eps_text(plan.budget.epsilon)} of" in shown
+    assert f"Epsilon {eps_text(plan.guarantee.epsilon)} of “stays 2024”" in shown
+    protocol = Protocol(
+        plan=plan, balance=asset_balance(plan), owed=owed(Ledger(), "stays 2024", plan.prior)
+    )
+    assert "Learning, charged with this release" in protocol.to_markdown()
+    ledger = Ledger()
+    ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
+    ledger.charge(
+        "stays 2024",
+        step="domain",
+        spent=prior.spent,
+        events=events,
+        plan="a" * 64,
+        accountant="zcdp",
+        receipts=prior.receipts,
+    )
+    shown = texts(page(project))
+    assert "this ledger holds no charge" not in shown
+    assert f"Spend epsilon {eps_text(plan.spent.epsilon)} of" in shown
+    assert f"Epsilon {eps_text(plan.spent.epsilon)} of “stays 2024”" in shown
+
+
+def asset_balance(plan):
+    return Ledger.prospect("stays 2024", epsilon=3.0, delta=plan.delta)
+
+
+@pytest.mark.privacy
+def test_an_approval_on_the_page_is_for_a_named_asset(project):
+    project.asset = ""
+    test = page(project)
+    (record,) = (b for b in test.button if b.label == "Record the approval of this plan")
+    assert record.disabled
+    project.asset = "stays 2024"
+    project.approved = Protocol(plan=project.plan()).approve(by="A", role="b", date="2026-01-01")
+    assert any("names no data asset" in line for line in missing(page(project)))

@@ -1,0 +1,212 @@
+"""A tab left open for hours: what happened is said, nothing typed is lost, and work goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.common.steps import STEPS
+from dashboard.session import memory
+from dashboard.session.project import EditedGraph, Project
+from prism_core.data.tables.raw_table import read_table
+from prism_core.planning.wishes.task import Synthesis
+from prism_core.privacy.ledger import Ledger
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
+PAGES = tuple(step.page for step in STEPS)
+
+
+class Clock:
+    """Stands where the app reads the seconds."""
+
+    now = 5_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(tmp_path, monkeypatch) -> Clock:
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+    found = Clock()
+    monkeypatch.setattr(memory, "time", found)
+    monkeypatch.setattr(memory, "_known", type(memory._known)())
+    return found
+
+
+@pytest.fixture
+def content(frame) -> bytes:
+    return frame.to_csv(index=False).encode()
+
+
+@pytest.fixture
+def project(schema, content, clock) -> Project:
+    """A private table, all but released, with an entry on each page that is nowhere else."""
+    raw = read_table(content, name="stays.csv")
+    found = Project(
+        name="stays.csv",
+        raw=raw,
+        schema=schema,
+        target="readmitted",
+        graph=EditedGraph(edges=EDGES),
+        file_sha256=raw.sha256,
+        asset="stays 2024",
+        lifetime=9.0,
+        why="for the course",
+        holdout_share=0.25,
+        synthesis=Synthesis(model="naive_bayes", rows=150),
+    )
+    found.budget.epsilon = 2.5
+    return found
+
+
+def typed(state: Project) -> tuple[object, ...]:
+    """What a person entered; not one of it is a row."""
+    return (
+        state.schema,
+        state.target,
+        state.graph.edges,
+        state.budget.epsilon,
+        state.asset,
+        state.lifetime,
+        state.why,
+        state.holdout_share,
+        state.synthesis,
+        state.rows_of_form,
+        state.people,
+        state.public,
+        state.name,
+    )
+
+
+def opened(project: Project) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project
+    return test
+
+
+def turn(test: AppTest, page: str) -> AppTest:
+    test.switch_page(page).run()
+    assert not test.exception, (page, test.exception[0].value)
+    return test
+
+
+def texts(test: AppTest) -> str:
+    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
+    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
+
+
+def idle(clock: Clock, project: Project, *, tab: bool) -> None:
+    """Hours pass; with the tab open there is no room for the rows, else nobody has them open."""
+    for _ in range(2):
+        clock.now += 4 * 3_600.0
+        memory.sweep(opened=lambda _session: tab, most=0 if tab else memory.MOST)
+    assert project.raw is None
+
+
+def load_again(test: AppTest, content: bytes) -> None:
+    turn(test, "data/page.py")
+    uploader = next(one for one in test.file_uploader if one.key.startswith("upload_table"))
+    uploader.upload("stays.csv", content, "text/csv").run()
+    test.button(key="upload_load").click().run()
+    assert not test.exception
+
+
+@pytest.mark.parametrize("tab", [True, False], ids=["tab open", "laptop closed"])
+def test_every_page_says_what_happened_and_what_to_do(project, clock, content, tab):
+    test = opened(project)
+    for page in PAGES:
+        turn(test, page)
+    project.form_edited = [row | {"description": "not applied"} for row in project.form_edited]
+    before = typed(project)
+    if tab:
+        project.sessions.add("this tab")
+    idle(clock, project, tab=tab)
+    for page in PAGES:
+        shown = texts(turn(test, page))
+        assert "stays.csv" in shown, page
+        assert "let go" in shown, page
+    assert typed(project) == before
+    load_again(test, content)
+    assert project.raw is not None
+    assert typed(project) == before
+    assert test.session_state["project"] is project
+    turn(test, "release/page.py")
+    assert "release_run" in {button.key for button in test.button}
+
+
+def test_no_run_is_offered_without_the_rows(project, clock):
+    test = turn(opened(project), "release/page.py")
+    assert "release_run" in {button.key for button in test.button}
+    idle(clock, project, tab=False)
+    turn(test, "release/page.py")
+    assert "release_run" not in {button.key for button in test.button}
+
+
+def test_rows_stay_while_the_tab_is_used_though_there_is_no_room(project, clock):
+    test = turn(opened(project), "budget/page.py")
+    for _ in range(5):
+        clock.now += memory.IDLE - 1.0
+        turn(test, "budget/page.py")
+        memory.sweep(opened=lambda _session: True, most=0)
+    assert project.raw is not None
+
+
+@pytest.mark.slow
+def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_after_the_file(
+    project, clock, content
+):
+    test = turn(turn(opened(project), "data/page.py"), "release/page.py")
+    test.text_input(key="release_confirm").set_value("stays 2024").run()
+    test.text_input(key="asset_why").set_value("for the thesis")
+    before = typed(project)
+    project.sessions.add("this tab")
+    idle(clock, project, tab=True)
+    test.button(key="release_run").click().run()  # the browser still shows the button
+    assert not test.exception
+    assert "stays.csv" in texts(test)
+    assert "let go" in texts(test)
+    assert Ledger().charges() == ()
+    assert project.why == "for the thesis"  # what was on its way with the click
+    project.why = "for the course"
+    assert typed(project) == before
+    load_again(test, content)
+    assert project.raw is not None
+    assert typed(project) == before
+    turn(test, "release/page.py")
+    test.text_input(key="release_confirm").set_value("stays 2024").run()
+    test.button(key="release_run").click().run()
+    assert not test.exception
+    assert project.job is not None
+    assert project.job.process.wait(timeout=120) == 0
+    (charge,) = Ledger().charges()
+    assert (charge.state, charge.asset) == ("done", "stays 2024")
+    # The rows of the run were parted; they come back as they were after another long night.
+    turn(test, "release/page.py")
+    kept = project.holdout.codes.copy()
+    idle(clock, project, tab=True)
+    assert project.holdout is None
+    assert "Load “stays.csv” again" in texts(turn(test, "inspection/page.py"))
+    load_again(test, content)
+    assert (project.holdout.codes == kept).all()
+
+
+def test_a_cell_that_was_typed_while_the_rows_went_is_kept(project, clock, content):
+    test = turn(opened(project), "data/page.py")
+    idle(clock, project, tab=False)
+    key = f"columns_grid_{project.form_rev}"
+    test.session_state[key] = {
+        "edited_rows": {0: {"description": "years"}},
+        "added_rows": [],
+        "deleted_rows": [],
+    }
+    test.run()
+    assert not test.exception
+    assert project.rows_of_form[0]["description"] == "years"
+    load_again(test, content)
+    assert project.rows_of_form[0]["description"] == "years"
+    assert project.schema[project.schema.names[0]].description == ""  # nobody pressed Apply

@@ -1,0 +1,255 @@
+"""Rows in memory have a lifetime, and what is uploaded is named when it cannot be read."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import io
+import tomllib
+import weakref
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dashboard
+from dashboard.common import uploads
+from dashboard.session import memory
+from dashboard.session.memory import RowSplit
+from dashboard.session.project import Project
+from prism_core.data.schema import schema_file
+from prism_core.data.tables.raw_table import read_table
+from prism_core.runs.inputs import IN_MEMORY
+
+pytestmark = pytest.mark.app
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+ROWS = b"age,ward\n31,a\n42,b\n53,a\n64,b\n75,a\n"
+OTHER = b"age,ward\n30,a\n40,b\n50,b\n"
+SCHEMA = schema_file.loads(
+    "version: 1\none_row_per_person: true\ncolumns:\n"
+    "  - {name: age, kind: numeric, lower: 0, upper: 100, integer: true, bins: 10}\n"
+    "  - {name: ward, kind: categorical, levels: [a, b]}\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+
+
+def page(project: Project | None = None) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=60)
+    test.session_state["project"] = project or Project()
+    test.switch_page("data/page.py").run()
+    assert not test.exception
+    return test
+
+
+def uploader(test: AppTest):
+    return next(one for one in test.file_uploader if one.key.startswith("upload_table"))
+
+
+def load(test: AppTest, content: bytes, name: str = "stays.csv") -> AppTest:
+    uploader(test).upload(name, content, "text/csv").run()
+    test.button(key="upload_load").click().run()
+    assert not test.exception
+    return test
+
+
+def words(test: AppTest, kind: str) -> str:
+    return "\n".join(one.value for one in getattr(test, kind)).replace("\\", "")
+
+
+def nobody(_session: str) -> bool:
+    return False
+
+
+def everybody(_session: str) -> bool:
+    return True
+
+
+def gone(state: Project, later: float = memory.KEPT + 1.0) -> list[Project]:
+    """Two looks at what is held, the second so many seconds after everybody left."""
+    start = state.used
+    state.left = None
+    memory.sweep(start, nobody)
+    return memory.sweep(start + later, nobody)
+
+
+def test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the_file():
+    test = load(page(), ROWS)
+    state = test.session_state["project"]
+    state.use_schema(SCHEMA)
+    state.target = "ward"
+    row, frame = weakref.ref(state.raw), weakref.ref(state.raw.frame)
+    memory.sweep(state.used + 10 * memory.KEPT, everybody)
+    gc.collect()
+    assert row() is not None
+    assert state not in gone(state, memory.KEPT - 1.0)
+    assert any(one is state for one in gone(state))
+    gc.collect()
+    assert row() is None
+    assert frame() is None
+    assert (state.schema, state.target, state.name) == (SCHEMA, "ward", "stays.csv")
+    test.run()
+    assert "5 rows of stays.csv were let go" in words(test, "info")
+    # Another file is another project, and the same one goes on with this one.
+    load(test, ROWS)
+    assert test.session_state["project"] is state
+    assert (state.raw.rows, state.schema, state.target) == (5, SCHEMA, "ward")
+    assert "were let go" not in words(test, "info")
+
+
+def test_the_rows_kept_aside_are_the_same_ones_again():
+    raw = read_table(ROWS, name="stays.csv")
+    state = Project(name="stays.csv", raw=raw, schema=SCHEMA)
+    state.parted = RowSplit(schema=SCHEMA, kept=2, seed=7)
+    _, state.train, state.holdout = memory.split_rows(state, state.parted)
+    before = state.holdout.codes.copy(), state.train.codes.copy()
+    watched = weakref.ref(state.holdout)
+    memory.let_go(state)
+    gc.collect()
+    assert watched() is None
+    other = read_table(OTHER, name="stays.csv")
+    assert not memory.take_back(state, other, public=False)
+    assert not memory.take_back(state, read_table(ROWS), public=True)
+    assert memory.take_back(state, read_table(ROWS), public=False)
+    assert np.array_equal(state.holdout.codes, before[0])
+    assert np.array_equal(state.train.codes, before[1])
+
+
+def test_the_rows_of_a_table_that_is_replaced_are_gone():
+    test = load(page(), ROWS)
+    row = weakref.ref(test.session_state["project"].raw)
+    load(test, OTHER, "other.csv")
+    replace = next(one for one in test.button if one.key and one.key.endswith("_replace"))
+    replace.click().run()
+    test.run()  # the session's state before this run is let go, too
+    assert test.session_state["project"].name == "other.csv"
+    gc.collect()
+    assert row() is None
+
+
+def test_of_more_than_there_is_room_for_those_looked_at_the_longest_ago_go_first():
+    states = [Project(name=str(i), raw=read_table(ROWS, name=str(i))) for i in range(4)]
+    for place, state in enumerate(states):
+        state.sessions.add(f"s{place}")
+        memory.register(state)
+        state.used = 1_000.0 + place
+    one = memory.held_bytes(states[0])
+    assert one > 0
+    ours = {f"s{place}" for place in range(1, 4)}  # the first one's tab is closed
+    now = 1_004.0
+    memory.sweep(now, ours.__contains__, most=3 * one)
+    assert [state.raw is None for state in states] == [True, False, False, False]
+    memory.sweep(now, ours.__contains__, most=2 * one)  # all are open and were looked at just now
+    assert [state.raw is None for state in states] == [True, False, False, False]
+    memory.sweep(now + memory.IDLE - 2.0, ours.__contains__, most=one)
+    assert [state.raw is None for state in states] == [True, True, True, False]
+    assert all(state.rows_let_go is not None for state in states[:3])
+
+
+class Manager:
+    """What Streamlit keeps of uploads, as far as it is asked here."""
+
+    def __init__(self) -> None:
+        self.files = {("s1", "a"), ("s1", "b"), ("s2", "c")}
+
+    def remove_session_files(self, session_id: str) -> None:
+        self.files = {one for one in self.files if one[0] != session_id}
+
+    def remove_file(self, session_id: str, file_id: str) -> None:
+        self.files.discard((session_id, file_id))
+
+
+@pytest.fixture
+def manager(monkeypatch) -> Manager:
+    found = Manager()
+
+    class Running:
+        uploaded_file_mgr = found
+
+    monkeypatch.setattr(memory.runtime, "exists", lambda: True)
+    monkeypatch.setattr(memory.runtime, "get_instance", Running)
+    return found
+
+
+def test_files_of_a_session_that_is_gone_are_let_go_though_none_was_loaded(manager, monkeypatch):
+    monkeypatch.setattr(memory, "_left_sessions", {"s1": None, "s2": None})
+    memory.sweep(5.0, {"s2"}.__contains__)
+    assert len(manager.files) == 3
+    memory.sweep(6.0 + memory.KEPT, {"s2"}.__contains__)
+    assert manager.files == {("s2", "c")}
+
+
+def test_the_bytes_of_a_file_are_let_go_once_it_is_loaded(monkeypatch):
+    dropped = []
+    monkeypatch.setattr(memory, "forget_uploads", lambda session, file=None: dropped.append(file))
+    test = load(page(), ROWS)
+    assert len(dropped) == 1
+    assert uploader(test).value is None
+
+
+def test_a_file_that_was_not_loaded_goes_with_its_page(monkeypatch):
+    dropped = []
+    monkeypatch.setattr(memory, "forget_uploads", lambda session, file=None: dropped.append(file))
+    test = page()
+    uploader(test).upload("stays.csv", ROWS, "text/csv").run()
+    test.run()
+    assert not dropped
+    test.switch_page("structure/page.py").run()
+    assert len(dropped) == 1
+
+
+def workbook() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("[Content_Types].xml", "<Types/>")
+        packed.writestr("xl/workbook.xml", "<workbook/>")
+    return file.getvalue()
+
+
+def packed() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("stays.csv", ROWS.decode())
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("stays.xlsx", workbook(), "an Excel workbook: save the sheet as CSV"),
+        ("stays.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "save the sheet as CSV"),
+        ("stays.csv.gz", gzip.compress(ROWS, mtime=0), "a gzip file: unpack it first"),
+        ("stays.zip", packed(), "a ZIP archive, as Excel and Word write: unpack it first"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_what_to_do(name, content, said):
+    test = page()
+    uploader(test).upload(name, content, "application/octet-stream").run()
+    assert said in words(test, "error")
+    assert name in words(test, "error")
+    assert uploader(test).value is None
+    load(test, ROWS)  # the next file is read as if nothing had been
+    assert test.session_state["project"].raw.rows == 5
+    assert not test.error
+
+
+def test_a_file_beyond_what_is_read_into_memory_is_sent_to_its_path(monkeypatch):
+    monkeypatch.setattr(uploads, "IN_MEMORY", 20)
+    test = page()
+    uploader(test).upload("stays.csv", ROWS, "text/csv").run()
+    assert "give its path under *A path or database*" in words(test, "error")
+    assert test.session_state["project"].raw is None
+    assert all(one.key != "upload_load" for one in test.button)
+
+
+def test_every_door_of_the_page_has_the_limit_of_the_command_line():
+    assert uploads.TABLE_MEGABYTES * 2**20 == IN_MEMORY
+    config = Path(dashboard.__file__).parent / ".streamlit" / "config.toml"
+    assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] * 2**20 == IN_MEMORY
+    caption = words(page(), "caption")
+    assert "up to 256 MB. A larger file stays where it is" in caption

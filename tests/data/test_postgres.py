@@ -1,0 +1,114 @@
+"""The same expressions on a PostgreSQL server of our own, where it and psycopg are installed."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from datetime import date
+from math import inf, nan
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from prism_core.data.encoding import encode
+from prism_core.data.engines import out_of_core
+from prism_core.data.tables import address
+from prism_core.data.tables.raw_table import read_table
+from prism_core.errors import TableError
+from tests.data.test_spark import ODD
+from tests.support.postgres import NEEDED, PASSWORD, load, started
+
+pytestmark = NEEDED
+
+
+@pytest.fixture(scope="module")
+def server():
+    with started() as place:
+        yield place
+
+
+def test_postgres_counts_are_those_of_memory(server, tmp_path, frame, schema):
+    for column, place in zip(frame.columns, itertools.count()):
+        frame.loc[place * 25 : place * 25 + len(ODD) - 1, column] = ODD
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    memory = encode(schema, read_table(path))
+    rows = [tuple(None if v == "" else v for v in row) for row in frame.itertuples(index=False)]
+    load(server, '"Stays of ""2026"""', rows, dict.fromkeys(frame.columns, "text"))
+    place = address.parse(f'{server}?table=Stays of "2026"')
+    assert "canary" not in str(place)
+    table = out_of_core.open_table(place, tmp_path / "workspace")
+    try:
+        assert table.rows == memory.n
+        cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
+        stored = table.store(schema, public=True)
+        for found, wanted in zip(stored.counts(cliques), memory.counts(cliques), strict=True):
+            assert (found == wanted).all()
+        drawn = stored.sample(stored.n, np.random.default_rng(1))
+        assert sorted(map(tuple, drawn.codes)) == sorted(map(tuple, memory.codes))
+    finally:
+        table.close()
+
+
+def test_the_types_of_postgres_are_those_of_a_parquet_file(server, tmp_path, frame, schema):
+    """Dates, exact decimals, floats that are no numbers, booleans, whole numbers, gaps."""
+    table = pa.table(
+        {
+            "age": pa.array([*([None, 2**40, -7] * 10), *map(int, frame["age"][30:])], pa.int64()),
+            "smoker": pa.array([{"": None, "true": True}.get(v, False) for v in frame["smoker"]]),
+            "grade": pa.array([*([None, 3.5, 2.0] * 20), *map(float, frame["grade"][60:])]),
+            "ward": pa.array([None if v == "east" else v for v in frame["ward"]], pa.string()),
+            "seen": pa.array(
+                [
+                    None if i % 9 == 0 else date.fromisoformat(v)
+                    for i, v in enumerate(frame["seen"])
+                ],
+                pa.date32(),
+            ),
+            "dose": pa.array([None, nan, inf, -inf, 1e300, *map(float, frame["dose"][5:])]),
+            "readmitted": pa.array([v == "yes" for v in frame["readmitted"]]),
+            "person": pa.array([i // 2 for i in range(len(frame))], pa.int64()),
+        }
+    )
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path)
+    load(
+        server,
+        "typed",
+        list(map(tuple, zip(*table.to_pydict().values(), strict=True))),
+        {
+            "age": "bigint",
+            "smoker": "boolean",
+            "grade": "numeric",
+            "ward": "varchar(9)",
+            "seen": "date",
+            "dose": "double precision",
+            "readmitted": "boolean",
+            "person": "bigint",
+        },
+    )
+    memory = encode(schema, read_table(path))
+    found = out_of_core.open_table(address.parse(f"{server}?table=typed"), tmp_path / "workspace")
+    try:
+        cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
+        stored = found.store(schema, public=True)
+        for mine, wanted in zip(stored.counts(cliques), memory.counts(cliques), strict=True):
+            assert (mine == wanted).all()
+        assert found.people("person") == len(frame) // 2
+        people = replace(
+            schema, one_row_per_person=False, person_id="person", persons=len(frame) // 2
+        )
+        assert found.store(people, public=True).n == len(frame) // 2
+    finally:
+        found.close()
+
+
+@pytest.mark.privacy
+def test_a_refusal_of_the_server_tells_neither_password_nor_value(server, tmp_path):
+    for wrong in (server.replace(PASSWORD, "canary-wrong"), server):
+        with pytest.raises(TableError) as caught:
+            out_of_core.open_table(address.parse(f"{wrong}?table=absent"), tmp_path / "workspace")
+        assert "canary" not in str(caught.value)
+        assert caught.value.__cause__ is None

@@ -1,0 +1,636 @@
+"""Requests, outline, plan and learned columns: closed, deducted, and usable whatever comes in."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_core.data.encoding import decode, encode
+from prism_core.data.schema import schema_file
+from prism_core.data.schema.column import Column
+from prism_core.data.tables.raw_table import RawTable
+from prism_core.errors import (
+    BudgetError,
+    LedgerError,
+    OverspentError,
+    PlanError,
+    PrivacyError,
+    SchemaError,
+    TableError,
+)
+from prism_core.learning.bins import learned_column, outside
+from prism_core.learning.domain import learned_domain as learning
+from prism_core.learning.domain.domain_plan import design_domain
+from prism_core.learning.domain.learned_domain import learn_domain
+from prism_core.learning.domain.outline_io import loads_outline
+from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
+from prism_core.planning.design import design
+from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
+from prism_core.privacy.accountants.conversions import epsilon_to_rho, rho_to_epsilon
+from prism_core.privacy.learning_charge import LearningCharge
+from prism_core.privacy.ledger import Ledger
+from prism_core.privacy.noise import SeededNoise
+from prism_core.synthesis.release import release
+
+Y = Column(name="y", kind="boolean")
+AGE = NumericRequest(name="age", lower=0.0, upper=150.0, cells=150, decimals=0)
+PAY = NumericRequest(name="pay", lower=0.0, upper=1e9, scale="log", unit=100.0, decimals=2)
+DOSE = NumericRequest(name="dose", lower=-5.0, upper=5.0, nullable=True, cells=20)
+SEEN = NumericRequest(name="seen", kind="date", lower=0.0, upper=30_000.0)
+WARD = CategoryRequest(name="ward")
+ALL = (AGE, PAY, DOSE, SEEN, WARD, Y)
+STAR = Synthesis(model="naive_bayes", rows=50)
+
+
+def outline(*columns) -> Outline:
+    return Outline(columns=columns or ALL, one_row_per_person=True)
+
+
+def raw(rows: int, **cells) -> RawTable:
+    frame = dict.fromkeys(("age", "pay", "dose", "seen", "ward", "y"), "") | cells
+    return RawTable(pd.DataFrame(frame, index=range(rows), dtype=object))
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(4)
+
+
+class Exact:
+    """No noise at all: shows what is found where the noise is negligible."""
+
+    secure = True
+
+    def add_discrete_gaussian(self, counts, sigma):
+        return counts.copy()
+
+
+# --- the plan --------------------------------------------------------------------------------
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("epsilon", [0.01, 0.2, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("delta_share", [0.01, 0.1, 0.9, 0.999])
+def test_domain_and_release_together_stay_below_the_declaration(epsilon, share, delta_share):
+    """The deduction, added up apart from the program's own sums; and little is left over."""
+    n, delta = 5_000, 1e-6
+    plan = design_domain(outline(), epsilon, delta, n, share=share, delta_share=delta_share)
+    learned = [r.grid if isinstance(r, NumericRequest) else r.column(("a",)) for r in ALL[:-1]]
+    schema = plan.schema(learned, plan.prior())
+    release = design(
+        schema,
+        Task(target="y", regime="predictive", k=2),
+        Budget(epsilon=epsilon, delta=delta, shares=Shares(background=0.1, task=0.75)),
+        n,
+        synthesis=STAR,
+    )
+    spent = [*plan.events, *release.events]
+    failing = math.fsum(e.delta for e in plan.events if hasattr(e, "threshold"))
+    assert 0.0 < failing <= delta * delta_share
+    rho = math.fsum(event.rho for event in spent)
+    assert rho <= epsilon_to_rho(epsilon, delta - failing)
+    assert rho >= epsilon_to_rho(epsilon, delta - failing) * (1 - 1e-6)
+    assert rho_to_epsilon(rho, delta - failing) <= epsilon
+    assert release.guarantee.epsilon <= epsilon
+    assert release.guarantee.rho == pytest.approx(rho, rel=1e-12)
+    assert release.guarantee.delta <= delta
+    assert plan.spent.rho == pytest.approx(share * rho, rel=1e-6)
+    assert release.spent.epsilon < release.guarantee.epsilon
+    document = release.to_dict()
+    assert document["domain"]["rho"] == plan.spent.rho
+    assert document["domain"]["delta_of_histograms"] == pytest.approx(failing, rel=1e-12)
+    assert document["with_learning"]["epsilon"] == release.guarantee.epsilon
+    assert len(document["domain"]["events"]) == 5
+    json.dumps(document, allow_nan=False)
+
+
+@pytest.mark.privacy
+def test_several_histograms_share_their_delta():
+    names = [CategoryRequest(name=f"c{i}") for i in range(7)]
+    plan = design_domain(outline(*names, Y), 1.0, 1e-6, 1_000, delta_share=0.3)
+    assert 0.3e-6 * (1 - 1e-9) <= plan.prior().failing <= 0.3e-6
+
+
+@pytest.mark.privacy
+def test_without_categories_no_delta_is_spent():
+    plan = design_domain(outline(AGE, Y), 1.0, 1e-6, 1_000)
+    assert plan.prior().failing == 0.0
+    assert plan.spent.rho == pytest.approx(0.1 * epsilon_to_rho(1.0, 1e-6))
+
+
+@pytest.mark.privacy
+def test_nothing_left_is_refused_and_so_are_other_ways_out():
+    plan = design_domain(outline(AGE, WARD, Y), 1.0, 1e-6, 1_000)
+    schema = plan.schema([AGE.grid, WARD.column(())], plan.prior())
+    task = Task(target="y", regime="predictive", k=1)
+    with pytest.raises(BudgetError, match="nothing is left"):
+        design(schema, task, Budget(epsilon=0.2, delta=1e-6), 1_000)
+    with pytest.raises(BudgetError, match="nothing is left"):  # the histogram's delta is larger
+        design(schema, task, Budget(delta=1e-8), 1_000)
+    with pytest.raises(BudgetError, match="zcdp"):
+        design(schema, task, Budget(accountant="basic", delta=1e-6), 1_000)
+    with pytest.raises(SchemaError, match="does not say what it cost"):
+        replace(schema, prior=None)
+    with pytest.raises(SchemaError, match="does not say what it cost"):  # a second step neither
+        replace(outline(AGE, Y), provenance="dp")
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("value", [None, math.nan, 0, 1, 1.0, -0.1, math.inf, True, "0.1"])
+@pytest.mark.parametrize("field", ["share", "delta_share"])
+def test_shares_are_closed(field, value):
+    with pytest.raises(BudgetError, match=field):
+        design_domain(outline(), 1.0, 1e-6, 1_000, **{field: value})
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("value", [math.nan, 0, -1.0, math.inf, True, "1"])
+def test_epsilon_delta_and_n_are_closed(value):
+    with pytest.raises(BudgetError):
+        design_domain(outline(), value, 1e-6, 1_000)
+    with pytest.raises(BudgetError):
+        design_domain(outline(), 1.0, value, 1_000)
+    with pytest.raises(BudgetError):
+        design_domain(outline(), 1.0, 1e-6, value)
+
+
+def test_defaults_hash_and_warnings():
+    plan = design_domain(outline(), 1.0, None, 1_000)
+    assert plan.delta == 1e-6
+    assert plan.hash == design_domain(outline(), 1.0, None, 1_000).hash
+    assert plan.hash != design_domain(outline(), 1.0, None, 1_001).hash
+    assert design_domain(outline(AGE, Y), 10.0, None, 1_000_000).warnings == ()
+    poor = design_domain(outline(AGE, WARD, Y), 0.01, None, 100).warnings
+    assert [warning.split(":")[0] for warning in poor] == ["age", "age", "ward"]
+
+
+def test_people_must_be_declared():
+    with pytest.raises(PrivacyError, match="one row"):
+        design_domain(Outline(columns=ALL), 1.0, None, 1_000)
+    ids = Outline(columns=ALL, person_id="mrn", persons=10)
+    with pytest.raises(BudgetError, match="declared number of persons"):
+        design_domain(ids, 1.0, None, 1_000)
+    with pytest.raises(SchemaError, match="twice"):
+        design_domain(outline(AGE, AGE, Y), 1.0, None, 1_000)
+    with pytest.raises(SchemaError, match="No column is to be learned"):
+        outline(Y)
+
+
+# --- requests --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lower": math.nan},
+        {"upper": math.inf},
+        {"upper": 0.0},
+        {"bins": 0},
+        {"bins": 2.0},
+        {"cells": 1},
+        {"cells": 5_000},
+        {"scale": "sqrt"},
+        {"tail": -0.1},
+        {"tail": 0.2},
+        {"tail": math.nan},
+        {"unit": 0.0},
+        {"unit": math.nan},
+        {"decimals": 13},
+        {"decimals": 0, "lower": 0.5},
+        {"name": " "},
+        {"kind": "ordinal"},
+        {"kind": "date", "upper": 1e9},
+    ],
+)
+def test_a_numeric_request_is_checked_at_birth(changes):
+    with pytest.raises(SchemaError):
+        NumericRequest(**({"name": "x", "lower": 0.0, "upper": 10.0} | changes))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"other": ""}, {"other": 3}, {"max_levels": 0}, {"max_levels": True}, {"name": ""}]
+)
+def test_a_category_request_is_checked_at_birth(changes):
+    with pytest.raises(SchemaError):
+        CategoryRequest(**({"name": "x"} | changes))
+
+
+def test_the_grid_is_public_on_its_decimals_and_has_a_cell_for_the_lower_bound():
+    assert AGE.grid.edges[:3] == (0.0, 1.0, 2.0)
+    assert AGE.grid.size == 152  # {0}, 150 cells, "no number"
+    cents = np.array(PAY.grid.edges) * 100
+    np.testing.assert_allclose(cents, np.round(cents), atol=1e-3)
+    widths = np.diff(PAY.grid.edges[1:])
+    assert widths[-1] > 1_000 * widths[0]
+
+
+# --- learned columns -------------------------------------------------------------------------
+
+
+def edges_of(request, counts, sigma=1e-9):
+    counts = np.asarray(counts, dtype=np.int64)
+    return learned_column(request, counts, sigma, int(counts.sum()))
+
+
+QUARTERS = NumericRequest(name="x", lower=0.0, upper=8.0, cells=8, bins=4)
+
+
+@pytest.mark.parametrize(
+    ("counts", "bounds", "edges"),
+    [
+        ([0, 10, 10, 10, 10, 10, 10, 10, 10, 0], (0.0, 8.0), (2.0, 4.0, 6.0)),
+        ([0, 0, 0, 10, 10, 10, 10, 0, 0, 5], (2.0, 6.0), (3.0, 4.0, 5.0)),
+        ([90, 0, 0, 0, 10, 0, 0, 0, 0, 0], (0.0, 4.0), (0.0,)),  # mostly the lower bound
+        ([0, 0, 0, 50, 0, 0, 0, 0, 0, 0], (2.0, 3.0), ()),  # all equal
+        ([50, 0, 0, 0, 0, 0, 0, 0, 0, 0], (0.0, 1.0), (0.0,)),  # all at the lower bound
+        ([0, 0, 0, 0, 0, 0, 0, 0, 50, 0], (7.0, 8.0), ()),  # all clipped from above
+        ([0, 0, 0, 0, 0, 0, 0, 0, 0, 50], (0.0, 8.0), (2.0, 4.0, 6.0)),  # all missing
+    ],
+)
+def test_bounds_and_quantiles_of_exact_counts(counts, bounds, edges):
+    column = edges_of(QUARTERS, counts)
+    assert column.bounds == bounds
+    assert column.edges == edges
+
+
+@pytest.mark.statistical
+def test_learned_bounds_leave_few_values_outside():
+    """False alarm below 1e-9: among 20 seeded runs none may vary, the noise is fixed."""
+    request = NumericRequest(name="x", lower=0.0, upper=30.0, cells=64)
+    values = np.clip(rng().normal(6.2, 1.8, 5_000), 0.1, 29.9)
+    codes = np.searchsorted(np.array(request.grid.edges), values, side="left")
+    counts = np.bincount(codes, minlength=request.grid.size)
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(0.0, 20.0, len(counts))
+        column = learned_column(request, np.rint(counts + noise).astype(np.int64), 20.0, 5_000)
+        low, high = column.bounds
+        assert (values < low).mean() <= outside(request, 20.0, 5_000)
+        assert (values > high).mean() <= outside(request, 20.0, 5_000)
+        assert high < 29.0  # not simply the whole range
+
+
+def test_a_smaller_tail_gives_wider_bounds():
+    counts = [0, 1, 9, 40, 40, 9, 1, 0, 0, 0]
+    bounds = [edges_of(replace(QUARTERS, tail=tail), counts).bounds for tail in (0.0, 0.05, 0.1)]
+    assert bounds == [(0.0, 6.0), (1.0, 5.0), (2.0, 4.0)]
+
+
+def test_what_the_noise_hides_is_forecast_without_rows_and_warned_of():
+    request = NumericRequest(name="hba1c", lower=0.0, upper=30.0)
+    assert outside(request, 1e-9, 1_000) == pytest.approx(0.005)
+    assert outside(request, 40.0, 1_000) > outside(request, 20.0, 1_000) > 0.02
+    assert outside(request, 1e9, 1_000) == 1.0
+    outline_ = Outline(columns=(request,), one_row_per_person=True)
+    few = design_domain(outline_, 1.0, None, 2_000)
+    assert any("hba1c: noise may hide up to about" in text for text in few.warnings)
+    assert few.outside["hba1c"] > 0.02
+    assert design_domain(outline_, 1.0, None, 2_000_000).warnings == ()
+
+
+@given(
+    st.lists(st.integers(-(10**6), 10**6), min_size=3, max_size=60),
+    st.integers(2, 10**6),
+    st.floats(1e-6, 1e6),
+    st.sampled_from([None, 0, 1]),
+    st.sampled_from(["equal", "log"]),
+    st.integers(1, 12),
+)
+def test_any_noisy_counts_give_a_usable_column(counts, n, sigma, decimals, scale, bins):
+    request = NumericRequest(
+        name="x",
+        lower=-3.0,
+        upper=50.0,
+        decimals=decimals,
+        scale=scale,
+        bins=bins,
+        cells=len(counts),
+    )
+    size = request.grid.size
+    noisy = np.resize(np.array(counts, dtype=np.int64), size)
+    column = learned_column(request, noisy, sigma, n)
+    assert request.lower <= column.bounds[0] < column.bounds[1] <= request.upper
+    assert column.level_count <= bins + 1
+    cuts = {*request.grid.edges, *request.grid.bounds}
+    assert {*column.edges, *column.bounds} <= cuts
+
+
+EXTREMES = {
+    "all equal": {
+        "age": "40",
+        "pay": "9.99",
+        "dose": "1",
+        "seen": "2001-02-03",
+        "ward": "A",
+        "y": "true",
+    },
+    "all missing": {},
+    "all distinct": {
+        name: [f"{i + i / 7:.3f}" for i in range(200)] for name in ("age", "pay", "dose", "ward")
+    },
+    "nonsense": {
+        "age": "nan",
+        "pay": "inf",
+        "dose": "-inf",
+        "seen": "9" * 300,
+        "ward": "\x00" * 999,
+        "y": "?",
+    },
+    "clipped": {
+        "age": "1e300",
+        "pay": "-1e300",
+        "dose": "1e-320",
+        "seen": "9999-12-31",
+        "ward": "w" * 200,
+    },
+}
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("noise", ["exact", "little", "much"])
+def test_extreme_tables_give_a_valid_schema_that_encodes_and_decodes(name, noise):
+    table = raw(200, **EXTREMES[name])
+    epsilon = {"exact": 1.0, "little": 50.0, "much": 0.01}[noise]
+    source = Exact() if noise == "exact" else SeededNoise(rng())
+    plan = design_domain(outline(), epsilon, None, 200)
+    found = learn_domain(plan, table, ledger=None, noise=source, rng=rng(), public=True)  # type: ignore[arg-type]
+    assert found.schema.provenance == "dp"
+    assert found.schema.names == ("age", "pay", "dose", "seen", "ward", "y")
+    assert schema_file.loads(schema_file.dumps(found.schema)) == found.schema
+    assert schema_file.loads(schema_file.dumps(found.schema, format="json")) == found.schema
+    codes = encode(found.schema, table).codes
+    again = decode(found.schema, codes, rng())
+    assert len(again) == 200
+    if noise == "exact":
+        ward = found.schema["ward"].levels
+        assert ward == (
+            ("other",)
+            if name in ("all missing", "all distinct", "nonsense")
+            else (str(EXTREMES[name]["ward"]), "other")
+        )
+
+
+def test_the_most_frequent_names_are_kept_and_sorted():
+    cells = [*["c"] * 90, *["a"] * 60, *["b"] * 30, *["other"] * 20]
+    plan = design_domain(outline(CategoryRequest(name="ward", max_levels=2), Y), 50.0, 0.5, 200)
+    found = learn_domain(plan, raw(200, ward=cells), ledger=None, noise=Exact(), rng=rng())  # type: ignore[arg-type]
+    assert found.schema["ward"].levels == ("a", "c", "other")
+    assert found.schema["ward"].fill == "other"
+
+
+# --- charged first ---------------------------------------------------------------------------
+
+
+class Watching(SeededNoise):
+    """Looks into the ledger before it answers; breaks at a given call."""
+
+    secure = True
+
+    def __init__(self, ledger=None, breaks_at: int = 99):
+        super().__init__(rng())
+        self.ledger, self.breaks_at, self.calls = ledger, breaks_at, 0
+
+    def add_discrete_gaussian(self, counts, sigma):
+        self.calls += 1
+        if self.ledger is not None:
+            assert [charge.state for charge in self.ledger.charges()] == ["reserved"]
+        if self.calls == self.breaks_at:
+            raise RuntimeError
+        return super().add_discrete_gaussian(counts, sigma)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    found = Ledger(tmp_path)
+    found.register("ward", epsilon=1.0, delta=1e-5)
+    return found
+
+
+def learn(plan, table, ledger, noise, **others):
+    return learn_domain(plan, table, ledger=ledger, asset="ward", noise=noise, rng=rng(), **others)
+
+
+@pytest.mark.privacy
+def test_the_charge_stands_before_the_first_mechanism(ledger):
+    plan = design_domain(outline(), 1.0, 1e-5, 300)
+    noise = Watching(ledger)
+    found = learn(plan, raw(300), ledger, noise)
+    assert noise.calls == 5
+    (charge,) = ledger.charges()
+    assert (charge.state, charge.plan, charge.id) == ("done", plan.hash, found.charge)
+    assert charge.rho == plan.spent.rho
+    (receipt,) = set(found.schema.prior.receipts)
+    assert found.schema.prior == plan.prior(charge.id, receipt)
+    assert len(receipt) == 32
+    assert found.stamp == "learned"
+    balance = ledger.balance("ward")
+    failing = plan.prior().failing
+    assert balance.total_rho == epsilon_to_rho(1.0, 1e-5 - failing)
+    assert balance.spent_epsilon == rho_to_epsilon(plan.spent.rho, 1e-5 - failing)
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("breaks_at", [1, 3])
+def test_a_failed_run_stays_charged(ledger, breaks_at):
+    plan = design_domain(outline(), 1.0, 1e-5, 300)
+    with pytest.raises(RuntimeError):
+        learn(plan, raw(300), ledger, Watching(ledger, breaks_at))
+    assert [charge.state for charge in ledger.charges()] == ["failed"]
+
+
+@pytest.mark.privacy
+def test_only_what_stopped_before_any_mechanism_is_void(ledger, monkeypatch):
+    plan = design_domain(outline(), 1.0, 1e-5, 300)
+    monkeypatch.setattr(RawTable, "column", lambda *_: (_ for _ in ()).throw(MemoryError()))
+    with pytest.raises(MemoryError):
+        learn(plan, raw(300), ledger, Watching(ledger))
+    assert [charge.state for charge in ledger.charges()] == ["void"]
+    assert ledger.balance("ward").total_rho == epsilon_to_rho(1.0, 1e-5)
+
+
+@pytest.mark.privacy
+def test_learning_and_release_use_up_a_lifetime_exactly_once(ledger):
+    """Lifetime = declared: learning and its release fit, and no float's last digit refuses."""
+    plan = design_domain(outline(), 1.0, 1e-5, 300)
+    learn(plan, raw(300), ledger, Watching(ledger))
+    left = ledger.balance("ward")
+    rest = replace(
+        plan.spent,
+        rho=epsilon_to_rho(1.0, 1e-5 - plan.prior().failing) * (1 - 1e-12) - plan.spent.rho,
+    )
+    ledger.charge("ward", step="release", spent=rest, events=(), plan="r", accountant="zcdp")
+    assert ledger.balance("ward").left_rho <= left.total_rho * 1e-11
+    with pytest.raises(OverspentError):
+        learn(plan, raw(300), ledger, Watching())
+
+
+@pytest.mark.privacy
+def test_the_cost_holds_for_the_unit_that_was_counted():
+    """Twenty rows of a person counted one by one cost her far more than is written down."""
+    plan = design_domain(outline(AGE, WARD, Y), 1.0, 1e-6, 1_000)
+    schema = plan.schema([AGE.grid, WARD.column(())], plan.prior())
+    people = {"one_row_per_person": False, "person_id": "patient", "persons": 50}
+    with pytest.raises(SchemaError, match="with a row as the person"):
+        replace(schema, **people)
+    with pytest.raises(SchemaError, match="with a row as the person"):
+        Outline(columns=(AGE, Y), prior=plan.prior(), **people)
+    per_person = design_domain(Outline(columns=(AGE, Y), **people), 1.0, 1e-6, 50)
+    learned = per_person.schema([AGE.grid], per_person.prior())
+    assert LearningCharge.from_dict(learned.prior.to_dict()) == learned.prior
+    with pytest.raises(SchemaError, match="a value of 'patient' as the person"):
+        replace(learned, one_row_per_person=True, person_id=None, persons=None)
+
+
+@pytest.mark.privacy
+def test_learning_charged_elsewhere_is_charged_with_the_release(ledger, tmp_path):
+    """Another workspace, another asset, or no ledger: the asset that is released pays for both."""
+    plan = design_domain(outline(AGE, Y), 1.0, 1e-5, 300)
+    learned = learn(plan, raw(300), ledger, Watching(ledger)).schema
+    released = encode(learned, raw(300))
+    made = design(
+        learned, Task(target="y", regime="predictive", k=1), Budget(delta=1e-5), 300, synthesis=STAR
+    )
+    other = Ledger(tmp_path / "other")
+    other.register("ward", epsilon=1.0, delta=1e-5)
+    ledger.register("clinic", epsilon=1.0, delta=1e-5)
+    for book, asset in ((ledger, "ward"), (other, "ward"), (ledger, "clinic")):
+        release(made, released, ledger=book, asset=asset, rng=rng())
+        balance = book.balance(asset)
+        assert balance.spent_epsilon == pytest.approx(1.0, rel=1e-6)
+        assert balance.spent_epsilon <= 1.0
+    assert [len(book.charges()) for book in (ledger, other)] == [3, 1]
+    assert other.charges()[0].epsilon == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.privacy
+def test_the_ledger_subtracts_the_delta_of_histograms_before_and_after(ledger):
+    """What the whole lifetime delta would still buy is refused: a part of that delta is gone."""
+    plan = design_domain(outline(), 1.0, 1e-5, 300, delta_share=0.9)
+    learn(plan, raw(300), ledger, Watching(ledger))
+    reduced, whole = epsilon_to_rho(1.0, 1e-5 - plan.prior().failing), epsilon_to_rho(1.0, 1e-5)
+    assert reduced < 0.9 * whole
+    rest = replace(plan.spent, rho=0.95 * whole - plan.spent.rho)
+    with pytest.raises(OverspentError):
+        ledger.charge("ward", step="release", spent=rest, events=(), plan="r", accountant="zcdp")
+    ledger.register("fresh", epsilon=1.0, delta=1e-5)
+    with pytest.raises(OverspentError):  # the delta of the charge itself counts, too
+        ledger.charge(
+            "fresh",
+            step="release",
+            spent=replace(plan.spent, rho=0.95 * whole),
+            events=plan.events,
+            plan="r",
+            accountant="zcdp",
+        )
+
+
+class Untouchable(RawTable):
+    def column(self, name):
+        raise AssertionError("a cell was read")
+
+
+@pytest.mark.privacy
+def test_refusals_come_before_a_cell_is_read(ledger):
+    plan = design_domain(outline(), 1.0, 1e-5, 300)
+    table = Untouchable(raw(300).frame)
+    with pytest.raises(PrivacyError, match="Seeded noise"):
+        learn(plan, table, ledger, SeededNoise(rng()))
+    with pytest.raises(PlanError, match="300"):
+        learn(plan, Untouchable(raw(299).frame), ledger, Watching())
+    with pytest.raises(TableError, match="'ward'"):
+        learn(plan, Untouchable(table.frame.drop(columns="ward")), ledger, Watching())
+    with pytest.raises(LedgerError, match="Name the data asset"):
+        learn_domain(plan, table, ledger=ledger, noise=Watching(), rng=rng())
+    dear = design_domain(outline(), 30.0, 1e-5, 300)
+    with pytest.raises(OverspentError):
+        learn(dear, table, ledger, Watching())
+    assert ledger.charges() == ()
+
+
+def test_a_rehearsal_is_not_charged(ledger):
+    plan = design_domain(outline(), 1.0, 1e-5, 300)
+    found = learn(plan, raw(300), ledger, SeededNoise(rng()), public=True)
+    assert (found.charge, found.stamp) == (None, "rehearsal, not learned")
+    assert ledger.charges() == ()
+
+
+@pytest.mark.privacy
+def test_one_row_per_person_is_kept_before_anything_is_counted(monkeypatch):
+    ids = Outline(columns=(WARD, Y), person_id="mrn", persons=40)
+    plan = design_domain(ids, 50.0, 0.5, 40)
+    frame = pd.DataFrame({"mrn": [*range(40), *[7] * 60], "ward": ["A"] * 40 + ["B"] * 60, "y": ""})
+    seen = []
+
+    class Counting(Exact):
+        def add_discrete_gaussian(self, counts, sigma):
+            seen.append(counts)
+            return counts
+
+    learn_domain(
+        plan,
+        RawTable(frame.astype(str)),
+        ledger=None,
+        noise=Counting(),
+        rng=rng(),  # type: ignore[arg-type]
+    )
+    assert seen[0].sum() == 40
+    assert seen[0].max() >= 39
+
+
+# --- outline files ---------------------------------------------------------------------------
+
+TEXT = """
+one_row_per_person: true
+columns:
+  - {name: age, kind: numeric, lower: 0, upper: 150, integer: true, learn: {cells: 150}}
+  - {name: pay, kind: numeric, lower: 0, upper: 1e9, decimals: 2, learn: {scale: log, unit: 100}}
+  - {name: dose, kind: numeric, lower: -5, upper: 5, nullable: true, learn: {cells: 20}}
+  - {name: seen, kind: date, lower: "1970-01-01", upper: "2052-02-20", learn: true}
+  - {name: ward, kind: categorical, learn: true}
+  - {name: y, kind: boolean, learn: false}
+"""
+
+
+def test_an_outline_is_read():
+    assert loads_outline(TEXT) == outline()
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("{name: a, kind: boolean, learn: true}", "can be learned"),
+        ("{name: a, kind: numeric, learn: true}", "lower must be declared"),
+        ("{name: a, kind: numeric, lower: 0, upper: 1, bins: 3, learn: true}", "does not go with"),
+        ("{name: a, kind: numeric, lower: 0, upper: 1, learn: {max_levels: 3}}", "unknown entry"),
+        ("{name: a, kind: categorical, levels: [x], learn: true}", "does not go with"),
+        ("{name: a, kind: categorical, learn: 7}", "true or a section"),
+        ("{kind: categorical, learn: true}", "at least a name"),
+        ("{name: a, kind: numeric, lower: 0, upper: 1, learn: {unit: x}}", "must be a number"),
+        ("{name: a, kind: categorical, levels: [x]}", "No column is to be learned"),
+        ("7", "at least a name"),
+    ],
+)
+def test_mistakes_in_an_outline_are_named(entry, says):
+    with pytest.raises(SchemaError, match=says):
+        loads_outline(f"one_row_per_person: true\ncolumns:\n  - {entry}\n")
+
+
+def test_a_schema_with_open_places_says_what_to_do():
+    with pytest.raises(SchemaError, match="learn-domain"):
+        schema_file.loads(TEXT)
+
+
+def test_names_are_found_by_the_cell_alone():
+    cells = pd.Series([" a ", "a", "other", "NA", "x" * 201, "tab\there", "é", "\xa0b", "\x1f"])
+    assert learning.categories(WARD, cells) == ["a", "a", None, None, None, None, "é", "b", None]
+    for pair in itertools.permutations(cells, 2):
+        alone = [learning.categories(WARD, pd.Series([cell]))[0] for cell in pair]
+        assert learning.categories(WARD, pd.Series(pair)) == alone
