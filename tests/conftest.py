@@ -74,7 +74,7 @@ LONG = (
 """Marked `long`: minutes together, and each of them has shorter ones of its kind beside it."""
 
 
-CHAINS = ("tests/browser/", "tests/house/test_static.py::test_pyright")
+CHAINS = ("tests/browser/", "tests/static/test_static.py::test_pyright")
 """Each is begun at once, by a worker of its own: tests with a browser wait for each other, and the
 type checker is one test, so that whoever begins them late is waited for at the end."""
 

@@ -56,7 +56,7 @@ class File:
 
     @cached_property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text)
+        return ast.parse(self.text, filename=str(self.path))
 
     @property
     def module(self) -> str:
@@ -205,9 +205,8 @@ def planner_calls(house: House) -> dict[str, int | None] | None:
 
     The releases are run in processes of their own, which import this file when Python starts.
 
-    Returns:
-        None where there is no planner, or the command does not end well; None for the dashboard
-        alone where its job cannot be started.
+    None where there is no planner or the command fails, or for the dashboard alone where its job
+    cannot be started.
     """
     planners = _defined(house, "prism_core", lambda node: node.name == PLANNER)
     if not planners:
@@ -215,17 +214,19 @@ def planner_calls(house: House) -> dict[str, int | None] | None:
     with tempfile.TemporaryDirectory(prefix="house-") as name:
         folder = Path(name)
         (folder / "sitecustomize.py").write_text(_AT_START, encoding="utf-8")
-        paths = {"SCRIPT": Path(__file__).resolve(), "CALLS": folder / "calls"}
-        environment = {f"HOUSE_{key}": str(path) for key, path in paths.items()} | {
+        environment = {
+            "HOUSE_SCRIPT": (script := str(Path(__file__).resolve())),
+            "HOUSE_CALLS": str(folder / "calls"),
             "HOUSE_PLANNER": planners[0][0],
             "PYTHONPATH": os.pathsep.join([name, str(house.root)]),
             "PRISM_WORKSPACE": str(folder / "workspace"),
         }
-        command = [sys.executable, "-P", __file__, "--root", str(house.root), "--probe", name]
+        command = [sys.executable, "-P", script, "--root", str(house.root), "--probe", name]
+        # Not where we stand: a job could load another checkout from there.
         done = subprocess.run(
-            command, env=os.environ | environment, capture_output=True, text=True, check=False
+            command, cwd=name, env=os.environ | environment, capture_output=True, check=False
         )
-    lines = [line for line in done.stdout.splitlines() if line.startswith('{"command"')]
+    lines = [line for line in done.stdout.splitlines() if line.startswith(b'{"command"')]
     return json.loads(lines[-1]) if lines else None
 
 

@@ -27,14 +27,14 @@ FILES = {
         def design(task: str, *, max_three_way: int = 1) -> Any:
             return [task, "# no comment", max_three_way]  {SKIP}
         """,
-    "prism_core/planning/tree/size.py": """
+    "prism_core/planning/size.py": """
         def cells():
             from prism_core.bundle import writer
 
             return writer
         """,
     "prism_core/bundle/__init__.py": "",
-    "prism_core/bundle/write/bundle_folder.py": """
+    "prism_core/bundle/writer.py": """
         from typing import TYPE_CHECKING
 
         from prism_core.planning.design import design
@@ -66,7 +66,7 @@ FILES = {
             place = Path(os.environ["PRISM_WORKSPACE"])
             place.mkdir()
             (place / "synthetic.csv").write_text(str(plan))
-            code = "from prism_core.bundle.write.bundle_folder import write; write('y')"
+            code = "from prism_core.bundle.writer import write; write('y')"
             subprocess.Popen([sys.executable, "-P", "-c", code])
         """,
     "tests/test_one.py": f"""
@@ -113,7 +113,7 @@ def test_what_is_read_from_the_syntax(root):
 def test_what_is_behind_a_figure_is_named(root, capsys):
     house.main(["--root", str(root), "--list", "one_importer"])
     assert capsys.readouterr().out.splitlines() == [
-        "prism_core/planning/tree/size.py < prism_core/bundle/write/bundle_folder.py"
+        "prism_core/planning/size.py < prism_core/bundle/writer.py"
     ]
     house.main(["--root", str(root), "--list", "option_files"])
     assert capsys.readouterr().out.splitlines() == [
