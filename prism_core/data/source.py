@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from prism_core.errors import PlanError
+from prism_core.privacy.private_rows import PrivateRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
 
 
-class Rows(Protocol):
-    """Private rows behind their marginal counts.
+class Rows(PrivateRows, Protocol):
+    """Private rows behind their marginal counts, with their declared domain.
 
     `EncodedTable` holds them in memory, `StoredTable` in files; nothing that measures, chooses
     or fits needs to know which.
@@ -26,24 +27,6 @@ class Rows(Protocol):
     @property
     def schema(self) -> Schema:
         """The declared domain."""
-        ...
-
-    @property
-    def public(self) -> bool:
-        """Whether the rows are public; only then may they be measured with known noise."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Number of rows; a public fact."""
-        ...
-
-    def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        """Exact counts of marginals, each in the shape of its declared domain.
-
-        Reads private rows; spends nothing by itself and must not be shown or stored without
-        noise.
-        """
         ...
 
 

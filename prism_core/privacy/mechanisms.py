@@ -7,29 +7,31 @@ rows, before a row is touched.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from prism_core.data.counts import marginal_counts
 from prism_core.errors import PrivacyError
 from prism_core.privacy.parameters import positive
+from prism_core.privacy.private_rows import PrivateRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from prism_core.data.linear_queries import LinearQuery
-    from prism_core.data.source import Rows
     from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
     from prism_core.privacy.noise import NoiseSource
+    from prism_core.privacy.private_rows import IntegerQuery
+
+RowsT = TypeVar("RowsT", bound=PrivateRows)
+"""Scores take the very kind of table that the mechanism is given."""
 
 _PUT_ASIDE = 200
 """Public candidates that are found not allowed one by one; then all that are left are looked at."""
 
 
-def check_noise_of_table(table: Rows, noise: NoiseSource) -> None:
+def check_noise_of_table(table: PrivateRows, noise: NoiseSource) -> None:
     """Refuse to measure a private table with noise that somebody could know. Spends nothing.
 
     Raises:
@@ -44,7 +46,7 @@ def check_noise_of_table(table: Rows, noise: NoiseSource) -> None:
 
 
 def noisy_marginal(
-    table: Rows, clique: Sequence[str], sigma: float, noise: NoiseSource
+    table: PrivateRows, clique: Sequence[str], sigma: float, noise: NoiseSource
 ) -> NDArray[np.int64]:
     """Integer noisy counts of one marginal, in the shape of the declared domain.
 
@@ -61,11 +63,11 @@ def noisy_marginal(
     """
     positive(sigma, "sigma")
     check_noise_of_table(table, noise)
-    return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)
+    return noise.add_discrete_gaussian(table.counts([clique])[0], sigma)
 
 
 def noisy_query(
-    table: Rows, query: LinearQuery, sigma: float, sensitivity: float, noise: NoiseSource
+    table: PrivateRows, query: IntegerQuery, sigma: float, sensitivity: float, noise: NoiseSource
 ) -> NDArray[np.int64]:
     """Integer noisy answers of a linear query of one marginal, in units of 1 / query.grid.
 
@@ -94,13 +96,13 @@ def noisy_query(
             "The table has too many rows for this query; nothing was measured.", field="n"
         )
     check_noise_of_table(table, noise)
-    exact = query.of(marginal_counts(table, query.clique))
+    exact = query.of(table.counts([query.clique])[0])
     return noise.add_discrete_gaussian(exact, sigma)
 
 
 def private_choice(
-    table: Rows,
-    scores: Callable[[Rows], Sequence[float] | NDArray[np.float64]],
+    table: RowsT,
+    scores: Callable[[RowsT], Sequence[float] | NDArray[np.float64]],
     *,
     sensitivity: float,
     epsilon: float,
@@ -153,8 +155,8 @@ def private_choice(
 
 
 def private_top_k(
-    table: Rows,
-    scores: Callable[[Rows], Sequence[float]],
+    table: RowsT,
+    scores: Callable[[RowsT], Sequence[float]],
     k: int,
     *,
     sensitivity: float,
@@ -193,8 +195,8 @@ def private_top_k(
 
 
 def _scores(
-    table: Rows,
-    scores: Callable[[Rows], Sequence[float] | NDArray[np.float64]],
+    table: RowsT,
+    scores: Callable[[RowsT], Sequence[float] | NDArray[np.float64]],
     sensitivity: float,
     epsilon: float,
     noise: NoiseSource,

@@ -21,14 +21,14 @@ import numpy as np
 
 from prism_core.errors import PrivacyError
 from prism_core.privacy.events import AboveThresholdEvent, ComposedEvent, LaplaceEvent
-from prism_core.privacy.mechanisms import check_noise_of_table
+from prism_core.privacy.mechanisms import RowsT, check_noise_of_table
 from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prism_core.data.encoding import EncodedTable
     from prism_core.privacy.noise import NoiseSource
+    from prism_core.privacy.private_rows import PrivateRows
 
 USED_UP = (
     "All answers from the private rows that this budget pays for have been given. Nothing more is "
@@ -107,7 +107,7 @@ class SparseVectorState:
     threshold: int = field(repr=False)
 
 
-def opened(scales: SparseVector, table: EncodedTable, noise: NoiseSource) -> SparseVectorState:
+def opened(scales: SparseVector, table: PrivateRows, noise: NoiseSource) -> SparseVectorState:
     """The first round's threshold. Spends nothing by itself, and reads no row.
 
     The session spends `scales.event` in all; charge it before this is called.
@@ -124,8 +124,8 @@ def opened(scales: SparseVector, table: EncodedTable, noise: NoiseSource) -> Spa
 def asked(
     scales: SparseVector,
     now: SparseVectorState,
-    table: EncodedTable,
-    total: Callable[[EncodedTable], int],
+    table: RowsT,
+    total: Callable[[RowsT], int],
     *,
     expected: int,
     tolerance: int,
@@ -188,7 +188,7 @@ def asked(
 
 
 def over(
-    scales: SparseVector, now: SparseVectorState, table: EncodedTable, noise: NoiseSource
+    scales: SparseVector, now: SparseVectorState, table: PrivateRows, noise: NoiseSource
 ) -> SparseVectorState:
     """After a round: one fewer, and a new threshold. Spends nothing beyond `scales.event`.
 

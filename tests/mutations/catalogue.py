@@ -235,8 +235,8 @@ CATALOGUE = (
     _one(
         "noise for probabilities on counts",
         "noisy_marginal",
-        "noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)",
-        "noise.add_discrete_gaussian(marginal_counts(table, clique), sigma / table.n)",
+        "noise.add_discrete_gaussian(table.counts([clique])[0], sigma)",
+        "noise.add_discrete_gaussian(table.counts([clique])[0], sigma / table.n)",
         RECORD,
     ),
     _one(
@@ -355,8 +355,8 @@ CATALOGUE = (
     _one(
         "noise added twice to a copy and the other released",
         "noisy_marginal",
-        "return noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)",
-        "counts = marginal_counts(table, clique)\n"
+        "return noise.add_discrete_gaussian(table.counts([clique])[0], sigma)",
+        "counts = table.counts([clique])[0]\n"
         "noise.add_discrete_gaussian(noise.add_discrete_gaussian(counts, sigma), sigma)\n"
         "return counts",
         f"{MECHANISMS}::test_a_marginal_gets_fresh_noise_of_the_asked_scale",
@@ -372,8 +372,8 @@ CATALOGUE = (
     _one(
         "raw counts returned",
         "noisy_marginal",
-        "noise.add_discrete_gaussian(marginal_counts(table, clique), sigma)",
-        "marginal_counts(table, clique)",
+        "noise.add_discrete_gaussian(table.counts([clique])[0], sigma)",
+        "table.counts([clique])[0]",
         RECORD,
     ),
     _one(
@@ -655,7 +655,7 @@ CATALOGUE = (
     ),
     _one(
         "an approval for any asset",
-        "_check_approval",
+        "check_approval",
         "not approval.asset.strip()",
         "approval.asset is None",
         f"{CHARGING}::test_an_approval_that_names_no_asset_is_refused_where_one_is_charged",
@@ -1242,7 +1242,7 @@ CATALOGUE = (
     _one(
         "the integrity check is for the command alone",
         "Ledger.charge",
-        "_check_whole(db)",
+        "check_whole(db)",
         "pass",
         f"{HEAD}::test_an_edited_file_is_not_charged",
     ),

@@ -1,8 +1,10 @@
 """The ledger: which data asset was charged for what. One per workspace.
 
-`book` holds the ledger itself, `store` the file and its migrations, `queries` and `records` what
-is read from it, `composition` the arithmetic over stored events, `audit` the check of the whole
-file, and `fingerprint` the keyed memory of rows, which stands in files of its own.
+`charging` is the gate that every spending step passes. `ledger` holds the ledger itself, `rules`
+the kinds of steps and what the workspace asks of each, `charge_checks` what is looked at before a
+charge is written, `store` the file and its migrations, `queries` and `records` what is read from
+it, `composition` the arithmetic over stored events, `audit` the check of the whole file,
+`chain_head` the note beside it, and `fingerprint` the keyed memory of rows in files of its own.
 """
 
 from prism_core.privacy.ledger.audit import Verification

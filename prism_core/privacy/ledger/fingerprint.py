@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from prism_core.data.encoding import EncodedTable
     from prism_core.privacy.ledger.records import Charge
+    from prism_core.privacy.private_rows import CodedRows
 
 KEY = "fingerprint.key"
 MEMORY = "fingerprints.jsonl"
@@ -59,7 +59,7 @@ class FingerprintedRun:
         )
 
 
-def fingerprint(table: EncodedTable, key: bytes) -> str:
+def fingerprint(table: CodedRows, key: bytes) -> str:
     """HMAC-SHA-256 of the rows, whatever their order and the order of the columns.
 
     Spends nothing as long as it stays in the workspace: it is as private as the rows, and not
@@ -83,7 +83,7 @@ def fingerprint(table: EncodedTable, key: bytes) -> str:
 def recognise(
     folder: Path,
     asset: str,
-    table: EncodedTable,
+    table: CodedRows,
     charges: Sequence[Charge] = (),
     run: FingerprintedRun | None = None,
 ) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def recognise(
 def remember(
     folder: Path, asset: str, marks: Iterable[str], run: FingerprintedRun | None = None
 ) -> None:
-    """Remember the marks of a table that is charged to `asset`; see `data.marks`.
+    """Remember the marks of a table that is charged to `asset`; see `data.table_identity`.
 
     Args:
         folder: the workspace.

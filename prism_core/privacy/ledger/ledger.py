@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.errors import BudgetError, LedgerError, OverspentError
+from prism_core.errors import BudgetError, LedgerError
 from prism_core.privacy.accountants.accountant import CHARGEABLE
-from prism_core.privacy.accountants.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.ledger import audit, composition, fingerprint, rules, store
 from prism_core.privacy.ledger import chain_head as heads
+from prism_core.privacy.ledger.charge_checks import check_approval, check_budget, check_whole
 from prism_core.privacy.ledger.composition import Item
 from prism_core.privacy.ledger.queries import (
     all_assets,
@@ -48,10 +48,10 @@ from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prism_core.data.encoding import EncodedTable
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.events import Event
     from prism_core.privacy.ledger.rules import Step
+    from prism_core.privacy.private_rows import CodedRows
 
 WORKSPACE_VARIABLE = "PRISM_WORKSPACE"
 FILE = "ledger.sqlite"
@@ -187,11 +187,11 @@ class Ledger:
         listed = composition.with_reserve([event_dict(event) for event in events], spent.rho)
         item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
         with self._store.transaction(write=True) as db:
-            _check_whole(db)
+            check_whole(db)
             key, known = the_asset(db, asset)
             if approval is not None:
-                _check_approval(db, plan, known.name, approval)
-            _check_budget(known, counted(db, key), item)
+                check_approval(db, plan, known.name, approval)
+            check_budget(known, counted(db, key), item)
             most = max(declared, spent.epsilon)
             exceeded = rules.above_limit(most, self.path.parent, said=above_limit)
             number = append(
@@ -255,7 +255,7 @@ class Ledger:
                 raise LedgerError(f"There is no charge {charge} in the ledger.", field="charge")
             append(db, "corrections", charge, note.strip(), _who(), _now())
 
-    def recognise(self, asset: str, table: EncodedTable, plan: str = "") -> str:
+    def recognise(self, asset: str, table: CodedRows, plan: str = "") -> str:
         """A warning for the curator when these rows were charged under another name, else "".
 
         What is remembered of these rows counts once a charge of the plan follows.
@@ -288,7 +288,8 @@ class Ledger:
 
         Args:
             asset: its name.
-            marks: of the table, see `data.marks`; they stay in the workspace, under its key.
+            marks: of the table, see `data.table_identity`; they stay in the workspace, under its
+                key.
             plan: SHA-256 of the plan that is to be charged; "" counts at once.
 
         Raises:
@@ -423,51 +424,6 @@ def _run_of(plan: str, charges: Sequence[Charge]) -> fingerprint.FingerprintedRu
     """A run of a plan that is still to be charged."""
     after = max((charge.id for charge in charges), default=0)
     return fingerprint.FingerprintedRun(plan=plan, after=after) if plan else None
-
-
-def _check_whole(db: sqlite3.Connection) -> None:
-    """Nothing is charged to a file that is not as the program wrote it."""
-    found = audit.verify_ledger(db)
-    if not found.ok:
-        raise LedgerError(
-            f"The ledger is not as this program wrote it. {found.findings[0]} Nothing was charged. "
-            "Keep the file as it is; `prism ledger verify` lists what is wrong.",
-            field="workspace",
-        )
-
-
-def _check_approval(db: sqlite3.Connection, plan: str, asset: str, approval: Consent) -> None:
-    """Of this plan and this asset, and not used before."""
-    if not approval.asset.strip():
-        raise LedgerError(
-            "The approval names no data asset, so that it could be used for any. Have the plan "
-            "approved for the asset that is to be charged. Nothing was run.",
-            field="asset",
-        )
-    approval.check(plan, asset)
-    earlier = used(db, plan, approval.marks)
-    if earlier is not None:
-        raise LedgerError(f"{earlier.used_sentence} Nothing was run.", field="protocol")
-
-
-def _check_budget(asset: Asset, items: list[Item], new: Item) -> None:
-    after = composition.compose(asset, [*items, new])
-    if after.spent_rho <= after.total_rho:
-        return
-    if after.spent_delta >= asset.delta:
-        raise OverspentError(
-            f"The asset {asset.name!r} has a lifetime delta of {asset.delta:.3g}, and the steps "
-            f"with a delta of their own would take {after.spent_delta:.3g} of it. Choose the "
-            "features in another way, or plan with a smaller delta.",
-            field="delta",
-        )
-    before = composition.compose(asset, items)
-    raise OverspentError(
-        f"The asset {asset.name!r} has a lifetime epsilon of {asset.epsilon:g}; "
-        f"{before.left_epsilon:.3g} is left and this release needs "
-        f"{rho_to_epsilon(new.rho, asset.delta):.3g}. Lower epsilon or stop here.",
-        field="epsilon",
-    )
 
 
 def _now() -> str:
