@@ -26,7 +26,7 @@ from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger, fingerprint
 from prism_core.rehearsal import PointStore, stand_in_rows
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from prism_core.bundle.write import bundle_folder
-    from prism_core.comparators import comparator_run, design_comparator, folder
+    from prism_core.comparators import design_comparator, folder, run_comparator
     from prism_core.planning.wishes import config as configs
     from prism_core.privacy.ledger import default_workspace, rules
     from prism_core.privacy.noise import SecureNoise, SeededNoise
@@ -127,7 +127,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
     if twin:  # for the curator's eyes; the run goes on as it is
         sys.stderr.write(f"prism: note: {twin}\n")
     with recovery_file.reserved_space(ledger, folder.size(plan)) as room:
-        made = comparator_run(
+        made = run_comparator(
             plan,
             table,
             ledger=ledger,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.comparators import comparator_run as run_comparator
-from prism_core.comparators import design_comparator
+from prism_core.comparators import design_comparator, run_comparator
 from prism_core.comparators.external import design_external, run_external
 from prism_core.data.encoding import EncodedTable
 from prism_core.errors import ConfigError, EvaluationError

@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from prism_core.comparators import comparator_run as run_comparator
-from prism_core.comparators import design_comparator
+from prism_core.comparators import design_comparator, run_comparator
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.evaluation import fit
 from prism_core.planning.design import design

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_core.cli.main import main
-from prism_core.comparators import COMPARATORS, comparator_run, design_comparator, folder
+from prism_core.comparators import COMPARATORS, design_comparator, folder, run_comparator
 from prism_core.comparators.adaptive_run import scores, weighted_sensitivity
 from prism_core.comparators.comparator_plan import (
     RhoFilter,
@@ -85,7 +85,7 @@ def test_what_is_spent_never_exceeds_epsilon_and_delta(
     schema = domain(*sizes)
     plan = design_comparator(method, schema, n, epsilon, delta, degree=degree, rows=5)
     rng = np.random.default_rng(seed)
-    made = comparator_run(plan, rows(schema, n), ledger=None, noise=SeededNoise(rng), rng=rng)
+    made = run_comparator(plan, rows(schema, n), ledger=None, noise=SeededNoise(rng), rng=rng)
     rho = accountant("zcdp").amount(epsilon, delta)
     assert math.fsum(event.rho for event in made.events) <= plan.rho <= rho
     assert made.spent.epsilon <= epsilon
@@ -212,9 +212,9 @@ def test_replayed_on_a_neighbour_nothing_changes(method):
     other = EncodedTable(schema=schema, codes=codes)
     plan = design_comparator(method, schema, 50, 2.0, 1e-4)
     first = Recorder()
-    made = comparator_run(plan, table, ledger=None, noise=first, rng=np.random.default_rng(1))
+    made = run_comparator(plan, table, ledger=None, noise=first, rng=np.random.default_rng(1))
     second = Recorder(first.tape)
-    again = comparator_run(plan, other, ledger=None, noise=second, rng=np.random.default_rng(1))
+    again = run_comparator(plan, other, ledger=None, noise=second, rng=np.random.default_rng(1))
     assert next(second.replay, None) is None
     assert made.events == again.events
     assert (made.codes == again.codes).all()
@@ -226,9 +226,9 @@ def test_known_noise_on_private_rows_is_refused_before_a_row_is_read():
     plan = design_comparator("aim", schema, 9, 1.0)
     rng = np.random.default_rng(0)
     with pytest.raises(PrivacyError, match="Seeded noise"):
-        comparator_run(plan, Untouchable(schema, 9), ledger=None, noise=SeededNoise(rng), rng=rng)
+        run_comparator(plan, Untouchable(schema, 9), ledger=None, noise=SeededNoise(rng), rng=rng)
     with pytest.raises(PlanError, match="training rows"):
-        comparator_run(plan, Untouchable(schema, 8), ledger=None, rng=rng)
+        run_comparator(plan, Untouchable(schema, 8), ledger=None, rng=rng)
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_the_whole_amount_is_charged_before_the_first_mechanism(method, ledger):
         (charge,) = ledger.charges()
         seen.append((charge.state, charge.rho))
 
-    made = comparator_run(
+    made = run_comparator(
         plan,
         rows(schema, 40, public=False),
         ledger=ledger,
@@ -271,9 +271,9 @@ def test_without_budget_or_asset_no_row_is_read(ledger):
     plan, table = design_comparator("mst", schema, 9, 2.0, 1e-6), Untouchable(schema, 9)
     rng = np.random.default_rng(0)
     with pytest.raises(OverspentError):
-        comparator_run(plan, table, ledger=ledger, asset="ward 7", rng=rng)
+        run_comparator(plan, table, ledger=ledger, asset="ward 7", rng=rng)
     with pytest.raises(LedgerError, match="Name the data asset"):
-        comparator_run(plan, table, ledger=ledger, rng=rng)
+        run_comparator(plan, table, ledger=ledger, rng=rng)
     assert ledger.charges() == ()
 
 
@@ -289,7 +289,7 @@ def test_a_charge_is_void_only_before_the_first_mechanism(stop, state, ledger):
             raise CancelledError("Stopped.")
 
     with pytest.raises(CancelledError):
-        comparator_run(
+        run_comparator(
             design_comparator("aim", schema, 9, 1.0, 1e-6),
             rows(schema, 9, public=False),
             ledger=ledger,
@@ -307,7 +307,7 @@ def test_what_learning_the_domain_cost_is_deducted_and_charged_where_it_is_lacki
     schema = domain(2, 2, provenance="dp", prior=prior)
     plan = design_comparator("mst", schema, 40, 1.0, 1e-6)
     assert plan.rho == pytest.approx(plain.rho - prior.rho)
-    comparator_run(
+    run_comparator(
         plan,
         rows(schema, 40, public=False),
         ledger=ledger,
@@ -326,7 +326,7 @@ def test_a_rehearsal_on_public_rows_charges_nobody_and_repeats(ledger):
     schema = domain(2, 3)
     plan = design_comparator("aim", schema, 40, 1.0)
     made = [
-        comparator_run(
+        run_comparator(
             plan, rows(schema, 40), ledger=ledger, asset="ward 7", noise=SeededNoise(rng), rng=rng
         )
         for rng in (np.random.default_rng(5), np.random.default_rng(5))
@@ -359,7 +359,7 @@ def test_what_each_method_can_find():
     for method in METHODS:
         plan = design_comparator(method, schema, n, 50.0, 1e-6)
         noise = np.random.default_rng(4)
-        found[method] = comparator_run(
+        found[method] = run_comparator(
             plan, table, ledger=None, noise=SeededNoise(noise), rng=noise
         )
     chain, xor = ("c0", "c1", "c2"), ("c3", "c4", "c5")
@@ -386,7 +386,7 @@ def test_trees_stay_within_their_share(monkeypatch, most):
 
     def cells() -> int:
         noise = np.random.default_rng(4)
-        made = comparator_run(plan, table, ledger=None, noise=SeededNoise(noise), rng=noise)
+        made = run_comparator(plan, table, ledger=None, noise=SeededNoise(noise), rng=noise)
         measured = [tuple(e.label.split(" × ")) for e in made.events if e.label.startswith("c")]
         cliques = [clique for clique in measured if set(clique) <= set(names)]
         assert max(len(clique) for clique in cliques) >= 2
@@ -484,7 +484,7 @@ def test_secure_noise_serves_every_method():
     for method in METHODS:
         plan = design_comparator(method, schema, 30, 1.0, rows=7)
         table = rows(schema, 30, public=False)
-        made = comparator_run(
+        made = run_comparator(
             plan, table, ledger=None, noise=SecureNoise(), rng=np.random.default_rng(0)
         )
         assert made.stamp == "comparator without a ledger"

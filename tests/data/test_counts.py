@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from prism_core.data import counts as pair_products
+from prism_core.data import counts as counting
 from prism_core.data.counts import MANY, WIDE, by_blocks, covering, marginal_counts, products_for
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
@@ -165,7 +165,7 @@ def test_a_column_twice_is_no_clique(clique):
 
 def test_all_pairs_of_a_wide_table_are_those_counted_one_by_one(monkeypatch):
     """Products of matrices, taken in pieces; two large columns and single marginals among them."""
-    monkeypatch.setattr(pair_products, "_PRODUCT_ROWS", 128)
+    monkeypatch.setattr(counting, "_PRODUCT_ROWS", 128)
     rng = np.random.default_rng(8)
     sizes = [*rng.integers(1, 9, 34).tolist(), 900, 70]
     schema = ordinals(sizes)

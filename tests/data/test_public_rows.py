@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from prism_core.cli import main
-from prism_core.data import table_identity as marking
+from prism_core.data import table_identity
 from prism_core.data.engines.out_of_core import open_table
 from prism_core.data.table_identity import check_public, file_mark, marks, remember_private
 from prism_core.data.tables.address import Address
@@ -67,9 +67,9 @@ def test_a_file_by_its_path_is_known_by_its_content(frame, tmp_path):
 
 
 def test_a_very_large_file_is_known_by_blocks_from_all_over_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(marking, "WHOLE", 10)
-    monkeypatch.setattr(marking, "_BLOCK", 4)
-    monkeypatch.setattr(marking, "_BLOCKS", 3)
+    monkeypatch.setattr(table_identity, "WHOLE", 10)
+    monkeypatch.setattr(table_identity, "_BLOCK", 4)
+    monkeypatch.setattr(table_identity, "_BLOCKS", 3)
     contents = {
         "a": b"x" * 50,
         "b": b"x" * 50,

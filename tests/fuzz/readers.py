@@ -23,9 +23,9 @@ from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.verify import counts_check, verification
 from prism_core.bundle.write import bundle_folder
 from prism_core.cli import protocol_command, report_command
-from prism_core.comparators import comparator_run as run_comparator
 from prism_core.comparators import design_comparator
 from prism_core.comparators import folder as compared
+from prism_core.comparators.comparator_run import run_comparator
 from prism_core.data.encoding import encode
 from prism_core.data.engines import parquet_copies
 from prism_core.data.schema import code_groups, column_form, schema_file

@@ -71,6 +71,8 @@ READING = re.compile(
 """What functions are called that make values of a file, a text or plain values."""
 
 ELSEWHERE = {
+    "cli/holdout_command.py:_open": "a command",
+    "cli/ledger_command.py:_open": "a command",
     "data/engines/duckdb_engine.py:_open_duckdb_file": "a database's own file: DuckDB reads it",
     "data/engines/servers.py:open_server": "a server",
     "data/engines/stored_table.py:from_dict": "where this process has put its own codes",
@@ -79,18 +81,16 @@ ELSEWHERE = {
     "evaluation/inside_epsilon/holdout_state.py:open": "a property",
     "evaluation/tstr/prediction.py:learned_from": "a sentence",
     "reproduction/adult_table.py:load": "a table, by `read_table`",
-    "reproduction/results.py:load": "a path: `Book.from_text` is here",
+    "reproduction/results.py:load_results": "a path: `Book.from_text` is here",
     "reproduction/networks.py:load": "what pgmpy ships",
     "reproduction/networks.py:read": "what pgmpy ships",
     "samples/catalogue.py:load": "makes a sample",
-    "holdout_cli.py:_open": "a command",
-    "ledger_cli.py:_open": "a command",
     "synthesis/engine/cache.py:load": "compiled code",
     "synthesis/engine/cache.py:load_meanwhile": "compiled code",
     "synthesis/reference/mbi_fit.py:load_mbi": "a package",
     "synthesis/select/adaptive.py:_open": "rounds that are open",
-    "workspace.py:open_rows": "a path: both kinds of table are here",
-    "workspace.py:read_rows": "a path: `read_table` is here",
+    "runs/inputs.py:open_rows": "a path: both kinds of table are here",
+    "runs/inputs.py:read_rows": "a path: `read_table` is here",
 }
 """Why a function that is called like a reader needs no entry."""
 

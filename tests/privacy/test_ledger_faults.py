@@ -15,7 +15,7 @@ import pytest
 from prism_core.cli import main
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import Ledger, store
-from prism_core.privacy.ledger import ledger as book
+from prism_core.privacy.ledger import ledger as ledgers
 from tests.privacy.test_ledger_file import charge, version_1
 from tests.support.disks import forbid_writing, run_obeying
 
@@ -161,7 +161,7 @@ def test_a_clock_that_was_set_back_stops_nothing_and_accuses_nobody(ledger, monk
         def now(cls, tz=None):
             return cls(1999, 12, 31, 23, 59, 59, tzinfo=tz)
 
-    monkeypatch.setattr(book.dt, "datetime", Earlier)
+    monkeypatch.setattr(ledgers.dt, "datetime", Earlier)
     number = charge(ledger)
     ledger.mark(number, "done")
     ledger.correct(1, "dated before the charge")

@@ -293,12 +293,12 @@ def test_a_small_parquet_file_that_declares_too_many_cells_is_refused():
 
 
 def test_a_large_file_that_declares_too_many_rows_is_not_opened(tmp_path, monkeypatch):
-    from prism_core.data.tables import parquet as unpacking
+    from prism_core.data.tables import parquet
 
     path = tmp_path / "large.parquet"
     pq.write_table(pa.table({"a": np.zeros(1_000_000, dtype=np.int8)}), path)
     assert parquet_copies.readable_parquet(path, tmp_path / "copy.parquet") == path
-    monkeypatch.setattr(unpacking, "PER_BYTE", 100)
+    monkeypatch.setattr(parquet, "PER_BYTE", 100)
     with pytest.raises(TableError, match="cells for each of its bytes"):
         parquet_copies.readable_parquet(path, tmp_path / "copy.parquet")
 
@@ -392,7 +392,7 @@ def test_no_program_that_opens_a_foreign_file_is_handed_a_secret(monkeypatch):
 
 OWN = {
     # What this program wrote for itself, into a workspace or for a process that it started.
-    "dashboard/launch.py",  # the settings that the package brings along
+    "dashboard/launch.py",  # settings that the package brings along
     "dashboard/jobs/child.py",
     "dashboard/jobs/worker.py",
     "prism_core/evaluation/inside_epsilon/holdout_state.py",
@@ -403,8 +403,6 @@ OWN = {
     "prism_core/privacy/ledger/fingerprint.py",
     "prism_core/privacy/ledger/queries.py",
     "prism_core/rehearsal/stand_in_rows.py",
-    "prism_core/data/known.py",
-    # the settings that the package brings along
     # Texts that were made in memory just before.
     "prism_core/bundle/protocol/approval_file.py",
     "prism_core/bundle/bundle_files.py",
