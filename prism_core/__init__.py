@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
     from prism_core.learning.graph.graph_plan import GraphPlan, design_graph
     from prism_core.learning.graph.learned_graph import LearnedDag, graph_of_public, learn_graph
+    from prism_core.planning.brief import Brief
     from prism_core.planning.design import design
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.locks import Lock
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Brief",
     "Budget",
     "CategoryRequest",
     "Column",
@@ -94,6 +96,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Brief": ("prism_core.planning.brief", "Brief"),
     "Budget": ("prism_core.planning.wishes.task", "Budget"),
     "CategoryRequest": ("prism_core.learning.domain.requests", "CategoryRequest"),
     "Column": ("prism_core.data.schema.column", "Column"),

@@ -11,6 +11,7 @@ from prism_core.data.schema.looks import unchecked
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, from_frame
 from prism_core.errors import PlanError, TableError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
 from prism_core.privacy.ledger import rules
@@ -158,12 +159,14 @@ class PrismSynthesizer:
         raw = _rows(table)
         check_columns(self.schema.header, raw.header, raw.name)
         plan = design(
-            self.schema,
-            self.task,
-            self._within_limit(),
-            self.schema.persons or raw.rows,
-            dag=self.dag,
-            synthesis=self.synthesis,
+            Brief(
+                self.schema,
+                self.task,
+                self._within_limit(),
+                self.schema.persons or raw.rows,
+                dag=self.dag,
+                synthesis=self.synthesis,
+            )
         )
         for sentence in plan.warnings:
             warnings.warn(sentence, PlanWarning, stacklevel=2)

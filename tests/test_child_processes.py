@@ -24,6 +24,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.synthesis.engine import cache
@@ -137,11 +138,13 @@ def _answers(port: int) -> bool:
 def test_a_run_of_the_dashboard_runs_no_module_of_the_folder(marks):
     schema, table = tiny()
     plan = design(
-        schema,
-        Task(target="Y", regime="predictive"),
-        Budget(),
-        table.n,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            schema,
+            Task(target="Y", regime="predictive"),
+            Budget(),
+            table.n,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     job = worker.start(plan, table, None, seed=1)
     try:

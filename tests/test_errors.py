@@ -13,6 +13,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, PlanError, PrismError, StructureError, TaskError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
@@ -71,7 +72,7 @@ def test_delta_lies_strictly_between_0_and_1(delta):
 
 def test_a_delta_that_may_publish_a_row_gets_a_warning(schema):
     for delta, warned in ((1 / 300, True), (0.4, True), (1 / 301, False), (None, False)):
-        plan = design(schema, TASK, Budget(delta=delta), 300, dag=DAG, synthesis=FAST)
+        plan = design(Brief(schema, TASK, Budget(delta=delta), 300, dag=DAG, synthesis=FAST))
         assert bool(plan.warnings) == warned
         if warned:
             assert "not below 1/n" in plan.warnings[0]
@@ -89,7 +90,7 @@ def test_shares_add_up(shares):
 
 
 def wish(schema, *, task=TASK, dag=DAG, n=300):
-    return design(schema, task, Budget(), n, dag=dag, synthesis=FAST)
+    return design(Brief(schema, task, Budget(), n, dag=dag, synthesis=FAST))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_a_target_with_one_declared_level_is_refused():
     )
     dag = Dag(nodes=("x", "y"), edges=(("x", "y"),))
     with pytest.raises(TaskError, match=r"'y' has a single level\. Declare at least two"):
-        design(schema, Task(target="y"), Budget(), 300, dag=dag)
+        design(Brief(schema, Task(target="y"), Budget(), 300, dag=dag))
 
 
 def test_a_model_that_would_not_fit_in_memory_is_refused_from_the_plan():
@@ -156,7 +157,7 @@ def test_a_model_that_would_not_fit_in_memory_is_refused_from_the_plan():
     schema = Schema(columns=columns, one_row_per_person=True)
     dag = Dag(nodes=("x", "y"), edges=(("x", "y"),))
     with pytest.raises(PlanError, match="4,000,000 cells and would not fit in memory") as caught:
-        design(schema, Task(target="y"), Budget(), 300, dag=dag)
+        design(Brief(schema, Task(target="y"), Budget(), 300, dag=dag))
     assert "Most of it is 'x' (2,000 levels): group the levels of 'x'" in str(caught.value)
     assert caught.value.field == "levels"
 
@@ -171,7 +172,7 @@ def test_a_tree_of_many_large_cliques_is_refused_too():
         PlanError,
         match=r"would not fit in memory\. The largest columns are 'x0' \(1,000 levels\) and",
     ):
-        design(schema, Task(target="y"), Budget(), 300, dag=dag)
+        design(Brief(schema, Task(target="y"), Budget(), 300, dag=dag))
 
 
 # --- a release never depends on rows in what it refuses --------------------------------------

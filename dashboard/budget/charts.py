@@ -17,6 +17,7 @@ from dashboard.session.project import project
 from prism_core.errors import PrismError
 from prism_core.explain.plan_lines import against_uniform
 from prism_core.figures import BudgetRow, budget_figure, error_curve_figure, error_figure
+from prism_core.planning.brief import Brief
 from prism_core.planning.search.epsilon_curve import error_curve
 from prism_core.planning.search.inverse import epsilon_for_error, most_bins, most_features
 from prism_core.text.numbers import error_text, share_text
@@ -158,27 +159,28 @@ def wish_section(entries: Entries) -> None:
 
 
 def _least_epsilon(entries: Entries) -> float:
-    return epsilon_for_error(**_inputs(entries), dag=project().dag)
+    return epsilon_for_error(_brief(entries), project().scenarios.wish)
 
 
 def _bins(entries: Entries) -> int:
-    return most_bins(**_inputs(entries), dag=project().dag)
+    return most_bins(_brief(entries), project().scenarios.wish)
 
 
 def _features(entries: Entries) -> int:
-    return most_features(**_inputs(entries))
+    return most_features(_brief(entries), project().scenarios.wish)
 
 
-def _inputs(entries: Entries) -> dict[str, Any]:
+def _brief(entries: Entries) -> Brief:
     state = project()
-    return {
-        "schema": state.schema,
-        "task": entries.task_for(state.target or ""),
-        "budget": entries.used_budget(),
-        "n": state.n,
-        "target": state.scenarios.wish,
-        "synthesis": entries.synthesis,
-    }
+    assert state.schema is not None
+    return Brief(
+        state.schema,
+        entries.task_for(state.target or ""),
+        entries.used_budget(),
+        state.n,
+        dag=state.dag,
+        synthesis=entries.synthesis,
+    )
 
 
 def _take_epsilon(entries: Entries, value: float) -> None:

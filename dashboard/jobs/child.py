@@ -34,6 +34,7 @@ from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.outline_io import load_outline
 from prism_core.learning.graph.graph_plan import design_graph
 from prism_core.learning.graph.learned_graph import learn_graph
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
@@ -150,7 +151,9 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
     dag = None if config.table.dag is None else formats.read(config.table.dag)
     load_meanwhile(config.synthesis)
     table = _rows(folder, schema, public=config.table.public)
-    plan = design(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
+    plan = design(
+        Brief(schema, config.task, config.budget, table.n, dag=dag, synthesis=config.synthesis)
+    )
     _check_plan(folder, plan)
     teller.log(f"Plan {plan.hash}: {len(plan.queries)} marginals known, n = {plan.n}.")
     considered = _considered(folder, plan)  # before anything is charged
@@ -212,18 +215,8 @@ def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:
     path = folder / SCENARIOS
     scenarios = scenario_files.load(path) if path.is_file() else ()
     return [
-        (
-            scenario,
-            design(
-                plan.schema,
-                scenario.task,
-                scenario.budget,
-                plan.n,
-                dag=plan.dag,
-                synthesis=scenario.synthesis,
-            ),
-        )
-        for scenario in scenarios
+        (each, design(plan.brief.with_wishes(each.task, each.budget, each.synthesis)))
+        for each in scenarios
     ]
 
 

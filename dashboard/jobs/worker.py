@@ -26,6 +26,7 @@ from prism_core.data.engines.stored_table import StoredTable, to_dict
 from prism_core.data.schema import schema_file
 from prism_core.errors import PrismError
 from prism_core.learning.domain.outline_io import dumps_outline
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
@@ -296,12 +297,14 @@ def find(key: str) -> FoundRun | None:
         config = configs.load(folder / child.CONFIG)
         dag = None if config.table.dag is None else formats.read(config.table.dag)
         plan = design(
-            schema_file.load(config.table.schema),
-            config.task,
-            config.budget,
-            about["n"],
-            dag=dag,
-            synthesis=config.synthesis,
+            Brief(
+                schema_file.load(config.table.schema),
+                config.task,
+                config.budget,
+                about["n"],
+                dag=dag,
+                synthesis=config.synthesis,
+            )
         )
         seed = folder / child.SEED
         return FoundRun(

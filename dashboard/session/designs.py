@@ -15,6 +15,7 @@ from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Target, T
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.planning.wishes.task import AllocationRule, NumericRule, Regime, SelectionRule
@@ -168,7 +169,7 @@ class Entries:
         further: weights of the further targets, by name; the first target counts 1.
         rev: revision of the entries that are typed into tables. Drawn from one count, too: a
             table keeps what was typed for as long as its revision stays.
-        planned: what was asked last, and the plan or the mistake that came of it.
+        planned: the brief of last time, and the plan or the mistake that came of it.
     """
 
     regime: Regime = "causal"
@@ -186,9 +187,7 @@ class Entries:
     budget: BudgetEntries = field(default_factory=BudgetEntries)
     synthesis: Synthesis = field(default_factory=Synthesis)
     rev: int = field(default_factory=_revisions.__next__, compare=False)
-    planned: tuple[object, Plan | PrismError] | None = field(
-        default=None, repr=False, compare=False
-    )
+    planned: tuple[Brief, Plan | PrismError] | None = field(default=None, repr=False, compare=False)
 
     @property
     def pools(self) -> tuple[str, ...]:

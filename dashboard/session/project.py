@@ -589,22 +589,27 @@ class Project(Entries):
         Raises:
             PrismError: when something is missing or not usable.
         """
+        from prism_core.planning.brief import Brief
         from prism_core.planning.design import design
 
         assert self.schema is not None
         entries = self if entries is None else entries
-        task, budget, dag = entries.task_for(self.target or ""), entries.used_budget(), self.dag
-        budget = replace(budget, above_limit=self.above_limit(budget.epsilon))
-        asked = (self.schema, task, budget, self.n, dag, entries.synthesis)
+        budget = entries.used_budget()
+        brief = Brief(
+            self.schema,
+            entries.task_for(self.target or ""),
+            replace(budget, above_limit=self.above_limit(budget.epsilon)),
+            self.n,
+            dag=self.dag,
+            synthesis=entries.synthesis,
+        )
         # Every page asks several times in a run, and a wide table has a pair for every two columns.
-        if entries.planned is None or entries.planned[0] != asked:
+        if entries.planned is None or entries.planned[0] != brief:
             try:
-                found = design(
-                    self.schema, task, budget, self.n, dag=dag, synthesis=entries.synthesis
-                )
+                found = design(brief)
             except PrismError as error:
                 found = error
-            entries.planned = (asked, found)
+            entries.planned = (brief, found)
         found = entries.planned[1]
         if isinstance(found, PrismError):
             raise found.with_traceback(None)

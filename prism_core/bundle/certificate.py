@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.data.schema.looks import sentences, to_list
-from prism_core.planning.choices import Choices, Wishes, replay
 from prism_core.planning.plan import targets_dict
 from prism_core.privacy.events import event_dict
 from prism_core.structure.independence import changes_not_covered
@@ -70,13 +69,11 @@ class Facts:
         return self.planned_sha256[:12]
 
     @classmethod
-    def of(
-        cls, release: ReleasedMeasurements, stages: Stages, said: CuratorStatement | None = None
-    ) -> Facts:
+    def of(cls, release: ReleasedMeasurements, said: CuratorStatement | None = None) -> Facts:
         """Those of a release that is made just now, with the versions that are installed."""
         return cls(
-            plan_sha256=stages.final.hash,
-            planned_sha256=stages.planned.hash,
+            plan_sha256=release.stages.final.hash,
+            planned_sha256=release.stages.planned.hash,
             stamp=release.stamp,
             charge=release.charge,
             entry=release.entry,
@@ -110,11 +107,6 @@ def other_versions(facts: Facts) -> str:
         if here.get(name) != was
     ]
     return f"It was made with {', '.join(changed)}, which may be the reason." if changed else ""
-
-
-def stages_of(plan: Plan) -> Stages:
-    """A finished plan with the steps before it."""
-    return replay(Wishes.of(plan), Choices.of(plan))
 
 
 def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:

@@ -24,7 +24,9 @@ from prism_core.data.schema import schema_file
 from prism_core.errors import BundleError
 from prism_core.planning.adaptive_rounds import Pick
 from prism_core.planning.approval import approval_from
-from prism_core.planning.choices import Choices, Stages, Wishes, replay
+from prism_core.planning.brief import Brief
+from prism_core.planning.choices import Choices, Stages, replay
+from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
 from prism_core.structure import formats
@@ -46,7 +48,7 @@ class Bundle:
     Attributes:
         path: the folder.
         schema, dag: the public inputs.
-        wishes: what the plan was made from.
+        brief: what the plan was made from.
         choices: what was chosen at run time.
         plan, certificate: as they stand in their files.
         measurements: the noisy counts.
@@ -57,7 +59,7 @@ class Bundle:
     path: Path
     schema: Schema
     dag: Dag | None
-    wishes: Wishes
+    brief: Brief
     choices: Choices
     plan: dict[str, Any] = field(repr=False)
     certificate: dict[str, Any] = field(repr=False)
@@ -71,7 +73,7 @@ class Bundle:
         Raises:
             PrismError: when wishes and choices fit no plan.
         """
-        return replay(self.wishes, self.choices)
+        return replay(self.brief, self.choices)
 
     def considered(self) -> list[tuple[Scenario, Plan]]:
         """The scenarios with their plans, made again.
@@ -80,7 +82,7 @@ class Bundle:
             PrismError: when a scenario makes no plan.
         """
         return [
-            (each, self.wishes.but(each.task, each.budget, each.synthesis).plan())
+            (each, design(self.brief.with_wishes(each.task, each.budget, each.synthesis)))
             for each in self.scenarios
         ]
 
@@ -110,7 +112,7 @@ def read_bundle(path: str | Path) -> Bundle:
         dag=dag,
         plan=plan,
         certificate=certificate,
-        wishes=Wishes(schema=schema, task=task, budget=budget, synthesis=synthesis, dag=dag, n=n),
+        brief=Brief(schema, task, budget, n, dag=dag, synthesis=synthesis),
         choices=_choices(plan),
         measurements=measurements_file.read_measurements(folder, schema),
         facts=_facts(certificate),

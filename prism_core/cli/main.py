@@ -232,9 +232,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         _emit(arguments, *plan_command.side_by_side(arguments.what_if, config, facts))
         return
     config, facts, found, what = plan_command.granted(arguments, config, facts)
-    plan = design(
-        facts.schema, config.task, config.budget, facts.n, dag=facts.dag, synthesis=config.synthesis
-    )
+    plan = design(facts.brief(config))
     if arguments.meaning:
         from prism_core.explain.meaning import meaning
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.scenario import Difference, Scenario, Value
@@ -34,6 +35,19 @@ class PlanInputs:
     schema: Schema
     dag: Dag | None
     n: int
+
+    def brief(self, wishes: RunConfig | Scenario) -> Brief:
+        """The brief of a wish for this table."""
+        from prism_core.planning.brief import Brief
+
+        return Brief(
+            self.schema,
+            wishes.task,
+            wishes.budget,
+            self.n,
+            dag=self.dag,
+            synthesis=wishes.synthesis,
+        )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -80,21 +94,19 @@ def granted(
         with_bins,
     )
 
-    table = (facts.schema, config.task, config.budget, facts.n)
+    brief = facts.brief(config)
     if arguments.target_error is not None:
-        found = epsilon_for_error(
-            *table, arguments.target_error, dag=facts.dag, synthesis=config.synthesis
-        )
+        found = epsilon_for_error(brief, arguments.target_error)
         changed = replace(config, budget=replace(config.budget, epsilon=found))
         return changed, facts, {"target_error": arguments.target_error}, f"epsilon {found:g}"
     if arguments.most_features is not None:
         wanted = arguments.most_features
-        k = most_features(*table, wanted, synthesis=config.synthesis)
+        k = most_features(brief, wanted)
         changed = replace(config, task=replace(config.task, k=k))
         return changed, facts, {"target_error": wanted, "most_features": k}, f"k {k}"
     if arguments.most_bins is not None:
         wanted, column = arguments.most_bins, arguments.column
-        bins = most_bins(*table, wanted, column=column, dag=facts.dag, synthesis=config.synthesis)
+        bins = most_bins(brief, wanted, column=column)
         names = tuple(one.name for one in facts.schema.columns if one.binned)
         schema = with_bins(facts.schema, bins, names if column is None else (column,))
         found = {"target_error": wanted, "most_bins": bins}
@@ -153,14 +165,7 @@ def plan_of(scenario: Scenario, facts: PlanInputs) -> Plan:
     from prism_core.planning.design import design
 
     try:
-        return design(
-            facts.schema,
-            scenario.task,
-            scenario.budget,
-            facts.n,
-            dag=facts.dag,
-            synthesis=scenario.synthesis,
-        )
+        return design(facts.brief(scenario))
     except PrismError as error:
         raise ConfigError(f"Scenario {scenario.name!r}: {error}", field=error.field) from None
 

@@ -20,11 +20,9 @@ from prism_core.planning.tree.junction_tree import forecast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.schema.schema import Schema
+    from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Pool, QueryKind, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique
-    from prism_core.planning.wishes.task import Budget, Synthesis, Task
-    from prism_core.structure.dag import Dag
 
 
 def with_forest(plan: Plan, pairs: Sequence[Clique]) -> Plan:
@@ -129,44 +127,6 @@ def _chosen(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
-    """All that `design` starts from.
-
-    Attributes:
-        schema, task, budget, synthesis, dag, n: as for `design`.
-    """
-
-    schema: Schema
-    task: Task
-    budget: Budget
-    synthesis: Synthesis
-    dag: Dag | None
-    n: int
-
-    @classmethod
-    def of(cls, plan: Plan) -> Wishes:
-        """Those a plan was made from."""
-        return cls(
-            schema=plan.schema,
-            task=plan.task,
-            budget=plan.budget,
-            synthesis=plan.synthesis,
-            dag=plan.dag,
-            n=plan.n,
-        )
-
-    def but(self, task: Task, budget: Budget, synthesis: Synthesis) -> Wishes:
-        """Other wishes for the same table."""
-        return replace(self, task=task, budget=budget, synthesis=synthesis)
-
-    def plan(self) -> Plan:
-        """The plan before any choice."""
-        return design(
-            self.schema, self.task, self.budget, self.n, dag=self.dag, synthesis=self.synthesis
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class Choices:
     """What was chosen privately at run time; empty where nothing was.
 
@@ -220,14 +180,14 @@ class Stages:
     final: Plan
 
 
-def replay(wishes: Wishes, choices: Choices) -> Stages:
+def replay(brief: Brief, choices: Choices) -> Stages:
     """The plan again, step by step. Spends nothing.
 
     Raises:
-        PlanError: when the choices are none that a run could have made; other PrismErrors for
-            wishes that no plan can be made from.
+        PlanError: when the choices are none that a run could have made; other PrismErrors for a
+            brief that no plan can be made from.
     """
-    planned = wishes.plan()
+    planned = design(brief)
     opened = _with_s(planned, choices)
     plan = opened
     adaptive = plan.three_way is not None and plan.three_way.rule == "adaptive"
@@ -236,7 +196,7 @@ def replay(wishes: Wishes, choices: Choices) -> Stages:
     if adaptive:
         plan = with_adaptive(plan, choices.picks)
     elif plan.three_way is not None:
-        features = [_without(clique, wishes.task.target) for clique in choices.triples]
+        features = [_without(clique, brief.task.target) for clique in choices.triples]
         plan = with_three_way(plan, features)
     elif choices.triples:
         raise PlanError("3-way marginals were measured that the plan has not.", field="three_way")

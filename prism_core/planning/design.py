@@ -39,7 +39,6 @@ from prism_core.planning.pools import (
 from prism_core.planning.regimes import aims_of, check_model, target_pairs, union, widest, with_s
 from prism_core.planning.tree.size import size_of
 from prism_core.planning.wishes.locks import check_any_choice
-from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.accountants.accountant import accountant
 from prism_core.privacy.learning_charge import amount_left, combined_charge
 from prism_core.scalars import plain
@@ -49,53 +48,32 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Pool
     from prism_core.planning.tree.junction_tree import Clique
-    from prism_core.planning.wishes.task import Budget, Task
+    from prism_core.planning.wishes.task import Budget
     from prism_core.structure.dag import Dag
 
 
-def design(
-    schema: Schema,
-    task: Task,
-    budget: Budget,
-    n: int,
-    *,
-    dag: Dag | None = None,
-    synthesis: Synthesis | None = None,
-) -> Plan:
+def design(brief: Brief) -> Plan:
     """The plan for a table of n training rows. Spends nothing and reads no row.
-
-    Args:
-        schema: the declared public domain.
-        task: target, regime, number of features.
-        budget: epsilon, delta, accountant, allocation, shares, locks.
-        n: number of training rows (persons); public.
-        dag: the public graph; needed in the causal and graphical regimes.
-        synthesis: model and sampling.
 
     Raises:
         TaskError, BudgetError, PlanError, StructureError: naming the field and what to do.
     """
-    n = plain(n)
+    schema, dag, budget = brief.schema, brief.dag, brief.budget
     _check_names(schema, budget)
-    check_numeric(schema, task, budget)
-    synthesis = synthesis or Synthesis()
-    check_model(task, synthesis)
-    aims_of(schema, task, dag)  # its mistakes come before those of the budget
-    delta = delta_of(budget, n)
-    task = settled(schema, task, budget, n, delta)
+    check_numeric(schema, brief.task, budget)
+    check_model(brief.task, brief.synthesis)
+    aims_of(schema, brief.task, dag)  # its mistakes come before those of the budget
+    delta = delta_of(budget, brief.n)
+    task = settled(schema, brief.task, budget, brief.n, delta)
     known = aims_of(schema, task, dag)
     final = known is not None
     check_prior(schema, dag, budget, delta)
     frame = Frame(
-        schema=schema,
-        task=task,
-        budget=budget,
-        synthesis=synthesis,
-        n=n,
+        brief=replace(brief, task=task, dag=dag if dag is None else dag.over(schema.names)),
         delta=delta,
-        dag=dag if dag is None else dag.over(schema.names),
         aims=widest(schema, task) if known is None else known,
     )
     if not final:
@@ -112,13 +90,8 @@ def with_features(plan: Plan, s: Sequence[str], further: Sequence[Sequence[str]]
         further: those of the further targets, in their order.
     """
     frame = Frame(
-        schema=plan.schema,
-        task=plan.task,
-        budget=plan.budget,
-        synthesis=plan.synthesis,
-        n=plan.n,
+        brief=plan.brief,
         delta=plan.delta,
-        dag=plan.dag,
         aims=with_s(plan.task, plan.schema, (s, *further)),
     )
     return _plan(frame, final=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Pool, QueryKind
     from prism_core.planning.regimes import Aim
     from prism_core.planning.tree.junction_tree import Clique
@@ -30,27 +31,47 @@ _REGRESSION_DELTA_SHARE = 0.1  # of delta, for choosing features by a private re
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """The wishes behind a plan; no row is known.
+    """The brief of a plan with what follows from it before any pool is shared out.
 
     Attributes:
-        schema: the declared domain.
-        task: target, regime, number of features.
-        budget: epsilon, delta, accountant, allocation, shares, locks.
-        synthesis: model and sampling.
-        n: training rows; public.
+        brief: with k settled, and the graph over the columns alone.
         delta: as spent, declared or 1/n².
-        dag: the public graph.
         aims: S of every target; the widest ones before they were chosen.
     """
 
-    schema: Schema
-    task: Task
-    budget: Budget
-    synthesis: Synthesis
-    n: int
+    brief: Brief
     delta: float
-    dag: Dag | None
     aims: tuple[Aim, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """The declared domain."""
+        return self.brief.schema
+
+    @property
+    def task(self) -> Task:
+        """Target, regime, number of features."""
+        return self.brief.task
+
+    @property
+    def budget(self) -> Budget:
+        """Epsilon, delta, accountant, allocation, shares, locks."""
+        return self.brief.budget
+
+    @property
+    def synthesis(self) -> Synthesis:
+        """Model and sampling."""
+        return self.brief.synthesis
+
+    @property
+    def n(self) -> int:
+        """Training rows; public."""
+        return self.brief.n
+
+    @property
+    def dag(self) -> Dag | None:
+        """The public graph."""
+        return self.brief.dag
 
     @property
     def accountant(self) -> Accountant:

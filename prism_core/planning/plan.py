@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prism_core.data.schema import looks, schema_file
 from prism_core.errors import TaskError
+from prism_core.planning.brief import Brief
 from prism_core.planning.regimes import Aim
 from prism_core.privacy.accountants.accountant import Accountant, Spent, accountant
 from prism_core.privacy.events import event_dict
@@ -242,6 +243,13 @@ class Plan:
     unused: tuple[GaussianEvent, ...] = ()
     several: tuple[Aim, ...] = ()
     further_selections: tuple[SelectionChoice, ...] = ()
+
+    @property
+    def brief(self) -> Brief:
+        """What the plan was designed from, with the number of features settled."""
+        return Brief(
+            self.schema, self.task, self.budget, self.n, dag=self.dag, synthesis=self.synthesis
+        )
 
     @property
     def aims(self) -> tuple[Aim, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prism_core.errors import BudgetError, ConfigError, PrismError
 from prism_core.evaluation.tstr.learners import LEARNERS, check_learners
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.regimes import given_by
 from prism_core.planning.wishes import scenario_files
@@ -77,12 +78,14 @@ def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
     rows = min(synthesis.rows or stand_in.train.n, FITTED_ROWS)
     try:
         return design(
-            schema,
-            replace(task, target=target, weights=weights, further=further, k=k),
-            replace(budget, epsilon=epsilon, locks=locks),
-            stand_in.train.n,
-            dag=stand_in.dag,
-            synthesis=replace(synthesis, rows=rows),
+            Brief(
+                schema,
+                replace(task, target=target, weights=weights, further=further, k=k),
+                replace(budget, epsilon=epsilon, locks=locks),
+                stand_in.train.n,
+                dag=stand_in.dag,
+                synthesis=replace(synthesis, rows=rows),
+            )
         )
     except PrismError as error:
         raise ConfigError(f"{scenario.name}: {error}", field=error.field) from None

@@ -18,6 +18,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.errors import ConfigError, EvaluationError
 from prism_core.evaluation.tstr import scoring
 from prism_core.evaluation.tstr.learners import fit, labelled
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -97,12 +98,14 @@ def _release(asked: RunRequest, case: Case) -> SyntheticTables:
     plan_case, scenario = _wishes(asked, case)
     first, *others = asked.sizes
     plan = design(
-        case.schema,
-        scenario.task,
-        scenario.budget,
-        case.train.n,
-        dag=plan_case,
-        synthesis=replace(scenario.synthesis, rows=first),
+        Brief(
+            case.schema,
+            scenario.task,
+            scenario.budget,
+            case.train.n,
+            dag=plan_case,
+            synthesis=replace(scenario.synthesis, rows=first),
+        )
     )
     noise, sampling = _streams(asked.seed)
     made = release(plan, case.train, ledger=None, noise=SeededNoise(noise), rng=sampling)

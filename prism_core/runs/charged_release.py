@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.bundle import reader, signing
-from prism_core.bundle.certificate import Facts, stages_of
+from prism_core.bundle.certificate import Facts
 from prism_core.bundle.verify.ledger_check import RECOVERED
 from prism_core.bundle.write import bundle_folder, contents
 from prism_core.errors import ConfigError
@@ -88,9 +88,8 @@ def run_release(
         signing.check_signing(ledger.path.parent)
 
     def keep(measured: ReleasedMeasurements) -> None:
-        stages = stages_of(measured.plan)
-        facts = Facts.of(measured, stages, said)
-        texts = contents.sources(stages, facts, measured.measurements, scenarios)
+        facts = Facts.of(measured, said)
+        texts = contents.sources(measured.stages, facts, measured.measurements, scenarios)
         room.keep("release", measured.charge, texts)
 
     with recovery_file.reserved_space(ledger, _size(plan)) as room:
@@ -129,13 +128,14 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
         for file, text in texts.items():
             files.put(folder / file, text.decode("utf-8"))
         bundle = reader.read_bundle(folder)
-    plan, facts = bundle.stages().final, bundle.facts
+    stages, facts = bundle.stages(), bundle.facts
+    plan = stages.final
     model = fit_model(plan, bundle.measurements)
     codes, frame = draw(plan, model, facts.seed)
     made = Release(
         table=frame,
         codes=codes,
-        plan=plan,
+        stages=stages,
         measurements=bundle.measurements,
         model=model,
         stamp=facts.stamp,

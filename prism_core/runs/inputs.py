@@ -22,6 +22,7 @@ from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.errors import EvaluationError, PrivacyError, TableError
 from prism_core.evaluation.candidates import Candidate
 from prism_core.evaluation.subject import Measured, Subject
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.regimes import Aim, features_for
 from prism_core.structure import formats
@@ -180,12 +181,14 @@ def address(text: str) -> Path | Address:
 def plan_for(config: RunConfig, inputs: Inputs) -> Plan:
     """The plan of a configuration; no row is read but to count them. Spends nothing."""
     return design(
-        inputs.schema,
-        config.task,
-        config.budget,
-        inputs.n,
-        dag=inputs.dag,
-        synthesis=config.synthesis,
+        Brief(
+            inputs.schema,
+            config.task,
+            config.budget,
+            inputs.n,
+            dag=inputs.dag,
+            synthesis=config.synthesis,
+        )
     )
 
 

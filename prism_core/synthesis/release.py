@@ -11,7 +11,7 @@ import numpy as np
 from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
-from prism_core.planning.choices import with_adaptive, with_forest, with_three_way
+from prism_core.planning.choices import Stages, with_adaptive, with_forest, with_three_way
 from prism_core.planning.design import with_features
 from prism_core.privacy.accountants.accountant import CHARGEABLE
 from prism_core.privacy.events import failure
@@ -90,7 +90,7 @@ class ReleasedMeasurements:
     """What a run holds after its last mechanism; all the rest follows from it.
 
     Attributes:
-        plan: the plan with every private choice filled in.
+        stages: the plan before the run, once S was known, and with every private choice filled in.
         measurements: the noisy marginals.
         stamp: what kind of run it was, see `privacy.ledger.rules.KINDS`.
         charge: number of the ledger's charge, None where there was none.
@@ -101,7 +101,7 @@ class ReleasedMeasurements:
         approval: who approved the plan beforehand, None where nobody was asked.
     """
 
-    plan: Plan
+    stages: Stages = field(repr=False)
     measurements: tuple[Measurement, ...] = field(repr=False)
     stamp: str
     charge: int | None
@@ -109,6 +109,11 @@ class ReleasedMeasurements:
     entry: str = ""
     workspace: Path | None = field(default=None, repr=False)
     approval: Approval | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with every private choice filled in."""
+        return self.stages.final
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +188,7 @@ def release(
         run = _ReleaseRun(plan=plan, table=table, noise=source, progress=progress, charge=charge)
         run.measure_all()
         paid = ReleasedMeasurements(
-            plan=run.plan,
+            stages=Stages(planned=plan, opened=run.opened, final=run.plan),
             measurements=tuple(run.measurements),
             stamp=charge.stamp,
             charge=charge.number,
@@ -315,12 +320,20 @@ def price_of(plan: Plan) -> Price:
 
 @dataclass
 class _ReleaseRun:
+    """A release on its way.
+
+    Attributes:
+        plan: with the private choices that were made so far.
+        opened: once S is known; still lists every other choice.
+    """
+
     plan: Plan
     table: Rows
     noise: NoiseSource
     progress: Progress
     charge: OpenCharge
     measurements: list[Measurement] = field(default_factory=list)
+    opened: Plan = field(init=False)
 
     def _stage(self, stage: ReleaseStage, steps: int) -> ChargeProgress:
         return ChargeProgress(self.charge, max(1, steps), lambda share: self.progress(stage, share))
@@ -335,6 +348,7 @@ class _ReleaseRun:
             )
             self.plan = with_features(self.plan, chosen, further)
             _check_spend(self.plan)
+        self.opened = self.plan
         task = [query for query in self.plan.queries if query.pool == "task"]
         background = [query for query in self.plan.queries if query.pool == "background"]
         self._measure("task", task)

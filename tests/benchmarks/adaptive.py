@@ -27,6 +27,7 @@ from sklearn.metrics import roc_auc_score
 from prism_core.comparators import design_comparator, run_comparator
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.evaluation import fit
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
@@ -71,11 +72,13 @@ class Bench:
         three_way, allocation = OURS[method]
         started = time.monotonic()
         plan = design(
-            self.schema,
-            Task(target=adult_table.TARGET, regime="predictive", k=11, three_way=three_way),
-            Budget(epsilon=epsilon, allocation=allocation),
-            self.train.n,
-            synthesis=Synthesis(rows=FEW),
+            Brief(
+                self.schema,
+                Task(target=adult_table.TARGET, regime="predictive", k=11, three_way=three_way),
+                Budget(epsilon=epsilon, allocation=allocation),
+                self.train.n,
+                synthesis=Synthesis(rows=FEW),
+            )
         )
         noise = SeededNoise(np.random.default_rng(self.seed))
         made = release(

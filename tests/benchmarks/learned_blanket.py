@@ -27,6 +27,7 @@ from prism_core.evaluation import fit
 from prism_core.evaluation.tstr.scoring import accuracy, macro_auc
 from prism_core.learning.graph.graph_plan import MEMBERS, SHARE, design_graph
 from prism_core.learning.graph.learned_graph import learn_graph
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
@@ -104,7 +105,7 @@ def run(name: str, target: str, epsilon: float, seeds: int, share: float, member
         if not learned.members:
             del ways["learned"]
         for way, (task, dag) in ways.items():
-            wanted = design(schema, task, Budget(epsilon=epsilon), N, dag=dag)
+            wanted = design(Brief(schema, task, Budget(epsilon=epsilon), N, dag=dag))
             made = release(wanted, table, ledger=None, noise=SeededNoise(rng), rng=rng)
             found.setdefault(way, []).append(scores(table, made.codes, holdout, target))
         found.setdefault("real rows", []).append(scores(table, table.codes, holdout, target))

@@ -18,6 +18,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column, equal_edges
 from prism_core.data.schema.schema import Schema
 from prism_core.evaluation.tstr.predictive import attempt
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import NUMERIC_RULES, Budget, Task
 from prism_core.privacy.noise import SeededNoise
@@ -63,11 +64,13 @@ def main() -> None:
                 rng = np.random.default_rng(seed)
                 train = rows(asked.bins, asked.rows, rng, bump=asked.bump)
                 plan = design(
-                    train.schema,
-                    Task(target="y", numeric_queries=rule),
-                    Budget(epsilon=epsilon),
-                    train.n,
-                    dag=dag,
+                    Brief(
+                        train.schema,
+                        Task(target="y", numeric_queries=rule),
+                        Budget(epsilon=epsilon),
+                        train.n,
+                        dag=dag,
+                    )
                 )
                 made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
                 table = EncodedTable(schema=train.schema, codes=made.codes, public=True)

@@ -18,6 +18,7 @@ import numpy as np
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.evaluation.tstr import scoring
 from prism_core.evaluation.tstr.learners import fit
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
@@ -54,7 +55,7 @@ def _line(
     found: dict[str, list[tuple[float, float]]] = {learner: [] for learner in LEARNERS}
     dag = Dag(nodes=train.schema.names, edges=readmission.edges())
     task = Task(target=TARGET, regime=regime)
-    plan = design(train.schema, task, Budget(epsilon=epsilon), train.n, dag=dag)
+    plan = design(Brief(train.schema, task, Budget(epsilon=epsilon), train.n, dag=dag))
     for seed in range(seeds):
         rng = np.random.default_rng([seed, 1])
         made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)

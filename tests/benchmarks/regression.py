@@ -18,6 +18,7 @@ import numpy as np
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.evaluation import evaluate
 from prism_core.evaluation.tstr.learners import one_thread
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
@@ -47,7 +48,7 @@ def runs(name: str, epsilon: float, seeds: int) -> dict[str, list[dict[str, tupl
         order = rng.permutation(rows.n)
         test, train = rows.take(order[: rows.n // 5]), rows.take(order[rows.n // 5 :])
         task = Task(target=target, regime="predictive", **entries)
-        plan = design(schema, task, Budget(epsilon=epsilon), train.n)
+        plan = design(Brief(schema, task, Budget(epsilon=epsilon), train.n))
         made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
         synthetic = EncodedTable(schema=schema, codes=made.codes, public=True)
         scored = evaluate(synthetic, test, target=target, train=train)

@@ -20,6 +20,7 @@ import numpy as np
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.evaluation.tstr.learners import LEARNERS
 from prism_core.evaluation.tstr.predictive import predictive_rows
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.regimes import features_for
 from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
@@ -94,7 +95,7 @@ def _plan(
         further=tuple(Target(name=name, weight=weight) for name in targets[1:]),
     )
     dag = Dag(nodes=schema.names, edges=readmission.edges())
-    return design(schema, task, Budget(epsilon=epsilon), n, dag=dag, synthesis=Synthesis())
+    return design(Brief(schema, task, Budget(epsilon=epsilon), n, dag=dag, synthesis=Synthesis()))
 
 
 def _reached(

@@ -21,6 +21,7 @@ import numpy as np
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.explain.plan_lines import against_uniform, lines
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.search.epsilon_curve import error_curve
 from prism_core.planning.wishes.locks import Lock
@@ -87,7 +88,9 @@ def main(repeats: int) -> None:
 
             def plan_at(epsilon, table=table, task=task, budget=budget, synthesis=synthesis):
                 wanted = replace(budget, epsilon=epsilon)
-                return design(table[0], task, wanted, ROWS, dag=table[1], synthesis=synthesis)
+                return design(
+                    Brief(table[0], task, wanted, ROWS, dag=table[1], synthesis=synthesis)
+                )
 
             plan = plan_at(0.9)
             times = (

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prism_core.bundle.certificate import REHEARSAL, Facts, stages_of
+from prism_core.bundle.certificate import REHEARSAL, Facts
 from prism_core.bundle.report import report_html as report_room
 from prism_core.bundle.report.report_copy import report_pdf
 from prism_core.bundle.report.report_html import report
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.structure.dag import Dag
 from tests.browser.driver import Watch, chromium_path
+from tests.support.bundles import stages_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -36,12 +38,14 @@ def html() -> str:
     schema = Schema(columns=columns, one_row_per_person=True)
     dag = Dag(nodes=NAMES, edges=(NAMES,))
     plan = design(
-        schema,
-        Task(target=NAMES[1]),
-        Budget(),
-        500,
-        dag=dag,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            schema,
+            Task(target=NAMES[1]),
+            Budget(),
+            500,
+            dag=dag,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     stages = stages_of(plan)
     facts = Facts(

@@ -7,6 +7,7 @@ import json
 import logging
 import stat
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import ConfigError, EvaluationError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes.scenario import Scenario
@@ -23,6 +25,7 @@ from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import Release, release
+from tests.support.bundles import stages_of
 
 DAG = Dag(nodes=("age", "readmitted", "ward"), edges=(("age", "readmitted"),))
 TASK = Task(target="readmitted")
@@ -33,7 +36,7 @@ FAST = Synthesis(model="naive_bayes")
 def made(schema, frame, canary, tmp_path) -> Release:
     frame.loc[5, ["ward", "age"]] = [f"{canary}-ward", f"{canary}-age"]
     table = encode(schema, RawTable(frame))
-    plan = design(schema, TASK, Budget(), table.n, dag=DAG, synthesis=FAST)
+    plan = design(Brief(schema, TASK, Budget(), table.n, dag=DAG, synthesis=FAST))
     ledger = Ledger(tmp_path / "ledger")
     ledger.register("ward 7", epsilon=3.0, delta=plan.delta)
     return release(plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng())
@@ -100,10 +103,8 @@ def test_the_certificate_says_what_was_done(folder, made, schema):
 @pytest.mark.privacy
 def test_a_schema_drafted_from_private_rows_is_confessed(schema, made, tmp_path):
     drafted = schema.with_provenance("private rows")
-    plan = design(drafted, TASK, Budget(), 300, dag=DAG, synthesis=FAST)
-    from dataclasses import replace
-
-    found = bundle_folder.certificate(replace(made, plan=plan))
+    plan = design(Brief(drafted, TASK, Budget(), 300, dag=DAG, synthesis=FAST))
+    found = bundle_folder.certificate(replace(made, stages=stages_of(plan)))
     assert found["schema_provenance"] == "private rows"
     assert "not private" in found["schema_provenance_text"]
 
@@ -139,7 +140,7 @@ def test_the_plan_on_disk_is_the_plan(folder, made):
 
 def test_a_run_without_a_graph_writes_none(schema, frame, tmp_path):
     task = Task(target="readmitted", regime="predictive", k=2)
-    plan = design(schema, task, Budget(), 300, synthesis=FAST)
+    plan = design(Brief(schema, task, Budget(), 300, synthesis=FAST))
     table = encode(schema, RawTable(frame))
     made = release(plan, table, ledger=None, rng=np.random.default_rng())
     folder = bundle_folder.write(made, tmp_path / "out")
@@ -180,7 +181,7 @@ def test_a_release_does_not_print_rows(made):
 def test_scenarios_go_along_with_their_figures(made, folder, schema):
     assert not (folder / bundle_folder.SCENARIOS).exists()
     other = Scenario(name="half the epsilon", task=TASK, budget=Budget(epsilon=0.5), synthesis=FAST)
-    plan = design(schema, TASK, other.budget, made.plan.n, dag=DAG, synthesis=FAST)
+    plan = design(Brief(schema, TASK, other.budget, made.plan.n, dag=DAG, synthesis=FAST))
     bundle_folder.write(made, folder, scenarios=[(other, plan)], again=True)
     (row,) = json.loads((folder / bundle_folder.SCENARIOS).read_text())["scenarios"]
     assert row["name"] == "half the epsilon"
@@ -202,7 +203,7 @@ def test_a_number_of_the_private_rows_is_in_no_file_and_no_log(
     caplog.set_level(logging.DEBUG)
     frame.loc[7, "dose"], frame.loc[8, "age"], frame.loc[9, "age"] = NUMBERS
     table = encode(schema, RawTable(frame))
-    plan = design(schema, TASK, Budget(), table.n, dag=DAG, synthesis=FAST)
+    plan = design(Brief(schema, TASK, Budget(), table.n, dag=DAG, synthesis=FAST))
     ledger = Ledger(tmp_path / "ledger")
     ledger.register("ward 7", epsilon=3.0, delta=plan.delta)
     made = release(plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng())
@@ -234,7 +235,7 @@ def test_the_zip_holds_what_may_be_handed_over_and_no_time(made, folder):
 def test_the_certificate_lists_every_event_and_every_choice(schema, frame, tmp_path):
     task = Task(target="readmitted", regime="predictive", k=2, three_way="cmi")
     table = encode(schema, RawTable(frame))
-    plan = design(schema, task, Budget(), table.n, synthesis=Synthesis())
+    plan = design(Brief(schema, task, Budget(), table.n, synthesis=Synthesis()))
     found = bundle_folder.certificate(
         release(plan, table, ledger=None, rng=np.random.default_rng())
     )
@@ -303,7 +304,7 @@ def test_the_data_package_describes_every_column_of_the_csv(folder, schema):
 def test_an_earlier_run_leaves_nothing_behind(made, folder, schema, frame):
     task = Task(target="readmitted", regime="predictive", k=2)
     table = encode(schema, RawTable(frame))
-    plan = design(schema, task, Budget(), 300, synthesis=FAST)
+    plan = design(Brief(schema, task, Budget(), 300, synthesis=FAST))
     other = release(plan, table, ledger=None, rng=np.random.default_rng())
     (folder / "signing-key.pem").write_text("as an earlier version wrote it")
     bundle_folder.write(other, folder, again=True)

@@ -23,6 +23,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import CancelledError, ConfigError, LedgerError, PlanError, PrismError
 from prism_core.planning.approval import Approval, approval_from
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -38,7 +39,9 @@ HOSTILE = "<script>alert(1)</script> | **x** `y`"
 
 @pytest.fixture
 def plan(schema):
-    return design(schema, Task(target="readmitted"), Budget(), 300, dag=bundles.DAG, synthesis=FAST)
+    return design(
+        Brief(schema, Task(target="readmitted"), Budget(), 300, dag=bundles.DAG, synthesis=FAST)
+    )
 
 
 def approval(plan, **entries) -> Approval:
@@ -79,7 +82,9 @@ def test_it_holds_for_exactly_one_plan_and_asset(plan):
     with pytest.raises(PlanError, match="approved for the asset 'Ward 7'"):
         given.check(plan.hash, "ward 8")
     other = design(
-        plan.schema, plan.task, Budget(epsilon=1.0000001), plan.n, dag=plan.dag, synthesis=FAST
+        Brief(
+            plan.schema, plan.task, Budget(epsilon=1.0000001), plan.n, dag=plan.dag, synthesis=FAST
+        )
     )
     with pytest.raises(PlanError, match=r"not the one that was approved by A\. Meyer") as caught:
         given.check(other.hash, "ward 7")
@@ -195,7 +200,7 @@ def test_names_are_text_and_the_page_needs_no_other_host():
         one_row_per_person=True,
     )
     task = Task(target="y", regime="predictive", k=1)
-    made = Protocol(plan=design(schema, task, Budget(), 100), asset=HOSTILE, purpose=HOSTILE)
+    made = Protocol(plan=design(Brief(schema, task, Budget(), 100)), asset=HOSTILE, purpose=HOSTILE)
     page = made.to_html()
     assert "<script" not in page.lower()
     assert "&lt;script&gt;alert(1)&lt;/script&gt; | **x** `y`" in page
@@ -206,7 +211,7 @@ def test_names_are_text_and_the_page_needs_no_other_host():
 def test_a_wide_plan_is_cut_and_says_so():
     columns = tuple(Column(name=f"c{i}", kind="boolean") for i in range(MOST_LINES + 10))
     schema = Schema(columns=columns, one_row_per_person=True)
-    plan = design(schema, Task(target="c0", regime="predictive", k=2), Budget(), 1_000)
+    plan = design(Brief(schema, Task(target="c0", regime="predictive", k=2), Budget(), 1_000))
     text = Protocol(plan=plan).to_markdown()
     assert re.search(r"And \d+ more, which the JSON form lists", text)
 
@@ -231,19 +236,21 @@ def test_the_record_comes_back_and_names_what_changed(plan):
     assert approval_file.loads(record.dumps()) == record
     assert record.changes(plan) == ()
     other = design(
-        replace(plan.schema, columns=plan.schema.columns[:-2] + plan.schema.columns[-1:]),
-        plan.task,
-        Budget(epsilon=2.0),
-        301,
-        dag=bundles.DAG,
-        synthesis=FAST,
+        Brief(
+            replace(plan.schema, columns=plan.schema.columns[:-2] + plan.schema.columns[-1:]),
+            plan.task,
+            Budget(epsilon=2.0),
+            301,
+            dag=bundles.DAG,
+            synthesis=FAST,
+        )
     )
     found = {change.what: (change.approved, change.now) for change in record.changes(other)}
     assert found["budget.epsilon"] == (1.0, 2.0)
     assert found["people"] == (300, 301)
     assert found["column.dose"][1] is None
     dag = replace(bundles.DAG, edges=bundles.DAG.edges[:2])
-    fewer = design(plan.schema, plan.task, Budget(), 300, dag=dag, synthesis=FAST)
+    fewer = design(Brief(plan.schema, plan.task, Budget(), 300, dag=dag, synthesis=FAST))
     assert [change.what for change in record.changes(fewer)] == ["edge.readmitted → ward"]
 
 
@@ -279,7 +286,9 @@ def _sewn(source, /, **changes) -> str:
 
 @pytest.mark.privacy
 def test_a_protocol_put_together_from_two_is_not_approved(plan, schema):
-    other = design(schema, plan.task, Budget(epsilon=5.0), 300, dag=bundles.DAG, synthesis=FAST)
+    other = design(
+        Brief(schema, plan.task, Budget(epsilon=5.0), 300, dag=bundles.DAG, synthesis=FAST)
+    )
     theirs = json.loads(Protocol(plan=other).to_json())
     wider = json.loads(Protocol(plan=plan).to_json())["settings"]
     wider["column.grade"] = wider["column.grade"] | {"levels": [1, 2]}
@@ -309,7 +318,7 @@ def test_every_honest_protocol_can_be_approved(kind, schema):
         dag = replace(bundles.DAG, nodes=("a → b", "y"), edges=(("a → b", "y"),))
     elif kind == "tilted":
         budget = Budget(allocation="tilted", tilt=0.5)
-    plan = design(schema, task, budget, 300, dag=dag)
+    plan = design(Brief(schema, task, budget, 300, dag=dag))
     assert approval_file.approve(_sewn(plan), **GIVEN).covers(plan)
 
 

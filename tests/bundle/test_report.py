@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from prism_core.bundle import bundle_files
-from prism_core.bundle.certificate import Facts, stages_of
+from prism_core.bundle.certificate import Facts
 from prism_core.bundle.curator_statement import LABELS, LONGEST, TOP, CuratorStatement
 from prism_core.bundle.report import registry_entry
 from prism_core.bundle.report.graph_picture import MOST, PAPER, picture
@@ -31,6 +31,7 @@ from prism_core.evaluation.inside_epsilon.private_numbers import INSIDE_EPSILON
 from prism_core.evaluation.results import OUTSIDE_EPSILON, MetricRow
 from prism_core.explain.meaning import meaning
 from prism_core.planning.approval import Approval
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -39,7 +40,7 @@ from prism_core.samples import readmission
 from prism_core.structure.dag import Dag
 from prism_core.structure.routing.node_boxes import NODE_STYLES
 from prism_core.synthesis.release import release
-from tests.support.bundles import TASKS, Forger, charged, learned, rehearsed, written
+from tests.support.bundles import TASKS, Forger, charged, learned, rehearsed, stages_of, written
 from tests.support.drawings import in_report
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def planned(
     schema: Schema, task: Task, dag: Dag | None, n: int = 300, **budget: Any
 ) -> tuple[Any, Facts]:
     """A plan without choices at run time, and the facts of a release."""
-    plan = design(schema, task, Budget(**budget), n, dag=dag, synthesis=QUICK)
+    plan = design(Brief(schema, task, Budget(**budget), n, dag=dag, synthesis=QUICK))
     return _stages(plan)
 
 
@@ -227,7 +228,7 @@ def test_scenarios_stand_beside_the_plan():
     schema, dag = two()
     stages, facts = planned(schema, Task(target="readmitted"), dag)
     other = Scenario(name="half the epsilon", task=stages.final.task, budget=Budget(epsilon=0.5))
-    plan = design(schema, other.task, other.budget, 300, dag=dag)
+    plan = design(Brief(schema, other.task, other.budget, 300, dag=dag))
     words = Page(report(stages, facts, [(other, plan)])).words
     assert "half the epsilon 0.5" in words
     assert "What else was considered" not in Page(report(stages, facts)).words
@@ -311,7 +312,7 @@ def test_the_command_takes_what_the_curator_says(home, tmp_path, capsys):
 
 def test_a_private_regression_is_no_exponential_mechanism(small):
     task = Task(target="readmitted", regime="predictive", k=2, selection="logistic")
-    plan = design(small[0], task, Budget(), 300, synthesis=QUICK)
+    plan = design(Brief(small[0], task, Budget(), 300, synthesis=QUICK))
     _, facts = planned(*_with_task())
     entry = registry_entry.registry(plan, facts)["deployment"]
     assert "objective perturbation" in entry["implementation"]["mechanisms"]
@@ -410,7 +411,7 @@ def test_it_is_the_same_for_other_rows_and_holds_no_value_of_a_row(tmp_path):
         one_row_per_person=True,
     )
     dag = Dag(nodes=schema.names, edges=(("age", "readmitted"),))
-    plan = design(schema, Task(target="readmitted"), Budget(), 200, dag=dag, synthesis=QUICK)
+    plan = design(Brief(schema, Task(target="readmitted"), Budget(), 200, dag=dag, synthesis=QUICK))
     canary = 48.2718281828
     found = []
     for special in (canary, 91.0):
@@ -593,7 +594,7 @@ def _wide(features: int, dag: Dag | None = None) -> Plan:
     schema = Schema(columns=columns, one_row_per_person=True)
     edges = [(f"x{n}", f"x{n + 1}") for n in range(features - 1)] + [("x3", "y"), ("x7", "y")]
     dag = dag or Dag(nodes=names, edges=tuple(edges))
-    return design(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK)
+    return design(Brief(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK))
 
 
 def _joined(edges: Sequence[tuple[str, str]], target: str) -> Plan:
@@ -601,7 +602,7 @@ def _joined(edges: Sequence[tuple[str, str]], target: str) -> Plan:
     columns = tuple(Column(name=name, kind="categorical", levels=("a", "b")) for name in names)
     schema = Schema(columns=columns, one_row_per_person=True)
     dag = Dag(nodes=names, edges=tuple(edges))
-    return design(schema, Task(target=target), Budget(), 1_000, dag=dag, synthesis=QUICK)
+    return design(Brief(schema, Task(target=target), Budget(), 1_000, dag=dag, synthesis=QUICK))
 
 
 @pytest.mark.parametrize("graph", ["readmission", "triangle", "chain", "star"])
@@ -646,7 +647,7 @@ def test_what_is_unmeasured_is_a_dashed_ellipse_and_stands_in_nobodys_way():
     )
     schema = Schema(columns=columns, one_row_per_person=True)
     dag = Dag(nodes=("a", "b", "y", "u"), edges=edges, unmeasured=("u",))
-    plan = design(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK)
+    plan = design(Brief(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK))
     html = report(*_stages(plan))
     drawing = in_report(html, edges)
     assert set(drawing.boxes) == {"a", "b", "y", "u"}
@@ -673,7 +674,9 @@ def test_a_graph_of_many_columns_is_legible_on_paper():
     dag = Dag(nodes=names, edges=(*edges, ("x0", "y")))
     columns = tuple(Column(name=name, kind="categorical", levels=("a", "b")) for name in names)
     schema = Schema(columns=columns, one_row_per_person=True)
-    found = picture(design(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK))
+    found = picture(
+        design(Brief(schema, Task(target="y"), Budget(), 1_000, dag=dag, synthesis=QUICK))
+    )
     assert found is not None
     assert len(found.nodes) == MOST
     joined = {end for edge in dag.edges for end in edge}

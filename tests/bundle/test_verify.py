@@ -22,6 +22,7 @@ from prism_core.data.counts import marginal_counts
 from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.planning.approval import Approval
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.plan import plan_digest
 from prism_core.planning.wishes.locks import Lock
@@ -110,7 +111,7 @@ def test_a_rehearsal_passes_and_says_what_it_is(home):
 
 def test_without_a_ledger_it_passes_and_says_so(tmp_path, schema, frame):
     task = Task(target="readmitted", regime="predictive", k=2)
-    plan = design(schema, task, Budget(), 300, synthesis=Synthesis(model="naive_bayes"))
+    plan = design(Brief(schema, task, Budget(), 300, synthesis=Synthesis(model="naive_bayes")))
     table = encode(schema, RawTable(frame))
     made = release(plan, table, ledger=None, rng=np.random.default_rng())
     report = verification.verify(
@@ -125,7 +126,7 @@ def test_without_a_ledger_it_passes_and_says_so(tmp_path, schema, frame):
 def test_other_accountants_are_counted_twice(tmp_path, accountant, schema, frame):
     quick = Synthesis(model="naive_bayes")
     budget = Budget(accountant=accountant)
-    plan = design(schema, Task(target="readmitted"), budget, 300, dag=DAG, synthesis=quick)
+    plan = design(Brief(schema, Task(target="readmitted"), budget, 300, dag=DAG, synthesis=quick))
     table = encode(schema, RawTable(frame))
     made = release(plan, table, ledger=None, rng=np.random.default_rng())
     report = verification.verify(bundle_folder.write(made, tmp_path / "out"))
@@ -190,7 +191,7 @@ PLANS = {
 @pytest.mark.parametrize("kind", PLANS)
 def test_every_kind_of_plan_passes(kind, tmp_path, schema, frame):
     task, budget, dag, synthesis = PLANS[kind]
-    plan = design(schema, task, budget, 300, dag=dag, synthesis=synthesis)
+    plan = design(Brief(schema, task, budget, 300, dag=dag, synthesis=synthesis))
     table = encode(schema, RawTable(frame))
     made = release(plan, table, ledger=None, rng=np.random.default_rng())
     report = verification.verify(bundle_folder.write(made, tmp_path / "out"))
@@ -201,7 +202,7 @@ def test_every_kind_of_plan_passes(kind, tmp_path, schema, frame):
 @pytest.mark.parametrize("rounds", [0, 1])
 def test_adaptive_rounds_that_stopped_count_as_spent(rounds, tmp_path, schema, frame):
     task, budget, dag, synthesis = PLANS["adaptive"]
-    plan = design(schema, task, budget, 300, dag=dag, synthesis=synthesis)
+    plan = design(Brief(schema, task, budget, 300, dag=dag, synthesis=synthesis))
     table = encode(schema, RawTable(frame))
     made = release(plan, table, ledger=None, rng=np.random.default_rng(), noise=Stops(rounds))
     assert len(made.plan.unused) == plan.three_way.rounds - rounds > 0
@@ -238,7 +239,7 @@ def test_one_row_of_every_person_passes(tmp_path, schema, frame):
     people = replace(schema, one_row_per_person=False, person_id="mrn", persons=100)
     frame["mrn"] = [f"p{row % 100}" for row in range(300)]
     rng = np.random.default_rng()
-    plan = design(people, Task(target="readmitted"), Budget(), 100, dag=DAG, synthesis=QUICK)
+    plan = design(Brief(people, Task(target="readmitted"), Budget(), 100, dag=DAG, synthesis=QUICK))
     table = encode(people, RawTable(frame), rng=rng)
     folder = bundle_folder.write(release(plan, table, ledger=None, rng=rng), tmp_path / "out")
     assert verification.verify(folder).ok
@@ -248,7 +249,7 @@ def test_one_row_of_every_person_passes(tmp_path, schema, frame):
 def test_scenarios_are_planned_again(tmp_path, schema, frame):
     made = rehearsed(schema, frame)
     other = Scenario(name="half", task=TASKS["causal"], budget=Budget(epsilon=0.5))
-    plan = design(schema, other.task, other.budget, 300, dag=DAG)
+    plan = design(Brief(schema, other.task, other.budget, 300, dag=DAG))
     folder = bundle_folder.write(made, tmp_path / "out", scenarios=[(other, plan)])
     assert verification.verify(folder).findings == ()
     thief = Forger(folder, tmp_path / "forged", tmp_path / "thief")
@@ -685,7 +686,7 @@ def _of_another_plan(
 ) -> verification.VerifyReport:
     """A plan with other last digits, and the hash and approval of a cheaper one."""
     bundle = read_bundle(thief.folder)
-    cheaper = replace(bundle.wishes, budget=Budget(epsilon=0.1)).plan().hash
+    cheaper = design(replace(bundle.brief, budget=Budget(epsilon=0.1))).hash
     given = Approval(by="A. Meyer", role="committee", date="2025-11-20", plan_sha256=cheaper)
     document = json.loads((thief.folder / bundle_files.PLAN).read_text(encoding="utf-8"))
     _other_digits(document)

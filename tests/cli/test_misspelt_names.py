@@ -7,6 +7,7 @@ import pytest
 from prism_core.cli import main
 from prism_core.data.schema import schema_file
 from prism_core.errors import BudgetError, PrismError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -111,12 +112,14 @@ def test_a_lock_on_an_unknown_name_is_refused_and_an_idle_one_is_not(schema):
     def plan(*columns):
         locks = (Lock(columns=columns, share=0.1),)
         return design(
-            schema,
-            Task(target="readmitted"),
-            Budget(locks=locks),
-            300,
-            dag=dag,
-            synthesis=Synthesis(model="naive_bayes"),
+            Brief(
+                schema,
+                Task(target="readmitted"),
+                Budget(locks=locks),
+                300,
+                dag=dag,
+                synthesis=Synthesis(model="naive_bayes"),
+            )
         )
 
     assert any("holds nothing" in text for text in plan("ward", "readmitted").warnings)

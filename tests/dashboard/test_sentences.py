@@ -26,6 +26,7 @@ from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.errors import SchemaError
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.features_statement import features_statement
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
@@ -99,7 +100,9 @@ def test_a_bound_that_promises_nothing_claims_nothing(schema):
 
     dag = Dag(nodes=schema.names, edges=EDGES)
     for epsilon in (0.001, 0.01, 1.0, 50.0):
-        plan = design(schema, Task(target="readmitted"), Budget(epsilon=epsilon), 300, dag=dag)
+        plan = design(
+            Brief(schema, Task(target="readmitted"), Budget(epsilon=epsilon), 300, dag=dag)
+        )
         found = bounds(plan, p_min=0.2)
         each = [b for line in found.marginals for b in (line.expected, line.l1, line.tv)]
         for bound in (*each, found.sampling, found.delta_s, *found.erm.terms, found.erm.total):
@@ -131,7 +134,9 @@ def test_the_page_budget_does_not_promise_what_it_does_not(project):
 def released(schema, frame, tmp_path) -> Path:
     """A rehearsal with private choices, so that its two hashes differ."""
     table = encode(schema, from_frame(frame), public=True)
-    plan = design(schema, Task(target="readmitted", regime="predictive", k=2), Budget(), table.n)
+    plan = design(
+        Brief(schema, Task(target="readmitted", regime="predictive", k=2), Budget(), table.n)
+    )
     rng = np.random.default_rng(3)
     made = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)
     return bundle_folder.write(made, tmp_path / "run")
@@ -290,11 +295,13 @@ def test_the_report_says_that_s_was_chosen_only_where_it_was(schema, frame, tmp_
     table = encode(schema, from_frame(frame), public=True)
     for k, chosen in ((2, True), (6, False)):
         plan = design(
-            schema,
-            Task(target="readmitted", regime="predictive", k=k),
-            Budget(),
-            table.n,
-            synthesis=Synthesis(model="naive_bayes"),
+            Brief(
+                schema,
+                Task(target="readmitted", regime="predictive", k=k),
+                Budget(),
+                table.n,
+                synthesis=Synthesis(model="naive_bayes"),
+            )
         )
         rng = np.random.default_rng(3)
         made = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)
@@ -308,11 +315,13 @@ def test_a_schema_from_private_rows_is_not_said_to_have_come_from_nowhere(schema
     private = replace(schema, provenance="private rows")
     table = encode(private, from_frame(frame), public=True)
     plan = design(
-        private,
-        Task(target="readmitted", regime="predictive", k=6),
-        Budget(),
-        table.n,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            private,
+            Task(target="readmitted", regime="predictive", k=6),
+            Budget(),
+            table.n,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     rng = np.random.default_rng(3)
     made = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)

@@ -27,6 +27,7 @@ from prism_core.data.schema.schema import PROVENANCES
 from prism_core.errors import SchemaError
 from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.outline_io import dumps_outline, loads_outline
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 
@@ -174,7 +175,9 @@ def test_schema_and_outline_carry_it_through_their_files(schema):
 
 def test_a_look_makes_another_plan_and_no_look_makes_none(schema):
     def planned(found):
-        return design(found, Task(target="readmitted", regime="predictive", k=6), Budget(), 300)
+        return design(
+            Brief(found, Task(target="readmitted", regime="predictive", k=6), Budget(), 300)
+        )
 
     plain, told = planned(schema), planned(replace(schema, looks=(COUNT,)))
     assert plain.hash == planned(replace(schema, looks=())).hash != told.hash

@@ -20,6 +20,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.errors import PlanError, PrivacyError, TableError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -169,11 +170,13 @@ TASK = Task(target="readmitted", regime="predictive", k=2)
 
 def plan_of(schema, n, model="naive_bayes", **task):
     return design(
-        schema,
-        Task(target="readmitted", regime="predictive", k=2, **task),
-        Budget(epsilon=2.0),
-        n,
-        synthesis=Synthesis(model=model, rows=50, iterations=20),
+        Brief(
+            schema,
+            Task(target="readmitted", regime="predictive", k=2, **task),
+            Budget(epsilon=2.0),
+            n,
+            synthesis=Synthesis(model=model, rows=50, iterations=20),
+        )
     )
 
 

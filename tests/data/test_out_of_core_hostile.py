@@ -21,6 +21,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import TableError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
@@ -105,12 +106,14 @@ def test_neighbours_in_two_files_of_other_types_differ_by_one_person(opened, tmp
     for name, first in (("whole", [1, 2, 3]), ("missing", [1, 2, None])):
         table = opened(two_files(tmp_path / name, first)).store(NUMBERS, public=False)
         plan = plan or design(
-            NUMBERS,
-            Task(target="y", regime="causal"),
-            Budget(epsilon=1.0),
-            table.n,
-            dag=Dag(nodes=("x", "y"), edges=(("x", "y"),)),
-            synthesis=Synthesis(model="naive_bayes", rows=10),
+            Brief(
+                NUMBERS,
+                Task(target="y", regime="causal"),
+                Budget(epsilon=1.0),
+                table.n,
+                dag=Dag(nodes=("x", "y"), edges=(("x", "y"),)),
+                synthesis=Synthesis(model="naive_bayes", rows=10),
+            )
         )
         noise = Replay(outputs)
         release(plan, table, ledger=None, noise=noise, rng=np.random.default_rng(2))

@@ -24,6 +24,7 @@ from prism_core.explain.error_bounds import (
     rademacher,
     sampling_l1,
 )
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
@@ -43,7 +44,7 @@ IID = Synthesis(sampling="iid", rows=10_000, model="naive_bayes")
 def plan(*parents, n=1_000_000, synthesis=IID, task=None, epsilon=1.0):
     dag = Dag(nodes=SCHEMA.names, edges=tuple((name, "y") for name in parents))
     task = task or Task(target="y", max_joint_cells=1)
-    return design(SCHEMA, task, Budget(epsilon=epsilon), n, dag=dag, synthesis=synthesis)
+    return design(Brief(SCHEMA, task, Budget(epsilon=epsilon), n, dag=dag, synthesis=synthesis))
 
 
 # --- formulas --------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ def test_the_theorem_is_for_independent_draws():
 
 def test_before_features_are_chosen_the_worst_case_is_bounded():
     task = Task(target="y", regime="predictive", k=2, max_joint_cells=1)
-    found = design(SCHEMA, task, Budget(), 100_000, synthesis=IID)
+    found = design(Brief(SCHEMA, task, Budget(), 100_000, synthesis=IID))
     assert not found.s_is_final
     made = bounds(found, p_min=0.3)
     assert len(made.task) == 2

@@ -19,6 +19,7 @@ from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import BudgetError
 from prism_core.explain.deployments import DEPLOYMENTS
 from prism_core.explain.meaning import GUESSES, RATES, Guess, after, fixed, meaning
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
@@ -38,7 +39,7 @@ EVIL = "x|y](javascript:alert) *b* `c` <i>"
 
 
 def plan_of(schema, *, synthesis=STAR, n=300, dag=DAG, **budget):
-    return design(schema, TASK, Budget(**budget), n, dag=dag, synthesis=synthesis)
+    return design(Brief(schema, TASK, Budget(**budget), n, dag=dag, synthesis=synthesis))
 
 
 # --- odds ------------------------------------------------------------------------------------
@@ -117,7 +118,7 @@ def test_more_epsilon_means_more(schema):
 
 def test_a_private_regression_may_fail_and_that_counts(schema):
     task = Task(target="readmitted", regime="predictive", k=2, selection="logistic")
-    plan = design(schema, task, Budget(), 300, synthesis=STAR)
+    plan = design(Brief(schema, task, Budget(), 300, synthesis=STAR))
     found = meaning(plan)
     assert found.trade.failing == pytest.approx(plan.delta / 10)
     assert found.trade.power(0.0) >= plan.delta / 10
@@ -186,7 +187,7 @@ def test_names_cannot_become_markup():
         persons=300,
     )
     dag = Dag(nodes=schema.names, edges=(("a", EVIL),))
-    plan = design(schema, Task(target=EVIL), Budget(), 300, dag=dag, synthesis=STAR)
+    plan = design(Brief(schema, Task(target=EVIL), Budget(), 300, dag=dag, synthesis=STAR))
     text = meaning(plan).to_markdown()
     assert EVIL not in text
     assert "id|[x]" not in text

@@ -12,6 +12,7 @@ from prism_core.data.encoding import encode, set_aside
 from prism_core.errors import TableError
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.plan_lines import lines
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import REGIMES, Budget, Task
 from prism_core.samples import catalogue
@@ -55,7 +56,7 @@ def test_both_parts_get_a_row(sample, rows):
 def test_the_lines_add_up_to_the_budget(sample, regime, accountant):
     dag = formats.read(sample.dag_json)
     task = Task(target="Y", regime=regime)
-    plan = design(sample.schema, task, Budget(accountant=accountant), 5000, dag=dag)
+    plan = design(Brief(sample.schema, task, Budget(accountant=accountant), 5000, dag=dag))
     found = lines(plan)
     assert math.isclose(math.fsum(line.share for line in found), 1.0, rel_tol=1e-9)
     assert sum(line.times for line in found if line.measured) == sum(

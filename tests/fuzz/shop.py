@@ -22,6 +22,7 @@ from prism_core.data.schema.code_groups import CodeGroups
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import Changed, Look
 from prism_core.data.tables.raw_table import RawTable
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -99,7 +100,9 @@ class Shop:
 
     @cached_property
     def plan(self) -> Plan:
-        return design(self.schema, bundles.TASKS["predictive"], Budget(), 300, dag=bundles.DAG)
+        return design(
+            Brief(self.schema, bundles.TASKS["predictive"], Budget(), 300, dag=bundles.DAG)
+        )
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -128,7 +131,14 @@ class Shop:
             (
                 one,
                 design(
-                    self.schema, one.task, one.budget, 300, dag=bundles.DAG, synthesis=one.synthesis
+                    Brief(
+                        self.schema,
+                        one.task,
+                        one.budget,
+                        300,
+                        dag=bundles.DAG,
+                        synthesis=one.synthesis,
+                    )
                 ),
             )
             for one in self.scenarios

@@ -32,6 +32,7 @@ from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.outline_io import loads_outline
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.accountants.conversions import epsilon_to_rho, rho_to_epsilon
@@ -86,11 +87,13 @@ def test_domain_and_release_together_stay_below_the_declaration(epsilon, share, 
     learned = [r.grid if isinstance(r, NumericRequest) else r.column(("a",)) for r in ALL[:-1]]
     schema = plan.schema(learned, plan.prior())
     release = design(
-        schema,
-        Task(target="y", regime="predictive", k=2),
-        Budget(epsilon=epsilon, delta=delta, shares=Shares(background=0.1, task=0.75)),
-        n,
-        synthesis=STAR,
+        Brief(
+            schema,
+            Task(target="y", regime="predictive", k=2),
+            Budget(epsilon=epsilon, delta=delta, shares=Shares(background=0.1, task=0.75)),
+            n,
+            synthesis=STAR,
+        )
     )
     spent = [*plan.events, *release.events]
     failing = math.fsum(e.delta for e in plan.events if hasattr(e, "threshold"))
@@ -132,11 +135,11 @@ def test_nothing_left_is_refused_and_so_are_other_ways_out():
     schema = plan.schema([AGE.grid, WARD.column(())], plan.prior())
     task = Task(target="y", regime="predictive", k=1)
     with pytest.raises(BudgetError, match="nothing is left"):
-        design(schema, task, Budget(epsilon=0.2, delta=1e-6), 1_000)
+        design(Brief(schema, task, Budget(epsilon=0.2, delta=1e-6), 1_000))
     with pytest.raises(BudgetError, match="nothing is left"):  # the histogram's delta is larger
-        design(schema, task, Budget(delta=1e-8), 1_000)
+        design(Brief(schema, task, Budget(delta=1e-8), 1_000))
     with pytest.raises(BudgetError, match="zcdp"):
-        design(schema, task, Budget(accountant="basic", delta=1e-6), 1_000)
+        design(Brief(schema, task, Budget(accountant="basic", delta=1e-6), 1_000))
     with pytest.raises(SchemaError, match="does not say what it cost"):
         replace(schema, prior=None)
     with pytest.raises(SchemaError, match="does not say what it cost"):  # a second step neither
@@ -496,7 +499,13 @@ def test_learning_charged_elsewhere_is_charged_with_the_release(ledger, tmp_path
     learned = learn(plan, raw(300), ledger, Watching(ledger)).schema
     released = encode(learned, raw(300))
     made = design(
-        learned, Task(target="y", regime="predictive", k=1), Budget(delta=1e-5), 300, synthesis=STAR
+        Brief(
+            learned,
+            Task(target="y", regime="predictive", k=1),
+            Budget(delta=1e-5),
+            300,
+            synthesis=STAR,
+        )
     )
     other = Ledger(tmp_path / "other")
     other.register("ward", epsilon=1.0, delta=1e-5)

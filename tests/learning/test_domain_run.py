@@ -16,6 +16,7 @@ from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import from_frame
 from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.outline_io import loads_outline
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import DomainConfig, dumps, load
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -90,11 +91,13 @@ def test_learn_design_release_and_the_certificate_lists_it(tmp_path):
     quarters = np.quantile(people()["age"].astype(int), [0.25, 0.5, 0.75])
     np.testing.assert_allclose(schema["age"].edges, quarters, atol=12)
     later = design(
-        schema,
-        Task(target="readmitted", regime="predictive", k=2),
-        Budget(epsilon=2.0),
-        N,
-        synthesis=Synthesis(model="naive_bayes", rows=100),
+        Brief(
+            schema,
+            Task(target="readmitted", regime="predictive", k=2),
+            Budget(epsilon=2.0),
+            N,
+            synthesis=Synthesis(model="naive_bayes", rows=100),
+        )
     )
     made = release(later, prism_core.encode(schema, raw), ledger=ledger, asset="ward 7", rng=rng)
     assert len(made.table) == 100

@@ -29,6 +29,7 @@ from prism_core.errors import (
 from prism_core.explain.features_statement import features_statement
 from prism_core.learning.graph.graph_plan import LEAST, design_graph
 from prism_core.learning.graph.learned_graph import BlanketScores, graph_of_public, learn_graph
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.accountants.conversions import epsilon_to_rho, rho_to_epsilon
@@ -182,7 +183,7 @@ def test_graph_domain_and_release_together_stay_below_the_declaration(epsilon, s
     plan = design_graph(schema, "y", epsilon, delta, 4_000, share=share)
     dag = Dag(nodes=NAMES, edges=(("cause", "y"),), provenance="dp", prior=plan.prior(7))
     later = design(
-        schema, TASK, Budget(epsilon=epsilon, delta=delta), 4_000, dag=dag, synthesis=STAR
+        Brief(schema, TASK, Budget(epsilon=epsilon, delta=delta), 4_000, dag=dag, synthesis=STAR)
     )
     before = (*(earlier.events if earlier else ()), *plan.events)
     spent = math.fsum(event.rho for event in (*before, *later.events))
@@ -256,7 +257,13 @@ def test_a_learned_graph_carries_its_cost_through_networkx_and_node_link():
     del broken.graph["learned"]  # a design refuses a graph that does not say what it cost
     with pytest.raises(BudgetError, match="does not say what it cost"):
         design(
-            SCHEMA, Task(target="y", regime="graphical"), Budget(), 4_000, dag=formats.read(broken)
+            Brief(
+                SCHEMA,
+                Task(target="y", regime="graphical"),
+                Budget(),
+                4_000,
+                dag=formats.read(broken),
+            )
         )
 
 
@@ -265,9 +272,9 @@ def test_the_cost_of_a_graph_holds_for_the_unit_that_was_counted():
     plan = design_graph(schema, "y", 1.0, None, 4_000)
     dag = Dag(nodes=NAMES, edges=(("cause", "y"),), provenance="dp", prior=plan.prior())
     task = Task(target="y", regime="graphical")
-    assert design(schema, task, Budget(), 4_000, dag=dag).prior is not None
+    assert design(Brief(schema, task, Budget(), 4_000, dag=dag)).prior is not None
     with pytest.raises(BudgetError, match="another declaration of people"):
-        design(SCHEMA, task, Budget(), 4_000, dag=dag)
+        design(Brief(SCHEMA, task, Budget(), 4_000, dag=dag))
 
 
 def test_defaults_hash_threshold_and_warning():
@@ -306,7 +313,7 @@ def test_nothing_to_find_gives_an_empty_graph_and_the_cost_stands():
     assert found.members == found.dag.edges == ()
     assert found.dag.prior is not None
     with pytest.raises(TaskError, match="no neighbours"):
-        design(SCHEMA, TASK, Budget(), 4_000, dag=found.dag)
+        design(Brief(SCHEMA, TASK, Budget(), 4_000, dag=found.dag))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(1, 9))
@@ -335,10 +342,10 @@ def test_rows_read_exactly_must_be_public_and_cost_nothing():
     found = graph_of_public(plan_for(), people(public=True))
     assert (found.spent, found.events, found.charge) == (None, (), None)
     assert (found.dag.provenance, found.dag.prior) == ("public twin", None)
-    later = design(SCHEMA, TASK, Budget(delta=1e-6), 4_000, dag=found.dag, synthesis=STAR)
+    later = design(Brief(SCHEMA, TASK, Budget(delta=1e-6), 4_000, dag=found.dag, synthesis=STAR))
     assert later.prior is None
     with pytest.raises(TaskError, match="causal"):
-        design(SCHEMA, Task(target="y"), Budget(), 4_000, dag=found.dag)
+        design(Brief(SCHEMA, Task(target="y"), Budget(), 4_000, dag=found.dag))
 
 
 # --- charged first ---------------------------------------------------------------------------
@@ -435,7 +442,7 @@ def test_a_rehearsal_is_not_charged_and_still_deducted(ledger):
     assert ledger.charges() == ()
     assert found.charge is None
     later = design(
-        SCHEMA, TASK, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=found.dag, synthesis=STAR
+        Brief(SCHEMA, TASK, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=found.dag, synthesis=STAR)
     )
     assert later.prior is not None
 
@@ -447,7 +454,9 @@ def test_learn_design_release_and_the_certificate_lists_it(ledger):
     dag = learned.dag
     if not learned.members:  # the noise may hide everything; the cost is the same
         dag = replace(dag, edges=(("cause", "y"),))
-    later = design(SCHEMA, TASK, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=dag, synthesis=STAR)
+    later = design(
+        Brief(SCHEMA, TASK, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=dag, synthesis=STAR)
+    )
     made = release(later, table, ledger=ledger, asset="ward", rng=np.random.default_rng(1))
     certificate = bundle_folder.certificate(made)
     json.dumps(certificate, allow_nan=False)
@@ -522,20 +531,24 @@ def test_a_learned_graph_is_refused_where_it_does_not_fit():
     budget = Budget(epsilon=2.0, delta=1e-6)
     for edited in (learned_dag(), replace(learned_dag(), edges=(("cause", "y"),))):
         with pytest.raises(TaskError, match="learned from rows"):
-            design(SCHEMA, Task(target="y"), budget, 4_000, dag=edited)
+            design(Brief(SCHEMA, Task(target="y"), budget, 4_000, dag=edited))
     for accountant in ("basic", "pld"):
         with pytest.raises(BudgetError, match="zcdp"):
-            design(SCHEMA, TASK, replace(budget, accountant=accountant), 4_000, dag=learned_dag())
+            design(
+                Brief(
+                    SCHEMA, TASK, replace(budget, accountant=accountant), 4_000, dag=learned_dag()
+                )
+            )
     with pytest.raises(BudgetError, match="nothing is left"):
-        design(SCHEMA, TASK, replace(budget, epsilon=0.1), 4_000, dag=learned_dag())
+        design(Brief(SCHEMA, TASK, replace(budget, epsilon=0.1), 4_000, dag=learned_dag()))
     with pytest.raises(BudgetError, match="does not say what it cost"):
-        design(SCHEMA, TASK, budget, 4_000, dag=replace(learned_dag(), prior=None))
+        design(Brief(SCHEMA, TASK, budget, 4_000, dag=replace(learned_dag(), prior=None)))
 
 
 @pytest.mark.privacy
 def test_in_the_predictive_regime_its_cost_is_deducted_too():
     task = Task(target="y", regime="predictive", k=2)
-    later = design(SCHEMA, task, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=learned_dag())
+    later = design(Brief(SCHEMA, task, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=learned_dag()))
     assert later.prior is not None
     assert later.guarantee.rho == pytest.approx(later.spent.rho + later.prior.rho)
 

@@ -13,6 +13,7 @@ from prism_core.learning.domain import outline_io as learning_form
 from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.outline_io import dumps_outline, loads_outline
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.accountants.accountant import accountant
@@ -128,11 +129,13 @@ def test_what_is_left_is_what_a_plan_may_spend():
         for request in OUTLINE.requests
     ]
     later = design(
-        plan.schema(columns, plan.prior()),
-        Task(target="y", regime="predictive", k=2),
-        Budget(epsilon=1.0),
-        N,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            plan.schema(columns, plan.prior()),
+            Task(target="y", regime="predictive", k=2),
+            Budget(epsilon=1.0),
+            N,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     assert later.spent.epsilon == pytest.approx(plan.left_epsilon, rel=1e-6)
     assert plan.left_epsilon < 1.0 < plan.left_epsilon + plan.spent.epsilon

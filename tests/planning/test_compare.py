@@ -11,6 +11,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError
 from prism_core.explain.plan_lines import against_uniform, lines
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.search.epsilon_curve import error_curve
 from prism_core.planning.search.inverse import task_error
@@ -47,7 +48,7 @@ CASES = {
 
 def plan_of(task, budget, synthesis):
     dag = None if task.regime == "predictive" else DAG
-    return design(SCHEMA, task, budget, 4_000, dag=dag, synthesis=synthesis)
+    return design(Brief(SCHEMA, task, budget, 4_000, dag=dag, synthesis=synthesis))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -142,10 +143,10 @@ def test_under_pld_the_curve_is_near():
 def test_below_what_learning_cost_there_is_no_release():
     prior = LearningCharge(events=(GaussianEvent(sigma=20.0),), delta=1e-7)
     learned = replace(SCHEMA, provenance="dp", prior=prior)
-    plan = design(learned, CAUSAL, Budget(epsilon=3.0), 4_000, dag=DAG, synthesis=STAR)
+    plan = design(Brief(learned, CAUSAL, Budget(epsilon=3.0), 4_000, dag=DAG, synthesis=STAR))
     low, high = error_curve(plan, [0.05, 2.0])
     assert low.mean == low.largest == math.inf
-    there = design(learned, CAUSAL, Budget(epsilon=2.0), 4_000, dag=DAG, synthesis=STAR)
+    there = design(Brief(learned, CAUSAL, Budget(epsilon=2.0), 4_000, dag=DAG, synthesis=STAR))
     assert high.mean == pytest.approx(task_error(there), rel=1e-9)
 
 

@@ -10,6 +10,7 @@ import pytest
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, PlanError, TaskError
+from prism_core.planning.brief import Brief
 from prism_core.planning.candidates import MAX_CLIQUE_CELLS
 from prism_core.planning.choices import with_forest
 from prism_core.planning.design import design, with_features
@@ -36,7 +37,9 @@ STAR = Synthesis(model="naive_bayes")
 
 
 def plan_for(schema=FIVE, task=CAUSAL, *, n=1_000, dag=DAG, synthesis=None, **budget):
-    return design(schema, task, Budget(**budget), n, dag=dag, synthesis=synthesis)
+    return design(
+        Brief(schema, task, Budget(**budget), n, dag=dag, synthesis=synthesis or Synthesis())
+    )
 
 
 def by_pool(plan) -> dict[str, float]:

@@ -14,6 +14,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError
 from prism_core.planning.adaptive_rounds import Pick
+from prism_core.planning.brief import Brief
 from prism_core.planning.choices import with_adaptive, with_forest, with_three_way
 from prism_core.planning.design import design, with_features
 from prism_core.planning.wishes.locks import Lock
@@ -84,12 +85,12 @@ def plans(draw):
     )
     rows = draw(st.integers(100, 10**6))
     try:
-        plan = design(schema, task, budget, rows, dag=dag, synthesis=synthesis)
+        plan = design(Brief(schema, task, budget, rows, dag=dag, synthesis=synthesis))
     except BudgetError as error:  # before anything runs, and for the locks only
         if error.field != "locks":
             raise
         budget = replace(budget, locks=())
-        plan = design(schema, task, budget, rows, dag=dag, synthesis=synthesis)
+        plan = design(Brief(schema, task, budget, rows, dag=dag, synthesis=synthesis))
     found = [plan]
     if regime == "predictive":
         found.append(with_features(plan, draw(st.permutations(features))[: task.k]))

@@ -8,6 +8,7 @@ import pytest
 
 from prism_core.errors import TaskError
 from prism_core.planning import feature_count
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.feature_count import settled
 from prism_core.planning.wishes.task import Budget, Target, Task
@@ -39,25 +40,25 @@ def test_what_is_typed_stays():
 
 
 def test_with_all_of_them_nothing_is_chosen_and_nothing_paid_for_choosing():
-    plan = design(WIDE, PREDICTIVE, Budget(), 20_000)
+    plan = design(Brief(WIDE, PREDICTIVE, Budget(), 20_000))
     assert plan.selection is None
     assert plan.s_is_final
     assert plan.s == WIDE.names[:-1]
     assert all(query.pool == "task" for query in plan.queries)
-    chosen = design(WIDE, replace(PREDICTIVE, k=19), Budget(), 20_000)
+    chosen = design(Brief(WIDE, replace(PREDICTIVE, k=19), Budget(), 20_000))
     assert chosen.selection is not None
     assert chosen.selection.share == Budget().shares.selection
     # Typing what the plan would take gives the same plan.
-    assert design(WIDE, replace(PREDICTIVE, k=20), Budget(), 20_000).hash == plan.hash
+    assert design(Brief(WIDE, replace(PREDICTIVE, k=20), Budget(), 20_000)).hash == plan.hash
 
 
 def test_with_several_targets_none_of_them_is_a_feature():
     task = replace(PREDICTIVE, further=(Target(name="c00"),))
     assert k_at(10.0, task=task) == 19
-    plan = design(WIDE, task, Budget(epsilon=10.0), 20_000)
+    plan = design(Brief(WIDE, task, Budget(epsilon=10.0), 20_000))
     assert plan.selection is None
     assert all("c00" not in aim.s and "y" not in aim.s for aim in plan.several)
-    assert design(WIDE, task, Budget(epsilon=0.05), 20_000).selection is not None
+    assert design(Brief(WIDE, task, Budget(epsilon=0.05), 20_000)).selection is not None
 
 
 def test_a_pair_too_large_for_memory_counts_as_too_much():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.samples import scm
@@ -30,7 +31,7 @@ def scm_spurious() -> Plan:
     """The plan of the paper's first benchmark with every default."""
     schema = scm.scm_schema()
     dag = Dag(nodes=schema.names, edges=scm.scm_edges())
-    return design(schema, Task(target=scm.TARGET), Budget(), scm.ROWS, dag=dag)
+    return design(Brief(schema, Task(target=scm.TARGET), Budget(), scm.ROWS, dag=dag))
 
 
 def assert_close(found: Any, expected: Any, where: str = "plan") -> None:

@@ -12,6 +12,7 @@ from prism_core.cli import main
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.search.inverse import (
     LEAST_EPSILON,
@@ -54,7 +55,7 @@ def test_tighter_accounting_needs_less_noise():
 
 
 def test_epsilon_of_a_plan_is_what_it_spends():
-    plan = design(SCHEMA, TASK, Budget(epsilon=1.5), 400, dag=DAG)
+    plan = design(Brief(SCHEMA, TASK, Budget(epsilon=1.5), 400, dag=DAG))
     assert epsilon_of(plan.events, plan.delta) == plan.spent.epsilon
     with pytest.raises(BudgetError, match="larger delta"):
         epsilon_of([GaussianEvent(sigma=9.0, epsilon=0.1, delta=1e-3)], 1e-4, "basic")
@@ -64,28 +65,28 @@ def test_epsilon_of_a_plan_is_what_it_spends():
 @pytest.mark.parametrize("target", [0.1, 0.02, 0.003])
 def test_the_epsilon_for_an_error_reaches_it_and_is_the_least(name, target):
     budget = Budget(accountant=name)
-    found = epsilon_for_error(SCHEMA, TASK, budget, 5_000, target, dag=DAG, synthesis=STAR)
+    found = epsilon_for_error(Brief(SCHEMA, TASK, budget, 5_000, dag=DAG, synthesis=STAR), target)
     assert found == float(f"{found:.4g}")  # what is printed is what was found
 
     def error(epsilon: float) -> float:
         wanted = replace(budget, epsilon=epsilon)
-        return task_error(design(SCHEMA, TASK, wanted, 5_000, dag=DAG, synthesis=STAR))
+        return task_error(design(Brief(SCHEMA, TASK, wanted, 5_000, dag=DAG, synthesis=STAR)))
 
     assert error(found) <= target
     assert error(found * 0.995) > target
 
 
 def test_the_limits_of_the_search():
-    assert epsilon_for_error(SCHEMA, TASK, Budget(), 10**6, 5.0, dag=DAG) == LEAST_EPSILON
+    assert epsilon_for_error(Brief(SCHEMA, TASK, Budget(), 10**6, dag=DAG), 5.0) == LEAST_EPSILON
     with pytest.raises(BudgetError, match="No epsilon up to 100") as caught:
-        epsilon_for_error(SCHEMA, TASK, Budget(), 50, 1e-9, dag=DAG)
+        epsilon_for_error(Brief(SCHEMA, TASK, Budget(), 50, dag=DAG), 1e-9)
     assert caught.value.field == "target_error"
 
 
 @pytest.mark.parametrize("bad", [0, 0.0, -1.0, math.nan, math.inf, None, True, "0.1"], ids=repr)
 def test_targets_that_mean_nothing_are_refused(bad):
     with pytest.raises(BudgetError, match="target_error must be"):
-        epsilon_for_error(SCHEMA, TASK, Budget(), 500, bad, dag=DAG)
+        epsilon_for_error(Brief(SCHEMA, TASK, Budget(), 500, dag=DAG), bad)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, None], ids=repr)

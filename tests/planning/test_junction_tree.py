@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
+from prism_core.planning.brief import Brief
 from prism_core.planning.choices import with_forest
 from prism_core.planning.design import design, with_features
 from prism_core.planning.tree.enlargement import enlarged_cells
@@ -197,7 +198,7 @@ def test_the_worst_case_is_never_below_what_comes(data):
         allocation=data.draw(st.sampled_from(ALLOCATIONS)),
     )
     synthesis = Synthesis(model=data.draw(st.sampled_from(MODELS)))
-    plan = design(schema, task, budget, 1_000, synthesis=synthesis)
+    plan = design(Brief(schema, task, budget, 1_000, synthesis=synthesis))
     s = data.draw(st.permutations(schema.names[1:]))[: task.k]
     known = with_features(plan, s)
     assert known.forecast.cells <= plan.forecast.cells
@@ -222,7 +223,7 @@ def test_every_spanning_forest_of_a_small_plan_fits_its_worst_case():
         one_row_per_person=True,
     )
     task = Task(target="c0", regime="predictive", k=4, max_joint_cells=0, three_way="none")
-    plan = with_features(design(schema, task, Budget(), 500), schema.names[1:])
+    plan = with_features(design(Brief(schema, task, Budget(), 500)), schema.names[1:])
     found = []
     for pairs in itertools.combinations(plan.tree.candidates, plan.tree.rounds):
         if nx.is_forest(nx.Graph(pairs)):

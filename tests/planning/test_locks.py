@@ -13,6 +13,7 @@ import pytest
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, ConfigError
+from prism_core.planning.brief import Brief
 from prism_core.planning.choices import with_forest, with_three_way
 from prism_core.planning.design import design, with_features
 from prism_core.planning.wishes import config as configs
@@ -38,7 +39,9 @@ SINGLE = Lock(columns=("d",), share=0.02)
 
 
 def plan_of(*locks, task=TASK, dag=DAG, synthesis=STAR, **budget):
-    return design(SCHEMA, task, Budget(locks=locks, **budget), 4_000, dag=dag, synthesis=synthesis)
+    return design(
+        Brief(SCHEMA, task, Budget(locks=locks, **budget), 4_000, dag=dag, synthesis=synthesis)
+    )
 
 
 def by_columns(plan):

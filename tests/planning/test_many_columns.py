@@ -16,6 +16,7 @@ from prism_core.data.schema.code_groups import CodeGroups
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.explain.run_time import run_seconds, size_text, typical_cells
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.large_columns import blame, crowded
 from prism_core.planning.wishes.task import Budget, Task
@@ -40,7 +41,7 @@ def grouped() -> Column:
 def plan_of(known: Schema, **entries):
     causes = tuple(name for name in known.names if name != "y")[:1]
     dag = Dag(nodes=known.names, edges=tuple((name, "y") for name in causes))
-    return design(known, Task(target="y"), Budget(**entries), 20_000, dag=dag)
+    return design(Brief(known, Task(target="y"), Budget(**entries), 20_000, dag=dag))
 
 
 def test_a_column_that_drowns_in_noise_is_named_with_the_way_out():

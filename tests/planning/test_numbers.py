@@ -18,6 +18,7 @@ from prism_core.evaluation.inside_epsilon.holdout_plan import design_holdout
 from prism_core.evaluation.inside_epsilon.private_plan import design_private
 from prism_core.explain.meaning import meaning
 from prism_core.learning.graph.graph_plan import design_graph
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Target, Task
@@ -45,7 +46,7 @@ def test_every_epsilon_and_delta_is_planned_or_refused_by_name(rule, regime):
         for epsilon, delta in itertools.product(EPSILONS, DELTAS):
             try:
                 budget = Budget(epsilon=epsilon, delta=delta, accountant=rule)
-                plan = design(SCHEMA, task, budget, 1_000, dag=DAG)
+                plan = design(Brief(SCHEMA, task, budget, 1_000, dag=DAG))
                 assert all(0.0 < query.event.sigma < math.inf for query in plan.queries)
                 price_of(plan)
                 meaning(plan).to_markdown()
@@ -109,39 +110,43 @@ def test_numbers_of_numpy_are_numbers():
 
     def plan(f, i):
         return design(
-            Schema(
-                columns=(
-                    Column(
-                        name="n",
-                        kind="numeric",
-                        lower=f(0.0),
-                        upper=f(8.0),
-                        edges=(f(2.0), f(4.0)),
-                        decimals=i(0),
+            Brief(
+                Schema(
+                    columns=(
+                        Column(
+                            name="n",
+                            kind="numeric",
+                            lower=f(0.0),
+                            upper=f(8.0),
+                            edges=(f(2.0), f(4.0)),
+                            decimals=i(0),
+                        ),
+                        Column(name="o", kind="ordinal", levels=(i(1), i(2), i(3))),
+                        *SCHEMA.columns,
                     ),
-                    Column(name="o", kind="ordinal", levels=(i(1), i(2), i(3))),
-                    *SCHEMA.columns,
+                    one_row_per_person=True,
                 ),
-                one_row_per_person=True,
-            ),
-            Task(
-                target="y",
-                weights={"a": f(2.0)},
-                max_joint_cells=i(0),
-                max_three_way=i(7),
-                further=(),
-            ),
-            Budget(
-                epsilon=f(0.5),
-                delta=f(2.0**-30),
-                tilt=f(0.5),
-                allocation="tilted",
-                shares=Shares(selection=f(0.0), choice=f(0.0), task=f(0.75), background=f(0.25)),
-                locks=(Lock(columns=("a", "y"), share=f(0.125)),),
-            ),
-            i(1_000),
-            dag=DAG,
-            synthesis=Synthesis(rows=i(50), iterations=i(20)),
+                Task(
+                    target="y",
+                    weights={"a": f(2.0)},
+                    max_joint_cells=i(0),
+                    max_three_way=i(7),
+                    further=(),
+                ),
+                Budget(
+                    epsilon=f(0.5),
+                    delta=f(2.0**-30),
+                    tilt=f(0.5),
+                    allocation="tilted",
+                    shares=Shares(
+                        selection=f(0.0), choice=f(0.0), task=f(0.75), background=f(0.25)
+                    ),
+                    locks=(Lock(columns=("a", "y"), share=f(0.125)),),
+                ),
+                i(1_000),
+                dag=DAG,
+                synthesis=Synthesis(rows=i(50), iterations=i(20)),
+            )
         )
 
     plain = plan(float, int)

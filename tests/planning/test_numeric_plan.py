@@ -20,7 +20,8 @@ from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, PlanError, PrismError, TaskError
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.plan_lines import against_uniform, lines
-from prism_core.planning.choices import Choices, Wishes, replay
+from prism_core.planning.brief import Brief
+from prism_core.planning.choices import Choices, replay
 from prism_core.planning.design import design
 from prism_core.planning.numeric_queries import cost
 from prism_core.planning.wishes import config
@@ -75,12 +76,14 @@ def table(*, public=True, n=N, seed=0):
 def planned(rule, *, epsilon=1.0, **wishes):
     wishes = {"numeric_queries": rule, "numeric_bins": 10, "thresholds": 3, **wishes}
     return design(
-        schema(),
-        Task(target="y", **wishes),
-        Budget(epsilon=epsilon),
-        N,
-        dag=DAG,
-        synthesis=Synthesis(iterations=30),
+        Brief(
+            schema(),
+            Task(target="y", **wishes),
+            Budget(epsilon=epsilon),
+            N,
+            dag=DAG,
+            synthesis=Synthesis(iterations=30),
+        )
     )
 
 
@@ -113,7 +116,7 @@ def test_a_further_target_is_measured_level_by_level_too(rule):
     task = Task(
         target="y", regime="predictive", k=2, numeric_queries=rule, numeric_bins=10, further=further
     )
-    queries = {query.clique: query for query in design(schema(), task, Budget(), N).queries}
+    queries = {query.clique: query for query in design(Brief(schema(), task, Budget(), N)).queries}
     assert queries["age", "dose"].linear.spec()[1] == "levels"
     assert queries["dose", "few"].kind == "pair"
     assert ("dose",) not in queries
@@ -123,7 +126,7 @@ def test_a_further_target_is_measured_level_by_level_too(rule):
 
 def test_the_default_changes_no_plan():
     plain = design(
-        schema(), Task(target="y"), Budget(), N, dag=DAG, synthesis=Synthesis(iterations=30)
+        Brief(schema(), Task(target="y"), Budget(), N, dag=DAG, synthesis=Synthesis(iterations=30))
     )
     assert planned("full").hash == plain.hash
     assert all(query.linear is None for query in plain.queries)
@@ -194,7 +197,7 @@ def test_no_distance_is_promised():
 def test_other_accountants_are_refused(accountant):
     task = Task(target="y", numeric_queries="moments", numeric_bins=10)
     with pytest.raises(BudgetError, match="zcdp"):
-        design(schema(), task, Budget(accountant=accountant), N, dag=DAG)
+        design(Brief(schema(), task, Budget(accountant=accountant), N, dag=DAG))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +213,7 @@ def test_other_accountants_are_refused(accountant):
 )
 def test_unusable_wishes_are_refused(wishes, error):
     with pytest.raises(error):
-        design(schema(), Task(target="y", **wishes), Budget(), N, dag=DAG)
+        design(Brief(schema(), Task(target="y", **wishes), Budget(), N, dag=DAG))
 
 
 def test_wishes_survive_a_configuration():
@@ -232,7 +235,7 @@ def test_a_run_keeps_what_the_column_says_about_the_target(rule, model):
     plan = replace(
         planned(rule, epsilon=8.0), synthesis=Synthesis(model=model, rows=4_000, iterations=30)
     )
-    plan = design(schema(), plan.task, plan.budget, N, dag=DAG, synthesis=plan.synthesis)
+    plan = design(Brief(schema(), plan.task, plan.budget, N, dag=DAG, synthesis=plan.synthesis))
     codes = rehearsed(plan).codes
     y = codes[:, 4] == 1
     assert codes[y, 0].mean() - codes[~y, 0].mean() == pytest.approx(5.0, abs=1.5)
@@ -395,7 +398,7 @@ def test_a_product_says_how_two_columns_go_together():
 
     def tied(rule):
         task = Task(target="y", numeric_queries=rule, numeric_bins=10, three_way="none")
-        plan = design(schema(), task, Budget(epsilon=8.0, shares=NO_TREE), n, dag=DAG)
+        plan = design(Brief(schema(), task, Budget(epsilon=8.0, shares=NO_TREE), n, dag=DAG))
         rng = np.random.default_rng(1)
         made = release(plan, rows, ledger=None, noise=SeededNoise(rng), rng=rng).codes
         known = made[:, 1] < 12  # the last code means missing
@@ -407,7 +410,14 @@ def test_a_product_says_how_two_columns_go_together():
 def test_products_need_what_they_need():
     with pytest.raises(PlanError, match="graphical model"):
         design(
-            schema(), squares().task, Budget(), N, dag=DAG, synthesis=Synthesis(model="naive_bayes")
+            Brief(
+                schema(),
+                squares().task,
+                Budget(),
+                N,
+                dag=DAG,
+                synthesis=Synthesis(model="naive_bayes"),
+            )
         )
     with pytest.raises(PlanError, match="do not go together"):
         squares(three_way="cmi", max_joint_cells=0)
@@ -459,7 +469,7 @@ def test_what_some_choice_of_features_could_not_keep_is_refused_before_the_charg
         **{"numeric_queries": "second_moments", "numeric_bins": 4, **wishes},
     )
     with pytest.raises(PrismError, match=words):
-        design(CODED, task, Budget(**budget), 20_000, synthesis=Synthesis(**synthesis))
+        design(Brief(CODED, task, Budget(**budget), 20_000, synthesis=Synthesis(**synthesis)))
 
 
 def test_products_that_would_make_the_model_too_large_are_left_out_and_said():
@@ -472,7 +482,9 @@ def test_products_that_would_make_the_model_too_large_are_left_out_and_said():
         one_row_per_person=True,
     )
     dag = Dag(nodes=wide.names, edges=tuple((name, "y") for name in names))
-    plan = design(wide, Task(target="y", numeric_queries="second_moments"), Budget(), N, dag=dag)
+    plan = design(
+        Brief(wide, Task(target="y", numeric_queries="second_moments"), Budget(), N, dag=dag)
+    )
     kept = [query.clique for query in plan.queries if query.kind == "product"]
     assert 0 < len(kept) < 10
     assert f"{10 - len(kept)} products of two numeric columns" in " ".join(plan.warnings)
@@ -490,7 +502,7 @@ def test_a_bundle_with_products_verifies(tmp_path):
     report = verification.verify(path)
     assert report.ok, report
     assert "product" in [m.query.kind for m in read_bundle(path).measurements if m.query]
-    assert replay(Wishes.of(made.plan), Choices.of(made.plan)).final.hash == made.plan.hash
+    assert replay(made.plan.brief, Choices.of(made.plan)).final.hash == made.plan.hash
     wishes = config.wishes_dict(plan.task, plan.budget, plan.synthesis)
     assert config.wishes_from(json.loads(json.dumps(wishes)))[0] == plan.task
 
@@ -513,7 +525,7 @@ def test_a_bundle_verifies_where_the_counts_of_a_product_were_picked_as_well(tmp
         max_three_way=3,
     )
     few = Synthesis(iterations=30, rows=200)
-    plan = design(schema(), task, Budget(epsilon=8.0), n, dag=DAG, synthesis=few)
+    plan = design(Brief(schema(), task, Budget(epsilon=8.0), n, dag=DAG, synthesis=few))
     made = release(plan, rows, ledger=None, noise=SeededNoise(rng), rng=rng)
     kinds = [query.kind for query in made.plan.queries if query.clique == ("age", "dose")]
     assert kinds == ["product", "adaptive"]

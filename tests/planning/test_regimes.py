@@ -10,6 +10,7 @@ import pytest
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import StructureError, TaskError
+from prism_core.planning.brief import Brief
 from prism_core.planning.choices import with_forest
 from prism_core.planning.design import design, with_features
 from prism_core.planning.regimes import features_of_interest
@@ -102,7 +103,7 @@ def test_regime_guard_on_the_measurement_graph(regime):
         accountant = rnd.choice(["zcdp", "basic"])
         task = Task(target=target, regime=regime, k=rnd.randint(1, len(names) - 1))
         try:
-            plan = design(schema, task, Budget(accountant=accountant), 500, dag=dag)
+            plan = design(Brief(schema, task, Budget(accountant=accountant), 500, dag=dag))
         except TaskError:
             continue
         if regime == "predictive":

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from prism_core.errors import PlanError
-from prism_core.planning.choices import Choices, Wishes, replay
+from prism_core.planning.choices import Choices, replay
+from prism_core.planning.design import design
 from tests.support.bundles import TASKS, rehearsed
 
 
@@ -17,10 +18,10 @@ def plan(small):
 
 
 def test_it_is_the_same_plan_to_the_last_digit(plan):
-    stages = replay(Wishes.of(plan), Choices.of(plan))
+    stages = replay(plan.brief, Choices.of(plan))
     assert stages.final == plan
     assert stages.final.hash == plan.hash
-    assert stages.planned == Wishes.of(plan).plan()
+    assert stages.planned == design(plan.brief)
     assert stages.planned.hash != plan.hash
     assert stages.opened.three_way is not None
 
@@ -41,7 +42,7 @@ def test_it_is_the_same_plan_to_the_last_digit(plan):
 )
 def test_choices_that_no_run_makes_are_refused(plan, change, message):
     with pytest.raises(PlanError, match=message):
-        replay(Wishes.of(plan), change(Choices.of(plan)))
+        replay(plan.brief, change(Choices.of(plan)))
 
 
 @pytest.mark.privacy
@@ -49,14 +50,14 @@ def test_choices_that_no_run_makes_are_refused(plan, change, message):
     "s", [("age",), ("age", "age", "ward"), ("age", "ward", "readmitted"), ("age", "ward", "mars")]
 )
 def test_s_is_as_many_different_features_as_were_to_be_chosen(plan, s):
-    wishes = replace(Wishes.of(plan), task=TASKS["predictive"])
+    wishes = replace(plan.brief, task=TASKS["predictive"])
     with pytest.raises(PlanError, match="as many features"):
         replay(wishes, Choices(s=s))
 
 
 @pytest.mark.privacy
 def test_nothing_is_measured_that_was_not_planned(plan):
-    bare = replace(Wishes.of(plan), task=replace(plan.task, three_way="none"))
+    bare = replace(plan.brief, task=replace(plan.task, three_way="none"))
     with pytest.raises(PlanError, match="the plan has not"):
         replay(bare, Choices.of(plan))
     quick = replace(bare, synthesis=replace(plan.synthesis, model="naive_bayes"))

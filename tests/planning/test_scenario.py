@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, ConfigError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import scenario_files
 from prism_core.planning.wishes.locks import Lock
@@ -155,7 +156,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def plan_of(task=A.task, budget=A.budget, synthesis=A.synthesis):
     dag = None if task.regime == "predictive" else DAG
-    return design(SCHEMA, task, budget, 3_000, dag=dag, synthesis=synthesis)
+    return design(Brief(SCHEMA, task, budget, 3_000, dag=dag, synthesis=synthesis))
 
 
 def rows_of(a, b):

@@ -15,6 +15,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.explain import run_time
 from prism_core.explain.run_time import parts, run_seconds, seconds_range, size_text
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 
@@ -31,7 +32,7 @@ def planned(sizes, n, epsilon, **synthesis):
     ]
     schema = Schema(columns=(*columns, Column(name="y", kind="boolean")), one_row_per_person=True)
     task = Task(target="y", regime="predictive")
-    return design(schema, task, Budget(epsilon=epsilon), n, synthesis=Synthesis(**synthesis))
+    return design(Brief(schema, task, Budget(epsilon=epsilon), n, synthesis=Synthesis(**synthesis)))
 
 
 def said(plan) -> float:

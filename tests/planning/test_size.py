@@ -8,6 +8,7 @@ import pytest
 
 from prism_core.data.schema.column import Column, equal_edges
 from prism_core.data.schema.schema import Schema
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design, with_features
 from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
 
@@ -30,7 +31,9 @@ def numeric(name, bins):
 
 def beyond(schema, task, budget=None, synthesis=None):
     """Every choice of S for every target whose forecast is above the one before the choice."""
-    plan = design(schema, task, budget or Budget(), 1_000, synthesis=synthesis)
+    plan = design(
+        Brief(schema, task, budget or Budget(), 1_000, synthesis=synthesis or Synthesis())
+    )
     assert not plan.s_is_final
     features = [name for name in schema.names if name not in task.target_names]
     each = list(itertools.combinations(features, task.count))
@@ -107,7 +110,7 @@ def test_products_do_not_make_a_plan_seem_larger_than_a_clique_may_be():
         further=(Target(name="z", weight=1.0),),
         three_way="none",
     )
-    plan = design(schema, task, Budget(), 100_000)
+    plan = design(Brief(schema, task, Budget(), 100_000))
     s = tuple(f"c{i}" for i in range(25))
     known = with_features(plan, s, (tuple(f"c{i}" for i in range(5, 30)),)).forecast
     assert known.largest_clique <= plan.forecast.largest_clique <= 200_000

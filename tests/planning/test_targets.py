@@ -13,7 +13,8 @@ from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, PlanError, TaskError
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.plan_lines import lines
-from prism_core.planning.choices import Choices, Wishes, replay, with_forest
+from prism_core.planning.brief import Brief
+from prism_core.planning.choices import Choices, replay, with_forest
 from prism_core.planning.design import design, with_features
 from prism_core.planning.regimes import (
     Aim,
@@ -57,12 +58,14 @@ Z = (Target(name="z", weight=0.5),)
 
 def plan_for(further=Z, dag=DAG, budget=None, synthesis=None, **task):
     return design(
-        SCHEMA,
-        Task(target="y", further=further, **task),
-        budget or Budget(),
-        N,
-        dag=dag,
-        synthesis=synthesis,
+        Brief(
+            SCHEMA,
+            Task(target="y", further=further, **task),
+            budget or Budget(),
+            N,
+            dag=dag,
+            synthesis=synthesis or Synthesis(),
+        )
     )
 
 
@@ -292,7 +295,7 @@ def test_replay_needs_the_features_of_every_target():
     )
     choices = Choices.of(done)
     assert choices.by_target == (("a", "b"), ("b", "c"))
-    again = replay(Wishes.of(done), choices)
+    again = replay(done.brief, choices)
     assert again.final.to_dict() == done.to_dict()
     assert again.planned.to_dict() == plan.to_dict()
     for s, by_target in (
@@ -303,7 +306,7 @@ def test_replay_needs_the_features_of_every_target():
         (choices.s, (("a", "b"), ("b",))),
     ):
         with pytest.raises(PlanError):
-            replay(Wishes.of(done), Choices(s=s, by_target=by_target, pairs=choices.pairs))
+            replay(done.brief, Choices(s=s, by_target=by_target, pairs=choices.pairs))
 
 
 def test_locks_leave_something_whatever_every_target_chooses():
@@ -338,4 +341,4 @@ def test_the_figures_of_a_plan_count_all_targets():
     (point,) = error_curve(plan, [1.0])
     errors = [query.relative_error for query in plan.queries if query.pool == "task"]
     assert point.mean == pytest.approx(math.fsum(errors) / len(errors))
-    assert most_features(SCHEMA, plan.task, Budget(epsilon=20.0), 10**6, 0.5) == 5
+    assert most_features(Brief(SCHEMA, plan.task, Budget(epsilon=20.0), 10**6), 0.5) == 5

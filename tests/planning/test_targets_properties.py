@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import TaskError
-from prism_core.planning.choices import Choices, Wishes, replay, with_forest
+from prism_core.planning.brief import Brief
+from prism_core.planning.choices import Choices, replay, with_forest
 from prism_core.planning.design import design, with_features
 from prism_core.planning.regimes import leaks
 from prism_core.planning.tree.junction_tree import interaction_graph
@@ -72,7 +73,7 @@ def resolved(draw, plan):
 def test_guard_spend_and_forecast_from_the_first_plan_to_the_last(found, accountant, data):
     schema, task, dag = found
     try:
-        plan = design(schema, task, Budget(accountant=accountant), 1_000, dag=dag)
+        plan = design(Brief(schema, task, Budget(accountant=accountant), 1_000, dag=dag))
     except TaskError:  # a target without parents, or targets that cannot be protected together
         assert task.regime != "predictive"
         return
@@ -86,7 +87,7 @@ def test_guard_spend_and_forecast_from_the_first_plan_to_the_last(found, account
         final = known
     check_guard(final)
     check_workload(final)
-    assert replay(Wishes.of(final), Choices.of(final)).final.to_dict() == final.to_dict()
+    assert replay(final.brief, Choices.of(final)).final.to_dict() == final.to_dict()
 
 
 def check_guard(plan):
@@ -134,6 +135,6 @@ def test_the_guard_refuses_exactly_what_would_let_a_feature_through(found):
     causal = Task(target=task.target, further=task.further)
     if through:
         with pytest.raises(TaskError, match="cannot be protected together"):
-            design(schema, causal, Budget(), 1_000, dag=dag)
+            design(Brief(schema, causal, Budget(), 1_000, dag=dag))
     else:
-        assert design(schema, causal, Budget(), 1_000, dag=dag).s_is_final
+        assert design(Brief(schema, causal, Budget(), 1_000, dag=dag)).s_is_final

@@ -14,6 +14,7 @@ import pytest
 
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -42,16 +43,18 @@ def random_plans(part: int):
         parents = rng.permutation(names[1:])[: rng.integers(1, len(names))]
         dag = Dag(nodes=names, edges=tuple((str(name), "c0") for name in parents))
         yield design(
-            schema,
-            Task(
-                target="c0",
-                regime="predictive" if index % 5 == 0 else "causal",
-                k=min(2, len(names) - 1),
-            ),
-            Budget(epsilon=float(np.exp(rng.uniform(np.log(0.1), np.log(8.0))))),
-            int(np.exp(rng.uniform(np.log(300), np.log(1e6)))),
-            dag=dag,
-            synthesis=Synthesis(model="naive_bayes" if index % 2 else "pgm"),
+            Brief(
+                schema,
+                Task(
+                    target="c0",
+                    regime="predictive" if index % 5 == 0 else "causal",
+                    k=min(2, len(names) - 1),
+                ),
+                Budget(epsilon=float(np.exp(rng.uniform(np.log(0.1), np.log(8.0))))),
+                int(np.exp(rng.uniform(np.log(300), np.log(1e6)))),
+                dag=dag,
+                synthesis=Synthesis(model="naive_bayes" if index % 2 else "pgm"),
+            )
         )
 
 
@@ -132,12 +135,14 @@ def test_the_last_query_is_never_refused_and_the_spend_never_above(name, epsilon
     by_hand = names[1:m:2] if locked else ()
     locks = tuple(Lock(columns=("c0", c), share=0.3 / len(by_hand)) for c in by_hand)
     plan = design(
-        schema,
-        Task(target="c0", max_joint_cells=0),
-        Budget(epsilon=epsilon, accountant=name, locks=locks),
-        20_000,
-        dag=dag,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            schema,
+            Task(target="c0", max_joint_cells=0),
+            Budget(epsilon=epsilon, accountant=name, locks=locks),
+            20_000,
+            dag=dag,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     assert len(plan.queries) == m
     assert [query.share for query in plan.queries if query.locked] == [x.share for x in locks]

@@ -12,6 +12,7 @@ from scipy import stats
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.events import L2_SENSITIVITY
@@ -36,11 +37,13 @@ BEFORE = np.zeros((6, 2), dtype=np.int32)
 AFTER = BEFORE.copy()
 AFTER[0] = [1, 1]
 PLAN = design(
-    SCHEMA,
-    Task(target="y", regime="predictive", k=1),
-    Budget(epsilon=4.0, delta=1e-6),
-    6,
-    synthesis=Synthesis(model="naive_bayes"),
+    Brief(
+        SCHEMA,
+        Task(target="y", regime="predictive", k=1),
+        Budget(epsilon=4.0, delta=1e-6),
+        6,
+        synthesis=Synthesis(model="naive_bayes"),
+    )
 )
 (QUERY,) = PLAN.queries
 DECLARED = L2_SENSITIVITY / QUERY.sigma

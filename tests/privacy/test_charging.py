@@ -31,6 +31,7 @@ from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.outline_io import loads_outline
 from prism_core.learning.graph.graph_plan import design_graph
 from prism_core.learning.graph.learned_graph import learn_graph
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -84,7 +85,7 @@ def rows(schema, frame):
 
 
 def planned(schema, n=300, **others):
-    return design(schema, TASK, Budget(), n, dag=DAG, synthesis=STAR, **others)
+    return design(Brief(schema, TASK, Budget(), n, dag=DAG, synthesis=STAR, **others))
 
 
 def rng():
@@ -284,7 +285,9 @@ def test_an_approval_opens_the_gate_once_for_its_plan_and_asset(place, schema, f
     synthesizer = PrismSynthesizer(
         schema=schema, target="readmitted", dag=DAG, ledger=Ledger(), asset="Ward ", synthesis=STAR
     )
-    plan = design(schema, synthesizer.task, synthesizer.budget, rows.n, dag=DAG, synthesis=STAR)
+    plan = design(
+        Brief(schema, synthesizer.task, synthesizer.budget, rows.n, dag=DAG, synthesis=STAR)
+    )
     with pytest.raises(PlanError, match="approved for the asset 'clinic'"):
         synthesizer.fit(frame, approval=approve(plan, "clinic"))
     with pytest.raises(PlanError, match="not the one that was approved"):
@@ -389,7 +392,7 @@ def released_in(workspace, schema, frame, dag=None):
     task = Task(target="readmitted", regime="predictive", k=1, three_way="none")
     if dag is not None:
         task = replace(task, regime="graphical", k=None)
-    plan = design(schema, task, Budget(delta=1e-6), 300, dag=dag, synthesis=STAR)
+    plan = design(Brief(schema, task, Budget(delta=1e-6), 300, dag=dag, synthesis=STAR))
     table = encode(schema, RawTable(frame[list(schema.names)]))
     return release(plan, table, ledger=Ledger(workspace), asset="ward", rng=rng()).plan
 

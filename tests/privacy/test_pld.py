@@ -12,6 +12,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, OverspentError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.accountants import loss_distribution
@@ -45,7 +46,7 @@ STAR = Synthesis(model="naive_bayes", rows=50)
 def plan_for(task=None, *, synthesis=STAR, **budget):
     budget = {"epsilon": 1.0, "accountant": "pld"} | budget
     task = task or Task(target="y")
-    return design(SCHEMA, task, Budget(**budget), N, dag=DAG, synthesis=synthesis)
+    return design(Brief(SCHEMA, task, Budget(**budget), N, dag=DAG, synthesis=synthesis))
 
 
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 3.0, 20.0])
@@ -88,7 +89,9 @@ def test_a_graphical_model_without_a_forest_is_a_fixed_plan():
     schema = Schema(columns=SCHEMA.columns[:3], one_row_per_person=True)
     dag = Dag(nodes=("a", "b", "y"), edges=(("a", "y"), ("b", "y")))
     shares = Shares(selection=0.1, choice=0.05, task=0.85, background=0.0)
-    plan = design(schema, Task(target="y"), Budget(accountant="pld", shares=shares), N, dag=dag)
+    plan = design(
+        Brief(schema, Task(target="y"), Budget(accountant="pld", shares=shares), N, dag=dag)
+    )
     assert plan.tree is None
     assert plan.spent.epsilon <= 1.0
 

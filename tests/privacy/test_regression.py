@@ -14,6 +14,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, OverspentError, PrivacyError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy import objective_perturbation
@@ -212,11 +213,13 @@ def rows(*, public=True, n=4_000, levels=2) -> EncodedTable:
 def plan_for(table, k=1, **budget):
     task = Task(target="y", regime="predictive", k=k, selection="logistic")
     return design(
-        table.schema,
-        task,
-        Budget(**{"epsilon": 20.0, **budget}),
-        table.n,
-        synthesis=Synthesis(model="naive_bayes", rows=20),
+        Brief(
+            table.schema,
+            task,
+            Budget(**{"epsilon": 20.0, **budget}),
+            table.n,
+            synthesis=Synthesis(model="naive_bayes", rows=20),
+        )
     )
 
 

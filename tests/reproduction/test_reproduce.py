@@ -149,6 +149,7 @@ def test_what_cannot_be_asked_says_so():
 
 
 def test_no_line_of_the_paper_setting_spends_more_than_epsilon():
+    from prism_core.planning.brief import Brief
     from prism_core.planning.design import design
     from prism_core.privacy.accountants.accountant import accountant
 
@@ -159,12 +160,14 @@ def test_no_line_of_the_paper_setting_spends_more_than_epsilon():
         )[0]
         dag, scenario = benchmark_run._wishes(asked, case)
         plan = design(
-            case.schema,
-            scenario.task,
-            scenario.budget,
-            case.train.n,
-            dag=dag,
-            synthesis=scenario.synthesis,
+            Brief(
+                case.schema,
+                scenario.task,
+                scenario.budget,
+                case.train.n,
+                dag=dag,
+                synthesis=scenario.synthesis,
+            )
         )
         spent = accountant("basic").spent(plan.events, plan.delta)
         paid = benchmark_run.SELECTION_SHARE * 4.0 if name == "predictive-opt" else 0.0

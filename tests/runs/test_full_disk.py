@@ -279,16 +279,19 @@ def test_the_run_of_the_page(make_run, disk, monkeypatch, half):
 
 
 def _plan(loaded, table):
+    from prism_core.planning.brief import Brief
     from prism_core.planning.design import design
     from prism_core.structure import formats
 
     return design(
-        table.schema,
-        loaded.task,
-        loaded.budget,
-        table.n,
-        dag=formats.read(loaded.table.dag),
-        synthesis=loaded.synthesis,
+        Brief(
+            table.schema,
+            loaded.task,
+            loaded.budget,
+            table.n,
+            dag=formats.read(loaded.table.dag),
+            synthesis=loaded.synthesis,
+        )
     ).hash
 
 

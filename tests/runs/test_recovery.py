@@ -22,6 +22,7 @@ from prism_core.data.encoding import encode
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import BundleError, ConfigError, PrismError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -49,7 +50,7 @@ def ledger(tmp_path):
 def run(schema, frame, ledger):
     """A charged release into a folder."""
     table = encode(schema, RawTable(frame))
-    plan = design(schema, TASK, Budget(), table.n, synthesis=Synthesis(rows=50))
+    plan = design(Brief(schema, TASK, Budget(), table.n, synthesis=Synthesis(rows=50)))
 
     def make(out: Path, **others):
         return run_release(

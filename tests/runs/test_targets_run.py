@@ -21,6 +21,7 @@ from prism_core.errors import ConfigError, EvaluationError, TaskError
 from prism_core.evaluation import LEARNERS, Subject
 from prism_core.evaluation.evaluate import evaluate_targets, evaluation_document
 from prism_core.explain.features_statement import features_statement
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
@@ -40,7 +41,7 @@ SHORT = Synthesis(rows=200, iterations=50)
 
 
 def plan_of(schema, regime="causal", n=300):
-    return design(schema, TASKS[regime], Budget(), n, dag=DAG, synthesis=SHORT)
+    return design(Brief(schema, TASKS[regime], Budget(), n, dag=DAG, synthesis=SHORT))
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_an_approval_is_for_these_targets_with_these_weights(schema, weight):
     assert record.settings["task.further.ward"] == 0.5
     other = () if weight is None else (Target(name="ward", weight=weight),)
     task = Task(target="readmitted", further=other)
-    changed = design(schema, task, Budget(), 300, dag=DAG, synthesis=SHORT)
+    changed = design(Brief(schema, task, Budget(), 300, dag=DAG, synthesis=SHORT))
     assert not record.covers(changed, "ward 7")
     assert "task.further.ward" in [each.what for each in record.changes(changed)]
     assert "task.further.ward" in [each.what for each in differences(plan_of(schema), changed)]

@@ -13,6 +13,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import BudgetError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -172,7 +173,7 @@ def test_a_wish_for_rounds_that_none_follows_is_said(rule, why):
     if why == "noise" and rule != "adaptive":
         pytest.skip("these rules have no limit of noise")
     epsilon, n = (0.05, 500) if why == "noise" else (1.0, 20_000)
-    plan = design(schema, task, Budget(epsilon=epsilon), n, dag=dag)
+    plan = design(Brief(schema, task, Budget(epsilon=epsilon), n, dag=dag))
     found = [text for text in plan.warnings if f"although three_way = {rule} asks" in text]
     assert plan.three_way_event is None
     assert len(found) == 1
@@ -194,7 +195,7 @@ def test_background_pairs_are_not_called_nothing():
         one_row_per_person=True,
     )
     task = Task(target="y", three_way="adaptive", max_joint_cells=0)
-    plan = design(schema, task, Budget(epsilon=0.5), 3_000, dag=dag)
+    plan = design(Brief(schema, task, Budget(epsilon=0.5), 3_000, dag=dag))
     assert plan.three_way is None
     assert plan.tree is not None
     (said,) = (text for text in plan.warnings if "No adaptive round fits" in text)
@@ -205,12 +206,14 @@ def test_background_pairs_are_not_called_nothing():
 def test_noise_above_the_counts_is_said_by_the_plan(schema):
     dag = Dag(nodes=schema.names, edges=(("age", "readmitted"),))
     plan = design(
-        schema,
-        Task(target="readmitted"),
-        Budget(epsilon=0.01),
-        300,
-        dag=dag,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            schema,
+            Task(target="readmitted"),
+            Budget(epsilon=0.01),
+            300,
+            dag=dag,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     error = next(query.relative_error for query in plan.queries if query.pool == "task")
     assert error > 1.0
@@ -292,12 +295,14 @@ def test_the_gate_holds_the_maximum_for_whoever_comes_by_another_way(schema, fra
 
     def plan(**budget):
         return design(
-            schema,
-            Task(target="readmitted"),
-            Budget(epsilon=21.0, **budget),
-            table.n,
-            dag=dag,
-            synthesis=Synthesis(model="naive_bayes"),
+            Brief(
+                schema,
+                Task(target="readmitted"),
+                Budget(epsilon=21.0, **budget),
+                table.n,
+                dag=dag,
+                synthesis=Synthesis(model="naive_bayes"),
+            )
         )
 
     rng = np.random.default_rng(1)

@@ -28,6 +28,7 @@ from prism_core.bundle.report import report_copy
 from prism_core.cli import main
 from prism_core.data.schema import looks, schema_file
 from prism_core.learning.domain.outline_io import has_requests, loads_outline
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config, scenario_files
 from prism_core.planning.wishes.scenario import Scenario
@@ -348,7 +349,7 @@ def _toml(text: str, folder: Path) -> None:
     if loaded.budget.locks:
         schema = ROOT / "sample_data" / "readmission" / "schema.yaml"
         dag = formats.read(ROOT / "sample_data" / "readmission" / "dag.json")
-        plan = design(schema_file.load(schema), loaded.task, loaded.budget, 20_000, dag=dag)
+        plan = design(Brief(schema_file.load(schema), loaded.task, loaded.budget, 20_000, dag=dag))
         assert any(query.locked for query in plan.queries)
         assert not any("holds nothing" in warning for warning in plan.warnings)
 

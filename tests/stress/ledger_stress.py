@@ -30,6 +30,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import OverspentError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -92,12 +93,14 @@ def tiny() -> tuple[Plan, EncodedTable]:
     codes = np.random.default_rng(5).integers(0, 2, (40, 3), dtype=np.int32)
     table = EncodedTable(schema=schema, codes=codes)
     plan = design(
-        schema,
-        Task(target="Y", regime="causal"),
-        Budget(epsilon=EPSILON, delta=1e-6),
-        table.n,
-        dag=Dag(nodes=("A", "B", "Y"), edges=(("A", "Y"), ("B", "Y"))),
-        synthesis=Synthesis(model="naive_bayes", rows=20),
+        Brief(
+            schema,
+            Task(target="Y", regime="causal"),
+            Budget(epsilon=EPSILON, delta=1e-6),
+            table.n,
+            dag=Dag(nodes=("A", "B", "Y"), edges=(("A", "Y"), ("B", "Y"))),
+            synthesis=Synthesis(model="naive_bayes", rows=20),
+        )
     )
     return plan, table
 

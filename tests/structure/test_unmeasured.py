@@ -19,6 +19,7 @@ from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import StructureError, TaskError
 from prism_core.explain.features_statement import features_statement
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.regimes import features_of_interest
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -188,7 +189,9 @@ def test_a_cause_that_acts_through_unmeasured_nodes_only_is_a_parent(schema):
 
 @pytest.mark.parametrize("regime", ["causal", "graphical", "predictive"])
 def test_no_clique_and_no_query_holds_an_unmeasured_node(schema, regime):
-    plan = design(schema, Task(target="readmitted", regime=regime), Budget(), 300, dag=HIDDEN)
+    plan = design(
+        Brief(schema, Task(target="readmitted", regime=regime), Budget(), 300, dag=HIDDEN)
+    )
     for query in plan.queries:
         assert set(query.clique) <= set(schema.names)
     assert set(plan.s) <= set(schema.names)
@@ -197,12 +200,15 @@ def test_no_clique_and_no_query_holds_an_unmeasured_node(schema, regime):
 
 def test_a_plan_of_the_same_columns_without_unmeasured_nodes_keeps_its_hash(schema):
     task = Task(target="readmitted")
-    full = design(schema, task, Budget(), 300, dag=bundles.DAG)
-    assert full.hash == design(schema, task, Budget(), 300, dag=bundles.DAG.over(schema.names)).hash
+    full = design(Brief(schema, task, Budget(), 300, dag=bundles.DAG))
+    assert (
+        full.hash
+        == design(Brief(schema, task, Budget(), 300, dag=bundles.DAG.over(schema.names))).hash
+    )
     named = Dag(nodes=(*schema.names, "U"), edges=bundles.DAG.edges, unmeasured=("U",))
-    assert design(schema, task, Budget(), 300, dag=named).hash == full.hash
+    assert design(Brief(schema, task, Budget(), 300, dag=named)).hash == full.hash
     tied = replace(named, edges=(*named.edges, ("U", "readmitted")))
-    assert design(schema, task, Budget(), 300, dag=tied).hash != full.hash
+    assert design(Brief(schema, task, Budget(), 300, dag=tied)).hash != full.hash
 
 
 def test_the_sentence_on_s_names_what_it_does_not_cover():
@@ -260,7 +266,7 @@ def bundle(schema, frame, tmp_path):
     table = encode(schema, RawTable(frame), public=True)
     task = Task(target="readmitted", max_joint_cells=0)
     wish = Synthesis(model="naive_bayes", rows=200)
-    plan = design(schema, task, Budget(), table.n, dag=HIDDEN, synthesis=wish)
+    plan = design(Brief(schema, task, Budget(), table.n, dag=HIDDEN, synthesis=wish))
     rng = np.random.default_rng(5)
     found = release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)
     return bundles.written(found, tmp_path / "bundle")
@@ -297,12 +303,12 @@ def test_a_mark_taken_away_from_a_bundle_is_found(bundle, tmp_path):
 
 def test_protocol_and_approval_cover_it(schema):
     task = Task(target="readmitted")
-    plan = design(schema, task, Budget(), 300, dag=HIDDEN)
+    plan = design(Brief(schema, task, Budget(), 300, dag=HIDDEN))
     text = Protocol(plan=plan).to_markdown()
     assert "| In the graph, not in the table | frailty, season |" in text
     assert "Where the distribution of one of them changes" in text
     assert approval_file.settings(plan)["unmeasured.frailty"] is True
-    plain = design(schema, task, Budget(), 300, dag=bundles.DAG)
+    plain = design(Brief(schema, task, Budget(), 300, dag=bundles.DAG))
     assert not [name for name in approval_file.settings(plain) if name.startswith("unmeasured")]
     assert "In the graph, not in the table" not in Protocol(plan=plain).to_markdown()
 

@@ -15,6 +15,8 @@ from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import encode
 from prism_core.data.schema.schema_file import load
 from prism_core.data.tables.raw_table import RawTable
+from prism_core.planning.brief import Brief
+from prism_core.planning.choices import Choices, replay
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.events import GaussianEvent
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.choices import Stages
+    from prism_core.planning.plan import Plan
     from prism_core.synthesis.release import Release
 
 DAG = Dag(
@@ -53,7 +57,9 @@ def charged(
 ) -> Release:
     """A release of private rows, charged to the workspace's ledger."""
     table = encode(schema, RawTable(frame))
-    plan = design(schema, task, Budget(), table.n, dag=DAG, synthesis=synthesis or Synthesis())
+    plan = design(
+        Brief(schema, task, Budget(), table.n, dag=DAG, synthesis=synthesis or Synthesis())
+    )
     ledger = Ledger(workspace)
     ledger.register("ward 7", epsilon=9.0, delta=plan.delta)
     return release(plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng())
@@ -62,9 +68,14 @@ def charged(
 def rehearsed(schema: Schema, frame: pd.DataFrame, seed: int = 5) -> Release:
     """A seeded run on public rows, which is not charged."""
     table = encode(schema, RawTable(frame), public=True)
-    plan = design(schema, TASKS["causal"], Budget(), table.n, dag=DAG)
+    plan = design(Brief(schema, TASKS["causal"], Budget(), table.n, dag=DAG))
     rng = np.random.default_rng(seed)
     return release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)
+
+
+def stages_of(plan: Plan) -> Stages:
+    """A finished plan with the steps before it, replayed."""
+    return replay(plan.brief, Choices.of(plan))
 
 
 def learned(schema: Schema) -> Schema:
@@ -135,13 +146,13 @@ class Forger:
 
         bundle = read_bundle(self.folder)
         schema = changes.get("schema", bundle.schema)
-        wishes = replace(
-            bundle.wishes,
+        brief = replace(
+            bundle.brief,
             schema=schema,
-            n=changes.get("n", bundle.wishes.n),
-            budget=changes.get("budget", bundle.wishes.budget),
+            n=changes.get("n", bundle.brief.n),
+            budget=changes.get("budget", bundle.brief.budget),
         )
-        stages = replace(bundle, wishes=wishes).stages()
+        stages = replace(bundle, brief=brief).stages()
         facts = replace(
             bundle.facts,
             plan_sha256=stages.final.hash,

@@ -18,7 +18,8 @@ from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.explain.plan_lines import lines
 from prism_core.planning import adaptive_rounds
 from prism_core.planning.adaptive_rounds import Pick
-from prism_core.planning.choices import Choices, Wishes, replay, with_adaptive
+from prism_core.planning.brief import Brief
+from prism_core.planning.choices import Choices, replay, with_adaptive
 from prism_core.planning.design import design, with_features
 from prism_core.planning.plan import expected_relative_error
 from prism_core.planning.pools import FOREST_LIMIT
@@ -43,7 +44,11 @@ pytestmark = pytest.mark.privacy
 def plan_for(*, schema=SCHEMA, dag=DAG, synthesis=None, n=N, task=None, **budget):
     wish = {"target": "y", "three_way": "adaptive", "max_joint_cells": 0, **(task or {})}
     budget.setdefault("epsilon", 8.0)
-    return design(schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis)
+    return design(
+        Brief(
+            schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis or Synthesis()
+        )
+    )
 
 
 class Best:
@@ -122,11 +127,11 @@ def test_where_no_round_fits_small_pairs_within_s_may_still_tie_its_features():
     """Y has 60 levels: 3-way marginals drown, pairs of features do not."""
     schema = domain(y=60, a=4, b=4, c=4, d=4)
     task = Task(target="y", regime="predictive", three_way="auto", max_joint_cells=0, k=4)
-    plan = design(schema, task, Budget(epsilon=4.0), 20_000)
+    plan = design(Brief(schema, task, Budget(epsilon=4.0), 20_000))
     assert plan.three_way is None
     assert (plan.tree.joined, plan.tree.rounds) == ((), 3)
     assert expected_relative_error(plan.tree.cells, plan.tree.sigma, plan.n) <= FOREST_LIMIT
-    noisier = design(schema, task, Budget(epsilon=0.1), 20_000)
+    noisier = design(Brief(schema, task, Budget(epsilon=0.1), 20_000))
     assert noisier.three_way is noisier.tree is None
 
 
@@ -136,7 +141,7 @@ def test_features_of_a_number_are_tied_whatever_the_noise(cuts, tied):
     number = Column(name="y", kind="numeric", lower=0, upper=16, edges=cuts, decimals=0)
     schema = Schema(columns=(number, *domain(a=4, b=4, c=4).columns), one_row_per_person=True)
     task = Task(target="y", regime="predictive", max_joint_cells=0, k=3)
-    plan = design(schema, task, Budget(epsilon=0.05), 2_000)
+    plan = design(Brief(schema, task, Budget(epsilon=0.05), 2_000))
     assert plan.three_way is None
     assert (plan.tree is not None) is tied
 
@@ -190,12 +195,12 @@ def test_other_marginals_than_candidates_are_refused(cliques):
     with pytest.raises(PlanError, match="daptive marginal"):
         with_adaptive(plan, picks)
     with pytest.raises(PlanError, match="daptive marginal"):
-        replay(Wishes.of(plan), Choices(s=plan.s, picks=picks))
+        replay(plan.brief, Choices(s=plan.s, picks=picks))
     none = plan_for(task={"three_way": "none"})
     with pytest.raises(PlanError, match="no adaptive marginals"):
         with_adaptive(none, picks)
     with pytest.raises(PlanError, match="no adaptive marginals"):
-        replay(Wishes.of(none), Choices(s=none.s, picks=picks))
+        replay(none.brief, Choices(s=none.s, picks=picks))
 
 
 def picks_of(plan, parts):
@@ -474,7 +479,7 @@ def test_a_run_measures_what_was_picked_within_its_charge(tmp_path, stop_after):
     assert made.plan.spent.rho == pytest.approx(plan.spent.rho, rel=1e-12)
     if picked:
         assert made.plan.queries[4].clique == ("a", "b", "y")
-    stages = replay(Wishes.of(made.plan), Choices.of(made.plan))
+    stages = replay(made.plan.brief, Choices.of(made.plan))
     assert stages.final.hash == made.plan.hash
     assert stages.planned.hash == plan.hash
 

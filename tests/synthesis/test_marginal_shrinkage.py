@@ -9,6 +9,7 @@ from prism_core.data.linear_queries import linear_query
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.explain.error_bounds import bounds
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.shrinkage import may_move_pairs
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -63,7 +64,7 @@ def noisy(clique: tuple[str, ...], sigma: float, rng: np.random.Generator) -> Me
 
 def plan_for(**synthesis):
     task = Task(target="y", regime="predictive", k=4, three_way="none", max_joint_cells=0)
-    return design(SCHEMA, task, Budget(epsilon=1.0), N, synthesis=Synthesis(**synthesis))
+    return design(Brief(SCHEMA, task, Budget(epsilon=1.0), N, synthesis=Synthesis(**synthesis)))
 
 
 PAIRS = [("a", "y"), ("b", "y"), ("c", "y"), ("y", "z")]
@@ -225,7 +226,7 @@ def test_nothing_is_held_where_the_scale_or_the_bound_would_be_lost(monkeypatch,
         one_row_per_person=True,
     )
     task = Task(target="y", regime="predictive", k=1, three_way="none", max_joint_cells=0)
-    plan = design(schema, task, Budget(epsilon=1.0), N)
+    plan = design(Brief(schema, task, Budget(epsilon=1.0), N))
     ms = [
         Measurement(clique=clique, values=np.full([plan.sizes[x] for x in clique], 9), sigma=9.0)
         for clique in (("a",), ("a", "y"))
@@ -328,9 +329,11 @@ def test_no_bound_is_claimed_where_counts_of_features_may_move_a_pair():
     )
     for most, together in ((0, True), (64, True)):
         task = Task(target="y", regime="predictive", k=2, three_way="none", max_joint_cells=most)
-        plan = design(few, task, Budget(epsilon=5.0), 10**7)
+        plan = design(Brief(few, task, Budget(epsilon=5.0), 10**7))
         assert may_move_pairs(plan) == together
-        plain = design(few, task, Budget(epsilon=5.0), 10**7, synthesis=Synthesis(pairs="measured"))
+        plain = design(
+            Brief(few, task, Budget(epsilon=5.0), 10**7, synthesis=Synthesis(pairs="measured"))
+        )
         assert not may_move_pairs(plain)
         found = bounds(plan, p_min=0.3).delta_s
         assert (found.raw is None) == (most == 0)  # a joint's own bound counts what is left over

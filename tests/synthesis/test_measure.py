@@ -9,6 +9,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import CancelledError, PrivacyError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SecureNoise, SeededNoise
@@ -22,11 +23,13 @@ SCHEMA = Schema(
 )
 TABLE = EncodedTable(schema=SCHEMA, codes=np.random.default_rng(0).integers(0, 3, (50, 3)))
 PLAN = design(
-    SCHEMA,
-    Task(target="y", regime="predictive", k=1),
-    Budget(),
-    50,
-    synthesis=Synthesis(model="naive_bayes"),
+    Brief(
+        SCHEMA,
+        Task(target="y", regime="predictive", k=1),
+        Budget(),
+        50,
+        synthesis=Synthesis(model="naive_bayes"),
+    )
 )
 
 

@@ -12,6 +12,7 @@ from prism_core.data.linear_queries import linear_query
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.explain.error_bounds import bounds
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.shrinkage import may_move_pairs, target_of_pair
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -208,7 +209,9 @@ def test_the_graphical_model_is_fitted_to_shrunk_pairs_unless_asked_otherwise():
     models = {}
     measured = None
     for pairs in ("shrunk", "measured"):
-        plan = design(one, task, Budget(epsilon=1.0), 4_000, synthesis=Synthesis(pairs=pairs))
+        plan = design(
+            Brief(one, task, Budget(epsilon=1.0), 4_000, synthesis=Synthesis(pairs=pairs))
+        )
         if measured is None:
             measured = [
                 Measurement(
@@ -227,11 +230,13 @@ def test_the_graphical_model_is_fitted_to_shrunk_pairs_unless_asked_otherwise():
 def test_naive_bayes_takes_pairs_as_they_are():
     """The paper's backend; and its bound under the tree assumption stays."""
     plan = design(
-        schema(),
-        Task(target="y", regime="predictive", k=4),
-        Budget(epsilon=1.0),
-        4_000,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            schema(),
+            Task(target="y", regime="predictive", k=4),
+            Budget(epsilon=1.0),
+            4_000,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     assert not may_move_pairs(plan)
 
@@ -239,7 +244,9 @@ def test_naive_bayes_takes_pairs_as_they_are():
 def test_no_bound_is_claimed_for_pairs_that_were_drawn_together():
     task = Task(target="y", regime="predictive", k=4, three_way="none", max_joint_cells=0)
     for pairs in ("shrunk", "measured"):
-        plan = design(schema(), task, Budget(epsilon=5.0), 10**7, synthesis=Synthesis(pairs=pairs))
+        plan = design(
+            Brief(schema(), task, Budget(epsilon=5.0), 10**7, synthesis=Synthesis(pairs=pairs))
+        )
         found = bounds(plan, p_min=0.3).delta_s
         assert (found.raw is None) == (pairs == "shrunk")
         assert ("drawn together" in found.sentence) == (pairs == "shrunk")

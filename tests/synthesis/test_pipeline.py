@@ -23,6 +23,7 @@ from prism_core.errors import (
     PlanError,
     PrivacyError,
 )
+from prism_core.planning.brief import Brief
 from prism_core.planning.choices import with_forest
 from prism_core.planning.design import design, with_features
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -57,7 +58,7 @@ def rows(*, public: bool = False, n: int = N, schema: Schema = SCHEMA) -> Encode
 
 
 def plan_for(task: Task = PREDICTIVE, *, synthesis: Synthesis = STAR, **budget):
-    return design(SCHEMA, task, Budget(**budget), N, dag=DAG, synthesis=synthesis)
+    return design(Brief(SCHEMA, task, Budget(**budget), N, dag=DAG, synthesis=synthesis))
 
 
 def rng() -> np.random.Generator:
@@ -146,7 +147,7 @@ def test_a_table_that_does_not_fit_the_plan(ledger, table, error, field):
 
 def test_undeclared_persons(ledger):
     loose = replace(SCHEMA, one_row_per_person=False)
-    plan = design(loose, PREDICTIVE, Budget(), N, synthesis=STAR)
+    plan = design(Brief(loose, PREDICTIVE, Budget(), N, synthesis=STAR))
     with pytest.raises(PrivacyError, match="one row"):
         run(plan, Untouchable(schema=loose), ledger=ledger)
     assert ledger.charges() == ()
@@ -411,7 +412,7 @@ def test_the_table_has_the_declared_columns_dtypes_and_levels(sampling):
     table = encode(MIXED, from_frame(frame))
     task = Task(target="readmitted", regime="predictive", k=2)
     synthesis = Synthesis(model="naive_bayes", sampling=sampling, rows=77)
-    plan = design(MIXED, task, Budget(epsilon=5.0), N, synthesis=synthesis)
+    plan = design(Brief(MIXED, task, Budget(epsilon=5.0), N, synthesis=synthesis))
     made = release(plan, table, ledger=None, rng=rng())
     out = made.table
     assert tuple(out.columns) == MIXED.names

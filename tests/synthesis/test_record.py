@@ -23,6 +23,7 @@ from prism_core.learning.graph import learned_graph
 from prism_core.learning.graph.graph_plan import design_graph
 from prism_core.learning.graph.learned_graph import learn_graph
 from prism_core.planning import adaptive_rounds
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import (
     MODELS,
@@ -151,12 +152,14 @@ def test_replayed_on_a_neighbour_nothing_but_the_true_vectors_moves(
     before, after = neighbours(seed)
     weights = {"a": 3.0} if seed % 2 else {}
     plan = design(
-        SCHEMA,
-        Task(target="y", regime=regime, k=3, weights=weights),
-        Budget(accountant=accountant, shares=shares),
-        before.n,
-        dag=DAG,
-        synthesis=Synthesis(model=model, rows=20),
+        Brief(
+            SCHEMA,
+            Task(target="y", regime=regime, k=3, weights=weights),
+            Budget(accountant=accountant, shares=shares),
+            before.n,
+            dag=DAG,
+            synthesis=Synthesis(model=model, rows=20),
+        )
     )
     made, tape = compare(plan, before, after)
     check_spend(made, tape)
@@ -168,11 +171,13 @@ def test_every_way_of_choosing_features_replays(seed, selection):
     """All but the regression, whose noise is inside its objective: see test_regression.py."""
     before, after = neighbours(seed)
     plan = design(
-        SCHEMA,
-        Task(target="y", regime="predictive", k=3, selection=selection),
-        Budget(),
-        before.n,
-        synthesis=Synthesis(rows=20),
+        Brief(
+            SCHEMA,
+            Task(target="y", regime="predictive", k=3, selection=selection),
+            Budget(),
+            before.n,
+            synthesis=Synthesis(rows=20),
+        )
     )
     check_spend(*compare(plan, before, after))
 
@@ -198,7 +203,14 @@ def test_several_targets_replay(seed, regime, selection, accountant, monkeypatch
     )
     dag = Dag(nodes=SCHEMA.names, edges=(*DAG.edges, ("b", "d"), ("e", "d")))
     plan = design(
-        SCHEMA, task, Budget(accountant=accountant), before.n, dag=dag, synthesis=Synthesis(rows=20)
+        Brief(
+            SCHEMA,
+            task,
+            Budget(accountant=accountant),
+            before.n,
+            dag=dag,
+            synthesis=Synthesis(rows=20),
+        )
     )
     made, tape = compare(plan, before, after)
     check_spend(made, tape)
@@ -224,7 +236,14 @@ def test_the_choice_of_three_way_marginals_replays(seed, rule, regime, accountan
     before, after = neighbours(seed)
     task = Task(target="y", regime=regime, k=3, three_way=rule, max_three_way=2, max_joint_cells=0)
     plan = design(
-        SCHEMA, task, Budget(accountant=accountant), before.n, dag=DAG, synthesis=Synthesis(rows=20)
+        Brief(
+            SCHEMA,
+            task,
+            Budget(accountant=accountant),
+            before.n,
+            dag=DAG,
+            synthesis=Synthesis(rows=20),
+        )
     )
     made, tape = compare(plan, before, after)
     check_spend(made, tape)
@@ -244,7 +263,7 @@ def test_the_adaptive_rounds_replay(seed, regime, monkeypatch):
         target="y", regime=regime, k=3, three_way="adaptive", max_three_way=4, max_joint_cells=0
     )
     plan = design(
-        SCHEMA, task, Budget(epsilon=20.0), before.n, dag=DAG, synthesis=Synthesis(rows=20)
+        Brief(SCHEMA, task, Budget(epsilon=20.0), before.n, dag=DAG, synthesis=Synthesis(rows=20))
     )
     made, tape = compare(plan, before, after)
     event = made.plan.three_way_event
@@ -384,12 +403,14 @@ def leaky_rounds(table, clique, sigma, noise):
 def test_planted_leaks_are_seen(monkeypatch, leak, sign):
     before, after = neighbours(0)
     plan = design(
-        SCHEMA,
-        Task(target="y"),
-        Budget(),
-        before.n,
-        dag=DAG,
-        synthesis=Synthesis(model="naive_bayes", rows=20),
+        Brief(
+            SCHEMA,
+            Task(target="y"),
+            Budget(),
+            before.n,
+            dag=DAG,
+            synthesis=Synthesis(model="naive_bayes", rows=20),
+        )
     )
     compare(plan, before, after)
     monkeypatch.setattr("prism_core.synthesis.measure.noisy_marginal", leak)

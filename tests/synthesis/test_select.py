@@ -14,6 +14,7 @@ from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import PrivacyError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design, with_features
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.privacy.noise import SeededNoise
@@ -69,10 +70,12 @@ class Best:
 
 TABLE = rows()
 PREDICTIVE = design(
-    SCHEMA,
-    Task(target="y", regime="predictive", k=3, max_joint_cells=0, three_way="none"),
-    Budget(),
-    TABLE.n,
+    Brief(
+        SCHEMA,
+        Task(target="y", regime="predictive", k=3, max_joint_cells=0, three_way="none"),
+        Budget(),
+        TABLE.n,
+    )
 )
 
 
@@ -92,7 +95,7 @@ def test_features_are_chosen_without_replacement_by_association():
 @pytest.mark.parametrize("rule", ["one_shot", "mutual_information"])
 def test_one_shot_asks_once_and_spends_the_same(rule):
     task = Task(target="y", regime="predictive", k=3, max_joint_cells=0, selection=rule)
-    plan = design(SCHEMA, task, Budget(), TABLE.n)
+    plan = design(Brief(SCHEMA, task, Budget(), TABLE.n))
     noise, steps = Best(), []
     chosen = choose_features(TABLE, plan, noise, lambda: steps.append(1))
     assert (len(steps), plan.selection.steps, len(chosen)) == (1, 1, 3)
@@ -122,13 +125,13 @@ def test_the_sensitivity_of_mutual_information_holds_for_every_candidate(sizes, 
         one_row_per_person=True,
     )
     task = Task(target="y", regime="predictive", k=1, selection="mutual_information")
-    plan = design(schema, task, Budget(), 500)
+    plan = design(Brief(schema, task, Budget(), 500))
     assert plan.selection.sensitivity == mutual_information_sensitivity(500, binary=binary)
     assert plan.to_dict()["deferred"][0]["rule"] == "mutual_information"
 
 
 def test_known_features_cost_nothing():
-    plan = design(SCHEMA, Task(target="y", regime="predictive", k=1), Budget(), TABLE.n)
+    plan = design(Brief(SCHEMA, Task(target="y", regime="predictive", k=1), Budget(), TABLE.n))
     fixed = with_features(plan, ["a"])
     assert len(choose_features(TABLE, fixed, Best())) == 1
     noise = Best()

@@ -13,6 +13,7 @@ import pytest
 from prism_core.data.counts import marginal_counts
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.explain.plan_lines import lines
+from prism_core.planning.brief import Brief
 from prism_core.planning.candidates import MAX_CLIQUE_CELLS
 from prism_core.planning.choices import with_forest, with_three_way
 from prism_core.planning.design import design, with_features
@@ -39,7 +40,11 @@ RULES = ["cmi", "model_error"]
 
 def plan_for(rule="cmi", *, schema=SCHEMA, dag=DAG, synthesis=None, n=N, task=None, **budget):
     wish = {"target": "y", "three_way": rule, "max_joint_cells": 0, **(task or {})}
-    return design(schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis)
+    return design(
+        Brief(
+            schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis or Synthesis()
+        )
+    )
 
 
 class Best:

@@ -267,7 +267,7 @@ class _VerifyRun:
             found.append("A release was charged to a ledger, and this one names no charge.")
         if facts.stamp != "release" and (facts.charge is not None or facts.entry):
             found.append(f"A run stamped {facts.stamp!r} has no charge, and this one names one.")
-        if facts.stamp == "release" and self.bundle.wishes.budget.accountant not in CHARGEABLE:
+        if facts.stamp == "release" and self.bundle.brief.budget.accountant not in CHARGEABLE:
             found.append("No ledger takes a charge of this accountant.")
         if not self.bundle.schema.people_declared:
             found.append("The schema does not say how rows and people relate; no run goes ahead.")
@@ -347,7 +347,7 @@ class _VerifyRun:
 
     def _guard(self) -> list[str]:
         assert self.bundle is not None
-        task, choices = self.bundle.wishes.task, self.bundle.choices
+        task, choices = self.bundle.brief.task, self.bundle.choices
         if not task.further:
             return structure_findings(task.target, choices.s, self.bundle.measurements)
         if len(choices.by_target) != len(task.targets):

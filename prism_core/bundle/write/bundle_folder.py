@@ -31,7 +31,7 @@ from prism_core.bundle.bundle_files import (
     json_text,
     read_json,
 )
-from prism_core.bundle.certificate import Facts, stages_of
+from prism_core.bundle.certificate import Facts
 from prism_core.bundle.certificate import certificate as certificate_of
 from prism_core.bundle.write.contents import texts
 from prism_core.data.schema import schema_file
@@ -88,8 +88,7 @@ class BundleFolder:
 
 def certificate(release: Release) -> dict[str, Any]:
     """What was done and what it guarantees, as plain values."""
-    stages = stages_of(release.plan)
-    return certificate_of(stages, Facts.of(release, stages))
+    return certificate_of(release.stages, Facts.of(release))
 
 
 def check_out_folder(out: str | Path, *, again: bool = False) -> None:
@@ -181,8 +180,8 @@ def write(
     draft = folder.with_name(f".{folder.name}.{secrets.token_hex(8)}")
     draft.mkdir()
     try:
-        stages = stages_of(release.plan)
-        made = texts(stages, Facts.of(release, stages, said), release.measurements, scenarios)
+        facts = Facts.of(release, said)
+        made = texts(release.stages, facts, release.measurements, scenarios)
         made[SYNTHETIC] = csv_text(release.table)
         for name, text in made.items():
             (draft / name).write_bytes(text.encode("utf-8"))

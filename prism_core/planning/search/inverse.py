@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
-    from prism_core.planning.wishes.task import Budget, Synthesis, Task
     from prism_core.privacy.accountants.accountant import AccountantName
     from prism_core.privacy.events import Event
-    from prism_core.structure.dag import Dag
 
 LEAST_EPSILON, MOST_EPSILON = 1e-3, 100.0
 """Range in which an epsilon for a wanted error is looked for."""
@@ -93,29 +92,15 @@ def check_wanted_error(target: object) -> None:
         )
 
 
-def epsilon_for_error(
-    schema: Schema,
-    task: Task,
-    budget: Budget,
-    n: int,
-    target: float,
-    *,
-    dag: Dag | None = None,
-    synthesis: Synthesis | None = None,
-) -> float:
+def epsilon_for_error(brief: Brief, target: float) -> float:
     """The least epsilon (to `DIGITS`) whose plan has a `task_error` of at most `target`.
 
     Bisection over `design`: more epsilon never means more noise. Rounded up, and only an epsilon
     whose own plan keeps the target is returned.
 
     Args:
-        schema: the declared public domain.
-        task: target, regime, number of features.
-        budget: everything but its epsilon is used.
-        n: number of training rows; public.
+        brief: everything but its epsilon is used.
         target: wanted mean expected l1 error over n; 0.02 is two percent of the rows.
-        dag: the public graph.
-        synthesis: model and sampling.
 
     Raises:
         BudgetError: for an unusable target, or when no epsilon up to 100 reaches it; others as
@@ -124,14 +109,13 @@ def epsilon_for_error(
     check_wanted_error(target)
 
     def reached(epsilon: float) -> bool:
-        wanted = replace(budget, epsilon=epsilon)
-        plan = design(schema, task, wanted, n, dag=dag, synthesis=synthesis)
+        plan = design(replace(brief, budget=replace(brief.budget, epsilon=epsilon)))
         return task_error(plan) <= target
 
     low, high = LEAST_EPSILON, MOST_EPSILON
-    if accountant(budget.accountant).fixed_only:  # seconds a plan: start from zCDP's answer
-        plain = replace(budget, accountant="zcdp")
-        high = epsilon_for_error(schema, task, plain, n, target, dag=dag, synthesis=synthesis)
+    if accountant(brief.budget.accountant).fixed_only:  # seconds a plan: start from zCDP's answer
+        plain = replace(brief.budget, accountant="zcdp")
+        high = epsilon_for_error(replace(brief, budget=plain), target)
         low = max(LEAST_EPSILON, 0.7 * high)
     if reached(low):
         return _up(low)
@@ -169,33 +153,22 @@ SCANNED = 40
 """Up to so many values are all tried, from the largest down."""
 
 
-def most_features(
-    schema: Schema,
-    task: Task,
-    budget: Budget,
-    n: int,
-    target: float,
-    *,
-    synthesis: Synthesis | None = None,
-) -> int:
+def most_features(brief: Brief, target: float) -> int:
     """The largest k whose plan has a `task_error` of at most `target` (predictive regime).
 
     The error of a plan is that of its worst case, the k largest columns. It need not rise with
     k: a small column beside a large one lowers the mean. See `_largest` for what that means.
 
     Args:
-        schema: the declared public domain.
-        task: predictive; its k is not used.
-        budget: epsilon and how it is shared out.
-        n: number of training rows; public.
+        brief: of a predictive task, whose k is not used.
         target: wanted mean expected l1 error over n; 0.02 is two percent of the rows.
-        synthesis: model and sampling.
 
     Raises:
         TaskError: in another regime, where the graph fixes the features.
         BudgetError: for an unusable target, or when no k reaches it; others as for `design`.
     """
     check_wanted_error(target)
+    task = brief.task
     if task.regime != "predictive":
         raise TaskError(
             f"In the {task.regime} regime the graph says which features there are. Choose the "
@@ -204,9 +177,9 @@ def most_features(
         )
 
     def plan(k: int) -> Plan:
-        return design(schema, replace(task, k=k), budget, n, synthesis=synthesis)
+        return design(replace(brief, task=replace(task, k=k)))
 
-    found = _largest(plan, 1, len(schema.columns) - len(task.target_names), target)
+    found = _largest(plan, 1, len(brief.schema.columns) - len(task.target_names), target)
     if found is None:
         raise BudgetError(
             f"No number of features keeps the expected error below {target:g}. Raise epsilon, ask "
@@ -216,41 +189,27 @@ def most_features(
     return found
 
 
-def most_bins(
-    schema: Schema,
-    task: Task,
-    budget: Budget,
-    n: int,
-    target: float,
-    *,
-    column: str | None = None,
-    dag: Dag | None = None,
-    synthesis: Synthesis | None = None,
-) -> int:
+def most_bins(brief: Brief, target: float, *, column: str | None = None) -> int:
     """The largest number of equal bins whose plan has a `task_error` of at most `target`.
 
     A column of whole numbers gets at most one bin a number. More bins are more cells, but the
     error can jump where a joint marginal gives way to pairs; see `_largest`.
 
     Args:
-        schema: the declared public domain; bounds are kept, edges replaced.
-        task: target, regime, number of features.
-        budget: epsilon and how it is shared out.
-        n: number of training rows; public.
+        brief: bounds of its columns are kept, edges replaced.
         target: wanted mean expected l1 error over n; 0.02 is two percent of the rows.
         column: the column to be binned anew; every column with bounds when None.
-        dag: the public graph.
-        synthesis: model and sampling.
 
     Raises:
         BudgetError: for an unusable target, a column without bounds or without a say in the
             error, or when 2 bins are too many; others as for `design`.
     """
     check_wanted_error(target)
+    schema, task = brief.schema, brief.task
     names = _binned(schema, column)
 
     def plan(bins: int) -> Plan:
-        return design(with_bins(schema, bins, names), task, budget, n, dag=dag, synthesis=synthesis)
+        return design(replace(brief, schema=with_bins(schema, bins, names)))
 
     most = max(map(_most_bins, map(schema.__getitem__, names)))
     first = plan(2)

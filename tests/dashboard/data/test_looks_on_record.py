@@ -20,6 +20,7 @@ from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import encode
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.tables.raw_table import from_frame
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.synthesis.release import release
@@ -274,7 +275,9 @@ def test_a_plan_without_a_look_is_as_it_was(project):
     assert "looks" not in schema_file.dumps(plan.schema)
     assert "looks" not in Protocol(plan=plan).to_dict()
     again = design(
-        project.schema, plan.task, plan.budget, plan.n, dag=plan.dag, synthesis=plan.synthesis
+        Brief(
+            project.schema, plan.task, plan.budget, plan.n, dag=plan.dag, synthesis=plan.synthesis
+        )
     )
     assert again.hash == plan.hash
 

@@ -16,6 +16,7 @@ from dashboard.key import access, machine_key, open_browser
 from prism_core.data.engines import out_of_core
 from prism_core.data.engines.stored_table import StoredTable
 from prism_core.data.tables import address
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -182,11 +183,13 @@ def test_a_run_measures_stored_rows_and_leaves_them_to_the_dashboard(parts, sche
     table = out_of_core.open_table(address.parse(parts), Ledger().path.parent)
     train, holdout = table.store(schema, public=False).set_aside(60, np.random.default_rng(1))
     plan = design(
-        schema,
-        Task(target="readmitted", regime="predictive", k=1),
-        Budget(),
-        train.n,
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            schema,
+            Task(target="readmitted", regime="predictive", k=1),
+            Budget(),
+            train.n,
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     run = worker.start(plan, train, AssetConfig(name="ward 7", lifetime_epsilon=3.0), seed=5)
     end = time.monotonic() + 120

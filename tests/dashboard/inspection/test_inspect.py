@@ -17,6 +17,7 @@ from dashboard.inspection.results import Inspection
 from dashboard.session.project import EditedGraph, Project
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.tables.raw_table import from_frame
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -51,12 +52,14 @@ def make(tmp_path, schema, frame):
         raw = from_frame(frame)
         train = encode_rows(schema, raw, public=True, rng=rng)
         plan = design(
-            schema,
-            Task(target=target),
-            Budget(epsilon=2.0),
-            train.n,
-            dag=Dag(nodes=schema.names, edges=edges),
-            synthesis=Synthesis(model="naive_bayes", rows=300),
+            Brief(
+                schema,
+                Task(target=target),
+                Budget(epsilon=2.0),
+                train.n,
+                dag=Dag(nodes=schema.names, edges=edges),
+                synthesis=Synthesis(model="naive_bayes", rows=300),
+            )
         )
         made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
         holdout = encode_holdout(schema, raw, rng=rng, public=public)

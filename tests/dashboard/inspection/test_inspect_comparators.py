@@ -18,6 +18,7 @@ from prism_core.bundle.write import bundle_folder
 from prism_core.comparators import design_comparator
 from prism_core.comparators.external import design_external
 from prism_core.data.tables.raw_table import from_frame
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -48,12 +49,14 @@ def make(tmp_path, schema, frame):
         train = encode_rows(schema, raw, public=True, rng=rng)
         synthesis = Synthesis(model="naive_bayes", rows=300)
         plan = design(
-            schema,
-            Task(target="readmitted"),
-            Budget(epsilon=1.0),
-            train.n,
-            dag=Dag(nodes=schema.names, edges=EDGES),
-            synthesis=synthesis,
+            Brief(
+                schema,
+                Task(target="readmitted"),
+                Budget(epsilon=1.0),
+                train.n,
+                dag=Dag(nodes=schema.names, edges=EDGES),
+                synthesis=synthesis,
+            )
         )
         made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
         project = Project(

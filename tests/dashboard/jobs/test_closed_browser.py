@@ -12,6 +12,7 @@ from dashboard.jobs import child, worker
 from dashboard.jobs.progress import TITLES, WRITING
 from prism_core.bundle.verify import verification
 from prism_core.data.encoding import encode
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -66,12 +67,14 @@ def test_a_run_goes_on_and_is_found_again(spurious, monkeypatch, stage):
 
     table = encode(spurious.schema, spurious.train)
     plan = design(
-        spurious.schema,
-        Task(target="Y"),
-        Budget(),
-        table.n,
-        dag=formats.read(spurious.dag_json),
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            spurious.schema,
+            Task(target="Y"),
+            Budget(),
+            table.n,
+            dag=formats.read(spurious.dag_json),
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     with monkeypatch.context() as patched:
         patched.setattr(worker.subprocess, "Popen", waiting)

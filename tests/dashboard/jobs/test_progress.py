@@ -14,6 +14,7 @@ from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import CancelledError, LedgerError
 from prism_core.planning.approval import Approval
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -45,11 +46,13 @@ def run(schema, frame, tmp_path, monkeypatch, canary):
     monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "ws"))
     table = encode(schema, RawTable(frame))
     plan = design(
-        schema,
-        Task(target="readmitted", regime="predictive", k=2),
-        Budget(),
-        table.n,
-        synthesis=Synthesis(model="naive_bayes", rows=50),
+        Brief(
+            schema,
+            Task(target="readmitted", regime="predictive", k=2),
+            Budget(),
+            table.n,
+            synthesis=Synthesis(model="naive_bayes", rows=50),
+        )
     )
 
     def start(when: str) -> RunProgress:

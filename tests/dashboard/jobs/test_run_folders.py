@@ -17,6 +17,7 @@ from dashboard.jobs import child, folders, worker
 from prism_core.data.encoding import encode
 from prism_core.data.engines import scratch
 from prism_core.errors import ConfigError, PrismError
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -57,12 +58,14 @@ def start(key: str = "a key") -> worker.Job:
     sample = catalogue.load("scm_spurious")
     table = encode(sample.schema, sample.train)
     plan = design(
-        sample.schema,
-        Task(target="Y"),
-        Budget(),
-        table.n,
-        dag=formats.read(sample.dag_json),
-        synthesis=Synthesis(model="naive_bayes"),
+        Brief(
+            sample.schema,
+            Task(target="Y"),
+            Budget(),
+            table.n,
+            dag=formats.read(sample.dag_json),
+            synthesis=Synthesis(model="naive_bayes"),
+        )
     )
     return worker.start(plan, table, ASSET, 5, key=key, name="stays.csv")
 

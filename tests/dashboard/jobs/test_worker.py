@@ -16,6 +16,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
 from prism_core.evaluation import LEARNERS, evaluate
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -39,12 +40,14 @@ def start(spurious):
     def run(*, public: bool, asset: AssetConfig | None, epsilon: float = 1.0, model="naive_bayes"):
         table = encode(spurious.schema, spurious.train, public=public)
         plan = design(
-            spurious.schema,
-            Task(target="Y"),
-            Budget(epsilon=epsilon),
-            table.n,
-            dag=formats.read(spurious.dag_json),
-            synthesis=Synthesis(model=model),
+            Brief(
+                spurious.schema,
+                Task(target="Y"),
+                Budget(epsilon=epsilon),
+                table.n,
+                dag=formats.read(spurious.dag_json),
+                synthesis=Synthesis(model=model),
+            )
         )
         jobs.append(worker.start(plan, table, asset, seed=5))
         return jobs[-1]
@@ -61,11 +64,13 @@ def start_with():
 
     def run(schema, table):
         plan = design(
-            schema,
-            Task(target="y", regime="predictive", k=1),
-            Budget(),
-            table.n,
-            synthesis=Synthesis(model="naive_bayes"),
+            Brief(
+                schema,
+                Task(target="y", regime="predictive", k=1),
+                Budget(),
+                table.n,
+                synthesis=Synthesis(model="naive_bayes"),
+            )
         )
         jobs.append(worker.start(plan, table, ASSET, seed=5))
         return jobs[-1]

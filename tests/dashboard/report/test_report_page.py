@@ -16,6 +16,7 @@ from prism_core.bundle import bundle_files
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.tables.raw_table import from_frame
 from prism_core.evaluation import MetricRow
+from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
@@ -49,12 +50,14 @@ def project(tmp_path, monkeypatch, schema, frame) -> Project:
     raw = from_frame(frame)
     train = encode_rows(schema, raw, public=True, rng=rng)
     plan = design(
-        schema,
-        Task(target="readmitted"),
-        Budget(),
-        train.n,
-        dag=Dag(nodes=schema.names, edges=EDGES),
-        synthesis=Synthesis(model="naive_bayes", rows=200),
+        Brief(
+            schema,
+            Task(target="readmitted"),
+            Budget(),
+            train.n,
+            dag=Dag(nodes=schema.names, edges=EDGES),
+            synthesis=Synthesis(model="naive_bayes", rows=200),
+        )
     )
     made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
     return Project(

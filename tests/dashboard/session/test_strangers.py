@@ -261,6 +261,7 @@ def _steps() -> None:
     from prism_core.learning.domain.domain_plan import design_domain
     from prism_core.learning.domain.requests import CategoryRequest, Outline
     from prism_core.learning.graph.graph_plan import design_graph
+    from prism_core.planning.brief import Brief
     from prism_core.planning.design import design
     from prism_core.planning.wishes.config import AssetConfig
     from prism_core.planning.wishes.task import Budget, Task
@@ -269,7 +270,7 @@ def _steps() -> None:
     sample = catalogue.load("scm_spurious")
     table = encode(sample.schema, sample.train, rng=np.random.default_rng(1))
     budget = Budget(epsilon=0.1, delta=1e-6)
-    plan = design(sample.schema, Task(target="Y", regime="predictive", k=1), budget, table.n)
+    plan = design(Brief(sample.schema, Task(target="Y", regime="predictive", k=1), budget, table.n))
     graph = design_graph(sample.schema, "Y", 0.1, 1e-6, table.n, share=0.5, members=2)
     other = design_comparator("independent", sample.schema, table.n, 0.1, 1e-6, rows=10, degree=2)
     outline = Outline(columns=(CategoryRequest(name="A"),), one_row_per_person=True)
