@@ -2,7 +2,7 @@
 
 Regenerate after a deliberate change, and look at the difference before committing it:
 
-    PRISM_GOLDEN=write python -m pytest tests/golden
+    PRISM_GOLDEN=write python -m pytest tests/planning/test_golden_plan.py
     git diff tests/golden
 """
 
@@ -24,7 +24,7 @@ from prism_core.structure.dag import Dag
 if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "golden"
 
 
 def scm_spurious() -> Plan:

@@ -198,9 +198,9 @@ SAVE = """
 import sys
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Task
-from prism_core.planning.wishes.scenario_files import Book
+from prism_core.planning.wishes.scenario_files import ScenarioBook
 for i in range(12):
-    Book(sys.argv[1]).save("p", Scenario(name=f"{sys.argv[2]}{i}", task=Task(target="y")))
+    ScenarioBook(sys.argv[1]).save("p", Scenario(name=f"{sys.argv[2]}{i}", task=Task(target="y")))
 """
 
 
