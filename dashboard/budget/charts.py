@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -231,26 +231,15 @@ def _ask(entries: Entries, name: str) -> None:
 def _asked(entries: Entries, name: str) -> tuple[object, ...]:
     """Everything that an answer holds for."""
     state = project()
-    budget = dict(vars(entries.budget))
-    for how in ("shares_rev", "epsilon_typed"):  # not what is set, but how it came about
-        del budget[how]
-    budget["locks"] = dict(entries.budget.locks)
-    budget.pop(_QUESTIONS[name].free, None)
+    typed = entries.typed()
+    # What the question is about may be anything.
+    if name == "k":
+        del typed["k"]
+    if free := _QUESTIONS[name].free:
+        typed["budget"] = replace(typed["budget"], **{free: 0.0})
     return (
         state.scenarios.wish,
-        budget,
-        entries.regime,
-        None if name == "k" else entries.k,
-        entries.selection,
-        entries.three_way,
-        entries.max_three_way,
-        entries.joint,
-        entries.numeric_queries,
-        entries.numeric_bins,
-        entries.thresholds,
-        dict(entries.numeric_columns),
-        dict(entries.weights),
-        entries.synthesis,
+        typed,
         state.n,
         state.schema,
         state.target,

@@ -11,23 +11,18 @@ from dashboard.budget.edited_design import choose, entry, key_of
 from dashboard.common import confirmation
 from dashboard.common.fields import epsilon_entry, keep, replaced, showing
 from dashboard.session.project import project
+from prism_core.planning.wishes.task import OPTIONS
 from prism_core.privacy.accountants.accountant import CHARGEABLE, available
 from prism_core.text.numbers import delta_text
 
 if TYPE_CHECKING:
     from dashboard.session.designs import BudgetEntries
-    from prism_core.privacy.accountants.accountant import AccountantName
 
 PRESETS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 LEAST, MOST = 0.01, 20.0
 """Ends of the slider; the text entry takes any epsilon."""
 
 _STEPS = 20  # of the slider, for every factor of ten
-_ACCOUNTANTS: dict[AccountantName, str] = {
-    "zcdp": "zCDP (composes over releases)",
-    "pld": "Privacy loss distributions (less noise)",
-    "basic": "Basic composition (the paper)",
-}
 
 
 def grid() -> tuple[float, ...]:
@@ -115,12 +110,13 @@ def _take(entries: BudgetEntries, key: str) -> None:
 def _accounting(entries: BudgetEntries) -> None:
     """The accountants that fit: what is charged composes, what was learned is deducted as zCDP."""
     state = project()
-    fitting = {name: _ACCOUNTANTS[name] for name in available()}
+    words = OPTIONS["budget.accountant"].choices
+    fitting = {name: words[name] for name in available()}
     if not state.public:
         fitting = {name: text for name, text in fitting.items() if name in CHARGEABLE}
     learned = bool(state.schema and state.schema.prior) or state.graph.prior is not None
     if learned:
-        fitting = {"zcdp": _ACCOUNTANTS["zcdp"]}
+        fitting = {"zcdp": words["zcdp"]}
     if entries.accountant not in fitting:
         entries.accountant = "zcdp"
     if len(fitting) == 1:
@@ -130,7 +126,8 @@ def _accounting(entries: BudgetEntries) -> None:
             else "Accounting: zCDP, which composes over all releases of an asset."
         )
         return
-    choose(entries, "accountant", "Accountant", fitting, help="How privacy losses are added up.")
+    label = OPTIONS["budget.accountant"].words
+    choose(entries, "accountant", label, fitting, help="How privacy losses are added up.")
     if entries.accountant == "pld":
         st.caption(
             "About 5% less noise for the same epsilon and delta, where nothing is chosen "

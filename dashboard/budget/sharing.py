@@ -17,12 +17,14 @@ from dashboard.structure.target_entry import K_HELP
 from prism_core.explain.plan_lines import idle_pools
 from prism_core.figures import pool_style
 from prism_core.planning.regimes import given_by
+from prism_core.planning.wishes.task import OPTIONS
 from prism_core.text.numbers import share_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dashboard.session.designs import Entries
     from prism_core.planning.plan import Plan
-    from prism_core.planning.wishes.task import AllocationRule, NumericRule, Regime, ThreeWayRule
 
 LABELS = {
     "selection": "Choosing features",
@@ -129,32 +131,7 @@ def _take(entries: Entries, pool: str, share: float) -> None:
     entries.budget.share_out(**{pool: share})
 
 
-_REGIMES: dict[Regime, str] = {
-    "causal": "Causal: the parents of the target",
-    "graphical": "Graphical: its Markov blanket",
-    "predictive": "Predictive: chosen privately",
-}
-_ALLOCATIONS: dict[AllocationRule, str] = {
-    "closed_form": "Closed form (least expected error)",
-    "uniform": "Uniform (all marginals alike)",
-    "tilted": "In between",
-}
-_THREE_WAYS: dict[ThreeWayRule, str] = {
-    "auto": "Where they pay (recommended)",
-    "none": "None",
-    "cmi": "Features that go together (CMI)",
-    "model_error": "Largest error of the model",
-    "adaptive": "Round by round",
-}
-_NUMERIC: dict[NumericRule, str] = {
-    "full": "Cell by cell",
-    "moments": "By moments (1, x, x²)",
-    "second_moments": "By moments, and products of two columns",
-    "thresholds": "By counts between thresholds",
-}
-_MODELS = {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"}
-_SAMPLINGS = {"rounded": "Rounded (less variance)", "iid": "Independent draws"}
-_PAIRS = {"shrunk": "Drawn together (less noise)", "measured": "As measured"}
+_NUMERIC_ORDER = ("full", "moments", "second_moments", "thresholds")
 _PAIRS_HELP = (
     "A level with few rows says little beside its own noise. Drawn together, it keeps what the "
     "levels of its column and the other marginals show in common, and neighbours share where "
@@ -163,21 +140,25 @@ _PAIRS_HELP = (
 )
 
 
+def _asked(what: str) -> tuple[str, Mapping[str, str]]:
+    """Label and choices of an option."""
+    return OPTIONS[what].words, OPTIONS[what].choices
+
+
 def section(entries: Entries) -> None:
     """Entries of the sharing out."""
     st.subheader("Sharing out", anchor=False)
     choose(
         entries.budget,
         "allocation",
-        "Within a pool",
-        _ALLOCATIONS,
+        *_asked("budget.allocation"),
         help="How the marginals of one pool share it. Shares can also be locked by hand, in the "
         "table *Per marginal*.",
     )
     if entries.budget.allocation == "tilted":
         key = entry("tilt", entries.budget.tilt)
         st.slider(
-            "Between uniform (0) and closed form (1)",
+            OPTIONS["budget.tilt"].words,
             0.0,
             1.0,
             entries.budget.tilt,
@@ -189,8 +170,7 @@ def section(entries: Entries) -> None:
     choose(
         entries,
         "three_way",
-        "3-way marginals",
-        _THREE_WAYS,
+        *_asked("task.three_way"),
         help="Counts of the target with two features at once, for relations that no pair shows. "
         "Which two is chosen privately when the release runs: features that go together at each "
         "value of the target, or those that the model so far gets most wrong. Round by round: half "
@@ -215,11 +195,12 @@ def _numeric(entries: Entries) -> None:
     schema = project().schema
     if schema is None or not any(column.binned for column in schema.columns):
         return
+    label, rules = _asked("task.numeric_queries")
     choose(
         entries,
         "numeric_queries",
-        "Numeric columns with the target",
-        _NUMERIC,
+        label,
+        {rule: rules[rule] for rule in _NUMERIC_ORDER},
         help="How numbers and dates with many bins are measured with the target. Cell by cell "
         "spreads the noise over every bin. Moments are the count, mean and spread of the column at "
         "each value of the target; thresholds are counts between a few public cuts. Both are far "
@@ -228,7 +209,7 @@ def _numeric(entries: Entries) -> None:
     if entries.numeric_queries != "full":
         whole_number(entries, "numeric_bins", "For columns with so many bins or more", 2, 10_000)
     if entries.numeric_queries == "thresholds":
-        whole_number(entries, "thresholds", "Thresholds", 1, 1_000)
+        whole_number(entries, "thresholds", OPTIONS["task.thresholds"].words, 1, 1_000)
 
 
 def _joint(entries: Entries) -> None:
@@ -291,14 +272,14 @@ def _features(entries: Entries) -> None:
         entries,
         "regime",
         "Protected features S",
-        _REGIMES,
+        OPTIONS["task.regime"].choices,
         name="budget_regime",
         help="The same choice as on the page Structure.",
     )
     if entries.regime == "predictive":
         key = entry("budget_k", entries.k)
         st.number_input(
-            "Number of features, k",
+            OPTIONS["task.k"].words,
             min_value=1,
             max_value=10_000,
             value=entries.k,
@@ -312,11 +293,8 @@ def _features(entries: Entries) -> None:
 
 
 def _synthesis(entries: Entries) -> None:
-    for attribute, label, options, help_text in (
-        ("model", "Model", _MODELS, None),
-        ("sampling", "Sampling", _SAMPLINGS, None),
-        ("pairs", "Noisy marginals", _PAIRS, _PAIRS_HELP),
-    ):
+    for attribute, help_text in (("model", None), ("sampling", None), ("pairs", _PAIRS_HELP)):
+        label, options = _asked(f"synthesis.{attribute}")
         key = entry(attribute, getattr(entries.synthesis, attribute))
         st.selectbox(
             label,
@@ -331,7 +309,7 @@ def _synthesis(entries: Entries) -> None:
     rows = min(10_000_000, entries.synthesis.rows or project().n)
     key = entry("rows", rows)
     st.number_input(
-        "Synthetic rows",
+        OPTIONS["synthesis.rows"].words,
         min_value=1,
         max_value=10_000_000,
         value=rows,

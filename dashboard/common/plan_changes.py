@@ -12,6 +12,7 @@ from dashboard.common.widgets import plain
 from dashboard.session.project import project
 from prism_core.bundle.protocol.approval_file import changes, settings
 from prism_core.errors import PrismError
+from prism_core.planning.wishes.task import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,32 +22,7 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
 
 _WORDS = {
-    "task.target": "Target",
-    "task.regime": "Regime",
-    "task.k": "Number of features, k",
-    "task.selection": "How features are chosen",
-    "task.max_joint_cells": "Joint of S and the target: most cells",
-    "task.three_way": "3-way marginals",
-    "task.max_three_way": "Most 3-way marginals",
-    "task.numeric_queries": "Numeric columns with the target",
-    "task.numeric_bins": "... from so many bins on",
-    "task.thresholds": "Thresholds",
-    "task.numeric_columns": "With the target:",
-    "task.weights": "Weight of",
-    "task.further": "Weight of the further target",
-    "budget.epsilon": "Epsilon",
-    "budget.delta": "Delta",
-    "budget.accountant": "Accountant",
-    "budget.allocation": "Within a pool",
-    "budget.tilt": "Between uniform (0) and closed form (1)",
-    "budget.shares": "Share of",
-    "budget.locks": "Locked share of",
-    "synthesis.model": "Model",
-    "synthesis.sampling": "Sampling",
-    "synthesis.rows": "Synthetic rows",
-    "synthesis.iterations": "Iterations",
-    "synthesis.pairs": "Noisy marginals",
-    "synthesis.engine": "Engine",
+    **{what: option.words for what, option in OPTIONS.items()},
     "people": "Number of people",
     "column": "Column",
     "edge": "Edge",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import re
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.wishes.locks import Lock
+from prism_core.planning.wishes.options import options_of
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Target, Task, ThreeWayRule
 
 if TYPE_CHECKING:
@@ -201,17 +203,12 @@ class Entries:
 
     def task_for(self, target: str) -> Task:
         """The task as it is entered."""
-        joint = {} if self.joint else {"max_joint_cells": 0}
+        same: dict[str, Any] = {name: getattr(self, name) for name in _SAME}
+        if not self.joint:
+            same["max_joint_cells"] = 0
         return Task(
             target=target,
-            regime=self.regime,
-            k=self.k,
-            selection=self.selection,
-            three_way=self.three_way,
-            max_three_way=self.max_three_way,
-            numeric_queries=self.numeric_queries,
-            numeric_bins=self.numeric_bins,
-            thresholds=self.thresholds,
+            **same,
             numeric_columns={
                 name: rule for name, rule in self.numeric_columns.items() if name != target
             },
@@ -225,8 +222,12 @@ class Entries:
                 for name, weight in self.further.items()
                 if name != target
             ),
-            **joint,
         )
+
+    def typed(self) -> dict[str, Any]:
+        """All that is set here, to compare with later; not how it came about."""
+        values = {item.name: getattr(self, item.name) for item in fields(Entries) if item.compare}
+        return copy.deepcopy(values)
 
     def used_budget(self) -> Budget:
         """The budget as it is entered, for the pools in use."""
@@ -246,6 +247,14 @@ class Entries:
             setattr(self, name, value)
 
 
+_SAME = tuple(
+    item.name
+    for item in fields(Entries)
+    if (option := options_of(Task).get(item.name)) and option.kind not in ("section", "sections")
+)
+"""Options of the task that stand in both as they are."""
+
+
 def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
     """Entries that say what these values say."""
     entries = BudgetEntries(
@@ -263,15 +272,8 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
     if task.three_way not in NO_CHOICE:
         entries.choice = budget.shares.choice
     return Entries(
-        regime=task.regime,
-        k=task.k,
-        selection=task.selection,
-        three_way=task.three_way,
-        max_three_way=task.max_three_way,
+        **{name: getattr(task, name) for name in _SAME},
         joint=task.max_joint_cells > 0,
-        numeric_queries=task.numeric_queries,
-        numeric_bins=task.numeric_bins,
-        thresholds=task.thresholds,
         numeric_columns=dict(task.numeric_columns),
         weights=dict(task.weights),
         budget=entries,

@@ -11,7 +11,7 @@ from dashboard.common.widgets import plain
 from dashboard.session.project import project
 from prism_core.errors import PrismError
 from prism_core.planning.regimes import given_by
-from prism_core.planning.wishes.task import MOST_TARGETS, Regime, SelectionRule
+from prism_core.planning.wishes.task import MOST_TARGETS, OPTIONS, Regime, SelectionRule
 
 _REGIME_WORDS = {
     "causal": (
@@ -35,13 +35,6 @@ K_HELP = (
     "Left empty, the plan takes all features where the budget carries them, and eight otherwise. "
     "It decides by the declared columns, the number of rows and epsilon; nothing is spent on it."
 )
-
-_SELECTIONS: dict[SelectionRule, str] = {
-    "greedy": "One after another, by association with Y",
-    "one_shot": "All at once, by association with Y (faster)",
-    "mutual_information": "All at once, by mutual information with Y (the paper)",
-    "logistic": "Together, by a private logistic regression (weak below epsilon 16)",
-}
 
 
 def section() -> None:
@@ -85,11 +78,12 @@ def section() -> None:
         )
         if state.k == most:
             right.caption(f"All {most} features: nothing is chosen, nothing is paid for choosing.")
-        rules = list(_SELECTIONS)
+        words = OPTIONS["task.selection"].choices
+        rules: list[SelectionRule] = list(words)
         state.selection = right.selectbox(
             "How the features are chosen",
             rules,
-            format_func=_SELECTIONS.__getitem__,
+            format_func=words.__getitem__,
             index=rules.index(state.selection),
             key="selection_choice",
             help="Every way spends the selection pool, whatever the rows hold; only the names of "

@@ -37,6 +37,7 @@ from prism_core.cli.common import (
     within_limit,
 )
 from prism_core.errors import ConfigError, PrismError
+from prism_core.planning.wishes.task import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,11 +161,8 @@ def _add_release(commands: Any) -> argparse.ArgumentParser:  # noqa: ANN401
         metavar="FILE.toml",
         help="scenarios that were considered, as for `prism plan`; written beside the release",
     )
-    release.add_argument(
-        "--engine",
-        choices=("auto", "fast", "mbi"),
-        help="what fits the model, instead of the configuration's; same optimum",
-    )
+    engine = OPTIONS["synthesis.engine"]
+    release.add_argument("--engine", choices=tuple(engine.choices), help=engine.help)
     release.add_argument(
         "--replace", action="store_true", help="put this run in the place of the one in DIR"
     )

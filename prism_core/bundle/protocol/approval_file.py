@@ -17,6 +17,7 @@ from prism_core.errors import ConfigError, PlanError
 from prism_core.planning.approval import Approval, approval_from
 from prism_core.planning.plan import plain_digest
 from prism_core.planning.wishes.scenario import entries
+from prism_core.planning.wishes.task import OPTIONS
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
@@ -191,21 +192,7 @@ def _document(text: str) -> dict[str, Any]:
     return document
 
 
-_SAME = {
-    "people": "n",
-    "task.target": "target",
-    "task.regime": "regime",
-    "budget.epsilon": "epsilon",
-    "budget.delta": "delta",
-    "budget.accountant": "accountant",
-    "budget.tilt": "tilt",
-    "budget.above_limit": "above_limit",
-    "budget.allocation": "allocation",
-    "synthesis.model": "model",
-    "synthesis.sampling": "sampling",
-    "synthesis.iterations": "iterations",
-    "synthesis.pairs": "pairs",
-}
+_SAME = {"people": "n"} | {what: one.name for what, one in OPTIONS.items() if one.in_plan}
 """Entries of the settings, and the same ones of the plan."""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prism_core.errors import BudgetError
 from prism_core.planning.allocation import LEAST_LEFT
+from prism_core.planning.wishes.options import option
 from prism_core.scalars import plain_fields
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ class Lock:
         BudgetError: when it names no columns or its share is unusable.
     """
 
-    columns: tuple[str, ...]
-    share: float
+    columns: tuple[str, ...] = field(metadata=option("texts"))
+    share: float = field(metadata=option("number"))
 
     def __post_init__(self) -> None:
         plain_fields(self)

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from prism_core.errors import ConfigError
+from prism_core.planning.wishes.options import listed
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from prism_core.planning.plan import Plan
-    from prism_core.planning.wishes.task import NumericRule
 
 MOST_NAME = 80
 """Longest name of a scenario, in characters."""
@@ -178,42 +176,9 @@ def _features(plan: Plan) -> str:
 
 def entries(plan: Plan) -> dict[str, Value]:
     """The wishes behind a plan, one line each; numbers in force instead of defaults."""
-    task, budget, synthesis = plan.task, plan.budget, plan.synthesis
-    names = ("target", "regime", "max_joint_cells", "three_way")
-    found: dict[str, Value] = {f"task.{name}": getattr(task, name) for name in names}
-    if task.regime == "predictive":
-        found |= {"task.k": task.k, "task.selection": task.selection}
-    if task.three_way != "none":
-        found["task.max_three_way"] = task.max_three_way
-    if task.numeric_queries != "full":
-        found |= {
-            "task.numeric_queries": task.numeric_queries,
-            "task.numeric_bins": task.numeric_bins,
-        }
-    if "thresholds" in (task.numeric_queries, *task.numeric_columns.values()):
-        found["task.thresholds"] = task.thresholds
-    found |= _named("task.numeric_columns", task.numeric_columns)
-    found |= _named("task.weights", task.weights)
-    found |= _named("task.further", {target.name: target.weight for target in task.further})
-    found |= {
-        "budget.epsilon": budget.epsilon,
-        "budget.delta": plan.delta,
-        "budget.accountant": budget.accountant,
-        "budget.allocation": budget.allocation,
-    }
-    if budget.allocation == "tilted":
-        found["budget.tilt"] = budget.tilt
-    if budget.above_limit is not None:
-        found["budget.above_limit"] = budget.above_limit
-    pools = ("selection", "choice", "task", "background")
-    found |= _named("budget.shares", {pool: getattr(budget.shares, pool) for pool in pools})
-    found |= _named("budget.locks", {lock.label: lock.share for lock in budget.locks})
-    names = ("model", "sampling", "rows", "iterations", "pairs", "engine")
-    found |= {f"synthesis.{name}": getattr(synthesis, name) for name in names}
+    wishes = {"task": plan.task, "budget": plan.budget, "synthesis": plan.synthesis}
+    found: dict[str, Value] = {}
+    for section, wish in wishes.items():
+        found |= listed(wish, section)
+    found["budget.delta"] = plan.delta  # in its place, also where it follows from n
     return found
-
-
-def _named(
-    prefix: str, values: Mapping[str, float] | Mapping[str, NumericRule]
-) -> dict[str, Value]:
-    return {f"{prefix}.{name}": value for name, value in values.items()}

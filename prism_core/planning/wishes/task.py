@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from prism_core.errors import BudgetError, PlanError, TaskError
-from prism_core.planning.wishes.locks import check_together
-from prism_core.privacy.accountants.accountant import ACCOUNTANTS, AccountantName
+from prism_core.planning.wishes.locks import Lock, check_together
+from prism_core.planning.wishes.options import Option, check, choice, option, options_of
 from prism_core.privacy.parameters import delta_value, epsilon_value
 from prism_core.scalars import plain, plain_fields
 from prism_core.text.suggestions import suggestion
@@ -17,7 +17,7 @@ from prism_core.text.suggestions import suggestion
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prism_core.planning.wishes.locks import Lock
+    from prism_core.privacy.accountants.accountant import AccountantName
 
 MOST_TARGETS = 8
 """Most columns to be predicted: a clique of the model may hold all of them at once."""
@@ -35,8 +35,8 @@ class Target:
         TaskError: when it names no column or the weight is no number above 0.
     """
 
-    name: str
-    weight: float = 1.0
+    name: str = field(metadata=option("text"))
+    weight: float = field(default=1.0, metadata=option("number"))
 
     def __post_init__(self) -> None:
         plain_fields(self)
@@ -103,6 +103,15 @@ THREE_WAYS: tuple[ThreeWayRule, ...] = get_args(ThreeWayRule)
 NUMERIC_RULES: tuple[NumericRule, ...] = get_args(NumericRule)
 
 
+def _is_predictive(task: Task) -> bool:
+    return task.regime == "predictive"
+
+
+def _has_numeric(task: Task) -> bool:
+    """Whether any numeric column may be measured otherwise than cell by cell."""
+    return task.numeric_queries != "full" or bool(task.numeric_columns)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """What is to be predicted, and under which assumption.
@@ -136,19 +145,107 @@ class Task:
             the 1 of `target`; see `planning.targets`. Not with `three_way`.
     """
 
-    target: str
-    regime: Regime = "causal"
-    k: int | None = None
-    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    max_joint_cells: int = 5_000
-    selection: SelectionRule = "greedy"
-    three_way: ThreeWayRule = "auto"
-    max_three_way: int = 40
-    numeric_queries: NumericRule = "full"
-    numeric_bins: int = 32
-    thresholds: int = 15
-    numeric_columns: Mapping[str, NumericRule] = field(default_factory=lambda: MappingProxyType({}))
-    further: tuple[Target, ...] = ()
+    target: str = field(metadata=option("text", "Target", in_plan=True))
+    regime: Regime = field(
+        default="causal",
+        metadata=choice(
+            "Regime",
+            {
+                "causal": "Causal: the parents of the target",
+                "graphical": "Graphical: its Markov blanket",
+                "predictive": "Predictive: chosen privately",
+            },
+            in_plan=True,
+        ),
+    )
+    k: int | None = field(
+        default=None,
+        metadata=option("whole", "Number of features, k", low=1, listed=_is_predictive),
+    )
+    max_joint_cells: int = field(
+        default=5_000, metadata=option("whole", "Joint of S and the target: most cells")
+    )
+    selection: SelectionRule = field(
+        default="greedy",
+        metadata=choice(
+            "How features are chosen",
+            {
+                "greedy": "One after another, by association with Y",
+                "one_shot": "All at once, by association with Y (faster)",
+                "mutual_information": "All at once, by mutual information with Y (the paper)",
+                "logistic": "Together, by a private logistic regression (weak below epsilon 16)",
+            },
+            listed=_is_predictive,
+        ),
+    )
+    three_way: ThreeWayRule = field(
+        default="auto",
+        metadata=choice(
+            "3-way marginals",
+            {
+                "auto": "Where they pay (recommended)",
+                "none": "None",
+                "cmi": "Features that go together (CMI)",
+                "model_error": "Largest error of the model",
+                "adaptive": "Round by round",
+            },
+        ),
+    )
+    max_three_way: int = field(
+        default=40,
+        metadata=option(
+            "whole", "Most 3-way marginals", low=1, listed=lambda task: task.three_way != "none"
+        ),
+    )
+    weights: Mapping[str, float] = field(
+        default_factory=lambda: MappingProxyType({}), metadata=option("section", "Weight of")
+    )
+    numeric_queries: NumericRule = field(
+        default="full",
+        metadata=choice(
+            "Numeric columns with the target",
+            {
+                "full": "Cell by cell",
+                "moments": "By moments (1, x, x²)",
+                "thresholds": "By counts between thresholds",
+                "second_moments": "By moments, and products of two columns",
+            },
+            listed=lambda task: task.numeric_queries != "full",
+            written=_has_numeric,
+        ),
+    )
+    numeric_bins: int = field(
+        default=32,
+        metadata=option(
+            "whole",
+            "... from so many bins on",
+            low=1,
+            listed=lambda task: task.numeric_queries != "full",
+            written=_has_numeric,
+        ),
+    )
+    thresholds: int = field(
+        default=15,
+        metadata=option(
+            "whole",
+            "Thresholds",
+            low=1,
+            listed=lambda task: (
+                "thresholds" in (task.numeric_queries, *task.numeric_columns.values())
+            ),
+            written=_has_numeric,
+        ),
+    )
+    numeric_columns: Mapping[str, NumericRule] = field(
+        default_factory=lambda: MappingProxyType({}),
+        metadata=option("section", "With the target:", listed=lambda task: task.numeric_columns),
+    )
+    further: tuple[Target, ...] = field(
+        default=(),
+        metadata=option(
+            "sections", "Weight of the further target", parts=Target, entry=("name", "weight")
+        ),
+    )
 
     def __post_init__(self) -> None:
         plain_fields(self)
@@ -157,15 +254,7 @@ class Task:
         object.__setattr__(self, "further", tuple(self.further))
         if not isinstance(self.target, str) or not self.target:
             raise TaskError("target must name the column to be predicted.", field="target")
-        _one_of("regime", self.regime, REGIMES)
-        _one_of("selection", self.selection, SELECTIONS)
-        _one_of("three_way", self.three_way, THREE_WAYS)
-        if self.k is not None:
-            _whole("k", self.k)
-        for name in ("max_three_way", "numeric_bins", "thresholds"):
-            _whole(name, getattr(self, name))
-        if isinstance(self.max_joint_cells, bool) or not isinstance(self.max_joint_cells, int):
-            raise TaskError("max_joint_cells must be a whole number.", field="max_joint_cells")
+        check(self, TaskError)
         for name, weight in self.weights.items():
             if not _finite_positive(weight):
                 raise TaskError(
@@ -203,16 +292,10 @@ class Task:
 
     def _check_numeric(self) -> None:
         object.__setattr__(self, "numeric_columns", MappingProxyType(dict(self.numeric_columns)))
-        allowed = ", ".join(NUMERIC_RULES)
-        if self.numeric_queries not in NUMERIC_RULES:
-            close = suggestion(self.numeric_queries, NUMERIC_RULES)
-            raise TaskError(
-                f"numeric_queries must be one of {allowed}.{close}", field="numeric_queries"
-            )
         for name, rule in self.numeric_columns.items():
             if rule not in NUMERIC_RULES:
                 raise TaskError(
-                    f"The rule of {name!r} must be one of {allowed}."
+                    f"The rule of {name!r} must be one of {', '.join(NUMERIC_RULES)}."
                     f"{suggestion(rule, NUMERIC_RULES)}",
                     field="numeric_columns",
                 )
@@ -234,10 +317,10 @@ class Shares:
         background: everything else.
     """
 
-    selection: float = 0.10
-    choice: float = 0.05
-    task: float = 0.65
-    background: float = 0.20
+    selection: float = field(default=0.10, metadata=option("number"))
+    choice: float = field(default=0.05, metadata=option("number"))
+    task: float = field(default=0.65, metadata=option("number"))
+    background: float = field(default=0.20, metadata=option("number"))
 
     def __post_init__(self) -> None:
         plain_fields(self)
@@ -268,14 +351,61 @@ class Budget:
             where she did not. The plan says it, and so does every paper that follows from it.
     """
 
-    epsilon: float = 1.0
-    delta: float | None = None
-    accountant: AccountantName = "zcdp"
-    allocation: AllocationRule = "closed_form"
-    shares: Shares = field(default_factory=Shares)
-    tilt: float = 1.0
-    locks: tuple[Lock, ...] = ()
-    above_limit: float | None = None
+    epsilon: float = field(default=1.0, metadata=option("number", "Epsilon", in_plan=True))
+    delta: float | None = field(default=None, metadata=option("number", "Delta", in_plan=True))
+    accountant: AccountantName = field(
+        default="zcdp",
+        metadata=choice(
+            "Accountant",
+            {
+                "zcdp": "zCDP (composes over releases)",
+                "basic": "Basic composition (the paper)",
+                "pld": "Privacy loss distributions (less noise)",
+            },
+            in_plan=True,
+        ),
+    )
+    allocation: AllocationRule = field(
+        default="closed_form",
+        metadata=choice(
+            "Within a pool",
+            {
+                "closed_form": "Closed form (least expected error)",
+                "uniform": "Uniform (all marginals alike)",
+                "tilted": "In between",
+            },
+            in_plan=True,
+        ),
+    )
+    tilt: float = field(
+        default=1.0,
+        metadata=option(
+            "number",
+            "Between uniform (0) and closed form (1)",
+            low=0.0,
+            high=1.0,
+            range_text="a number between 0 (uniform) and 1 (closed form)",
+            listed=lambda budget: budget.allocation == "tilted",
+            written=lambda budget: budget.tilt != 1.0,
+            in_plan=True,
+        ),
+    )
+    above_limit: float | None = field(
+        default=None,
+        metadata=option(
+            "number",
+            "Workspace's maximum of epsilon, exceeded",
+            listed=lambda budget: budget.above_limit is not None,
+            in_plan=True,
+        ),
+    )
+    shares: Shares = field(
+        default_factory=Shares, metadata=option("section", "Share of", parts=Shares)
+    )
+    locks: tuple[Lock, ...] = field(
+        default=(),
+        metadata=option("sections", "Locked share of", parts=Lock, entry=("label", "share")),
+    )
 
     def __post_init__(self) -> None:
         plain_fields(self)
@@ -284,22 +414,7 @@ class Budget:
             delta_value(self.delta)
         if self.above_limit is not None:
             epsilon_value(self.above_limit, "above_limit")
-        if self.accountant not in ACCOUNTANTS:
-            raise BudgetError(
-                f"accountant must be one of {', '.join(ACCOUNTANTS)}."
-                f"{suggestion(self.accountant, ACCOUNTANTS)}",
-                field="accountant",
-            )
-        if self.allocation not in ALLOCATIONS:
-            raise BudgetError(
-                f"allocation must be one of {', '.join(ALLOCATIONS)}."
-                f"{suggestion(self.allocation, ALLOCATIONS)}",
-                field="allocation",
-            )
-        if not (_finite(self.tilt) and 0.0 <= self.tilt <= 1.0):
-            raise BudgetError(
-                "tilt must be a number between 0 (uniform) and 1 (closed form).", field="tilt"
-            )
+        check(self, BudgetError)
         object.__setattr__(self, "locks", tuple(self.locks))
         check_together(self.locks)
 
@@ -322,46 +437,63 @@ class Synthesis:
             as measured; only `fast` draws counts of several features.
     """
 
-    model: ModelName = "pgm"
-    sampling: SamplingRule = "rounded"
-    rows: int | None = None
-    iterations: int = 1_000
-    pairs: PairRule = "shrunk"
-    engine: EngineName = "auto"
+    model: ModelName = field(
+        default="pgm",
+        metadata=choice(
+            "Model",
+            {"pgm": "Graphical model (Private-PGM)", "naive_bayes": "Naive Bayes (the paper)"},
+            in_plan=True,
+        ),
+    )
+    sampling: SamplingRule = field(
+        default="rounded",
+        metadata=choice(
+            "Sampling",
+            {"rounded": "Rounded (less variance)", "iid": "Independent draws"},
+            in_plan=True,
+        ),
+    )
+    rows: int | None = field(
+        default=None, metadata=option("whole", "Synthetic rows", low=1, high=100_000_000)
+    )
+    iterations: int = field(
+        default=1_000, metadata=option("whole", "Iterations", low=1, high=100_000, in_plan=True)
+    )
+    pairs: PairRule = field(
+        default="shrunk",
+        metadata=choice(
+            "Noisy marginals",
+            {"shrunk": "Drawn together (less noise)", "measured": "As measured"},
+            in_plan=True,
+        ),
+    )
+    engine: EngineName = field(
+        default="auto",
+        metadata=choice(
+            "Engine",
+            {"auto": "The quicker one", "fast": "PRISM's own", "mbi": "mbi, the reference"},
+            help="what fits the model, instead of the configuration's; same optimum",
+        ),
+    )
 
     def __post_init__(self) -> None:
         plain_fields(self)
-        for name, allowed in (
-            ("model", MODELS),
-            ("sampling", SAMPLINGS),
-            ("pairs", PAIR_RULES),
-            ("engine", ENGINES),
-        ):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise PlanError(
-                    f"{name} must be one of {', '.join(allowed)}.{suggestion(value, allowed)}",
-                    field=name,
-                )
-        if self.rows is not None and not _between(self.rows, 100_000_000):
-            raise PlanError("rows must be between 1 and 100,000,000.", field="rows")
-        if not _between(self.iterations, 100_000):
-            raise PlanError("iterations must be between 1 and 100,000.", field="iterations")
+        check(self, PlanError)
 
 
-def _one_of(name: str, value: object, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        close = suggestion(value, allowed)
-        raise TaskError(f"{name} must be one of {', '.join(allowed)}.{close}", field=name)
+WISHES: Mapping[str, type[Task | Budget | Synthesis]] = MappingProxyType(
+    {"task": Task, "budget": Budget, "synthesis": Synthesis}
+)
+"""What the curator asks for, by section of the configuration."""
 
-
-def _whole(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise TaskError(f"{name} must be a whole number above 0.", field=name)
-
-
-def _between(value: object, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+OPTIONS: Mapping[str, Option] = MappingProxyType(
+    {
+        f"{section}.{name}": one
+        for section, record in WISHES.items()
+        for name, one in options_of(record).items()
+    }
+)
+"""The one table of options, by section and name: "task.k"."""
 
 
 def _finite(value: object) -> bool:
