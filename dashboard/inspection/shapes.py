@@ -19,7 +19,8 @@ from prism_core.evaluation import (
     sentences,
     task_marginal,
 )
-from prism_core.evaluation.fidelity import distances, task_error
+from prism_core.evaluation.fidelity import distances
+from prism_core.evaluation.fidelity.task_error import error_split
 from prism_core.evaluation.score_text import ends
 from prism_core.figures import (
     association_figure,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 def error_section() -> None:
     """The split, one marginal in full, and what is lost."""
     subject = inspection().subject
-    errors = ask("errors", lambda _tell: task_error(subject))
+    errors = ask("errors", lambda _tell: error_split(subject))
     if errors is not None:
         _split(errors)
         st.divider()

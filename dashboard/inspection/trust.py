@@ -14,7 +14,8 @@ from dashboard.inspection.results import ask, inspection
 from prism_core.evaluation import LEARNER_LABELS, LEAST, sentences
 from prism_core.evaluation.results import FROM_S
 from prism_core.evaluation.score_text import amount, ends, score_name, scored, three
-from prism_core.evaluation.tstr import model_agreement, subgroup_scores
+from prism_core.evaluation.tstr.model_agreement import agreement
+from prism_core.evaluation.tstr.subgroup_scores import subgroups
 from prism_core.figures import (
     METRIC_TITLES,
     agreement_figure,
@@ -220,7 +221,7 @@ def _relied_on(found: Prediction) -> None:
         st.caption("Shuffles every column in turn: seconds for 20 columns, minutes for 200.")
         if not st.button("Measure importances", key="agreement_run", icon=":material/shuffle:"):
             return
-    result = ask(name, lambda tell: model_agreement(subject, found, fresh_rng(), tell))
+    result = ask(name, lambda tell: agreement(subject, found, fresh_rng(), tell))
     if result is None:
         return
     rows = [
@@ -265,7 +266,7 @@ def subgroups_section() -> None:
     asked = prediction_choice.result_name(learner, s_alone=found.s_alone)
     groups = ask(
         f"subgroups:{asked}:{int(least)}:{column}",
-        lambda _tell: subgroup_scores(found, column, int(least)),
+        lambda _tell: subgroups(found, column, int(least)),
     )
     if groups is None:
         return

@@ -41,7 +41,7 @@ from prism_core.planning.wishes import scenario_files
 from prism_core.privacy.ledger.charging import account
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.privacy.noise import SecureNoise, SeededNoise
-from prism_core.rehearsal import FOLDER, PointStore, Rehearsal, rehearsal_run
+from prism_core.rehearsal import FOLDER, PointStore, Rehearsal, run_rehearsal
 from prism_core.rehearsal.stand_in_rows import load as load_stand_in
 from prism_core.runs import recovery_file
 from prism_core.runs.charged_release import run_release
@@ -346,7 +346,7 @@ def _rehearse(folder: Path) -> dict[str, Any]:
     document = json.loads((folder / REHEARSAL).read_text(encoding="utf-8"))
     rehearsal = Rehearsal.from_dict(document)
     points = 0
-    for _ in rehearsal_run(
+    for _ in run_rehearsal(
         rehearsal, load_stand_in(folder), kept=PointStore(default_workspace() / FOLDER)
     ):
         points += 1

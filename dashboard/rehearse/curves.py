@@ -12,8 +12,7 @@ from dashboard.common.widgets import chart, mistakes, plain
 from dashboard.session.project import project
 from dashboard.session.rehearsals import adopt
 from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
-from prism_core.rehearsal import estimates, verdict
-from prism_core.rehearsal import estimates as pace
+from prism_core.rehearsal import estimates, pace, verdict
 from prism_core.rehearsal.allocation_choice import decide
 from prism_core.rehearsal.metric import GUESS_TEXT, METRIC_TEXT
 

@@ -221,10 +221,10 @@ def _rehearse(
     shifts: Sequence[Shift],
     kept: PointStore,
 ) -> None:
-    from prism_core.rehearsal import estimates, rehearsal_run, verdict
+    from prism_core.rehearsal import estimates, run_rehearsal, verdict
 
     points: list[RehearsalPoint] = []
-    for point in rehearsal_run(rehearsal, rows, kept=kept, jobs=arguments.jobs):
+    for point in run_rehearsal(rehearsal, rows, kept=kept, jobs=arguments.jobs):
         if point.shift not in shifts:
             continue
         points.append(point)

@@ -102,9 +102,9 @@ def _options(parser: argparse.ArgumentParser, *, printed: bool = True) -> None:
 
 
 def _one(arguments: argparse.Namespace) -> None:
-    from prism_core.reproduction import benchmarks
+    from prism_core.reproduction import benchmark
 
-    _print(arguments, benchmarks(arguments.benchmark, getattr(arguments, "adult", None)))
+    _print(arguments, benchmark(arguments.benchmark, getattr(arguments, "adult", None)))
 
 
 def _network(arguments: argparse.Namespace) -> None:
@@ -211,10 +211,10 @@ def _all(arguments: argparse.Namespace) -> None:
 
 
 def _chosen(name: str, adult: Path | None) -> Benchmark:
-    from prism_core.reproduction import benchmarks, network_benchmark
+    from prism_core.reproduction import benchmark, network_benchmark
 
     if not name.startswith("bn:"):
-        return benchmarks(name, adult)
+        return benchmark(name, adult)
     network, _, target = name.removeprefix("bn:").partition(":")
     return network_benchmark(network, target or None)
 

@@ -2,7 +2,7 @@
 
 from prism_core.rehearsal.estimates import Estimate, estimates, pace, verdict
 from prism_core.rehearsal.points import FOLDER, PointStore, RehearsalPoint
-from prism_core.rehearsal.rehearsal_run import RehearsalRequest, run
+from prism_core.rehearsal.rehearsal_run import RehearsalRequest, run_rehearsal
 from prism_core.rehearsal.stand_in_rows import StandIn, from_graph, from_rows, from_sample
 from prism_core.rehearsal.variants import Rehearsal
 
@@ -19,6 +19,6 @@ __all__ = [
     "from_rows",
     "from_sample",
     "pace",
-    "run",
+    "run_rehearsal",
     "verdict",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 from prism_core.errors import PrismError
 from prism_core.rehearsal.estimates import half_width
 from prism_core.rehearsal.metric import METRIC_TEXT
-from prism_core.rehearsal.rehearsal_run import run
+from prism_core.rehearsal.rehearsal_run import run_rehearsal
 from prism_core.rehearsal.variants import Rehearsal, plan_on
 
 if TYPE_CHECKING:
@@ -159,7 +159,9 @@ def choose(
         jobs: processes.
     """
     rehearsal = trial(scenario, stand_in, epsilon, seeds=seeds)
-    return decide(scenario, rehearsal, run(rehearsal, stand_in, kept=kept, jobs=jobs), shift)
+    return decide(
+        scenario, rehearsal, run_rehearsal(rehearsal, stand_in, kept=kept, jobs=jobs), shift
+    )
 
 
 def decide(

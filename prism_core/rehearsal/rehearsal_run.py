@@ -76,7 +76,7 @@ class RehearsalRequest:
         return len({(p.variant, p.epsilon, p.seed) for p in points})
 
 
-def run(
+def run_rehearsal(
     rehearsal: Rehearsal,
     stand_in: StandIn,
     *,

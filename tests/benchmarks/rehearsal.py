@@ -15,7 +15,7 @@ import time
 
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Task
-from prism_core.rehearsal import Rehearsal, estimates, from_sample, rehearsal_run, verdict
+from prism_core.rehearsal import Rehearsal, estimates, from_sample, run_rehearsal, verdict
 from prism_core.synthesis.engine.cache import compile_kernels
 
 
@@ -33,7 +33,7 @@ def main() -> None:
         variants=_variants(rows.target, regimes=arguments.regimes), seeds=arguments.seeds
     )
     points = []
-    for point in rehearsal_run(rehearsal, rows, jobs=arguments.jobs):
+    for point in run_rehearsal(rehearsal, rows, jobs=arguments.jobs):
         if not points:
             first = time.perf_counter() - started
         points.append(point)

@@ -17,7 +17,7 @@ from dashboard.jobs import worker
 from dashboard.session.project import EditedGraph, Project
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
-from prism_core.rehearsal import FOLDER, PointStore, run
+from prism_core.rehearsal import FOLDER, PointStore, run_rehearsal
 from prism_core.structure import formats
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
@@ -60,7 +60,9 @@ def _clean(tmp_path, monkeypatch):
     monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
     def rehearse(rehearsal, stand_in):
-        for _ in run(rehearsal, stand_in, kept=PointStore(default_workspace() / FOLDER), jobs=1):
+        for _ in run_rehearsal(
+            rehearsal, stand_in, kept=PointStore(default_workspace() / FOLDER), jobs=1
+        ):
             pass
 
     monkeypatch.setattr(worker, "rehearse", rehearse)

@@ -28,13 +28,12 @@ from prism_core.evaluation import (
     sentences,
     task_marginal,
 )
-from prism_core.evaluation.fidelity import task_error
 from prism_core.evaluation.fidelity.distances import pair_tv
-from prism_core.evaluation.fidelity.task_error import cell_sigma, expected_error
-from prism_core.evaluation.tstr import model_agreement, subgroup_scores
+from prism_core.evaluation.fidelity.task_error import cell_sigma, error_split, expected_error
 from prism_core.evaluation.tstr.calibration_curve import calibration_curve, groups
-from prism_core.evaluation.tstr.model_agreement import rank_correlation
+from prism_core.evaluation.tstr.model_agreement import agreement, rank_correlation
 from prism_core.evaluation.tstr.prediction import confusion_counts
+from prism_core.evaluation.tstr.subgroup_scores import subgroups
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
@@ -169,7 +168,7 @@ def test_without_training_rows_there_is_no_ceiling_and_a_sentence():
     found = predict(subject(train=False))
     assert found.row("auc").ceiling is None
     assert "no ceiling" in sentences.trust(found)
-    result = model_agreement(subject(train=False), found, np.random.default_rng(0))
+    result = agreement(subject(train=False), found, np.random.default_rng(0))
     assert result.rank_correlation is None
     assert result.note
 
@@ -182,14 +181,14 @@ def test_a_single_class_says_so_and_never_crashes():
         assert result.row("auc").value is None
         assert "Y = 0" in result.row("auc").note
         assert "There is no AUC" in sentences.trust(result)
-        assert model_agreement(found, result, np.random.default_rng(0)).note is not None
+        assert agreement(found, result, np.random.default_rng(0)).note is not None
         assert sentences.curves(result)
 
 
 def test_the_same_rows_agree_with_themselves():
     same = subject(synthetic=rows(seed=3))
     for learner in LEARNERS[:2]:
-        result = model_agreement(same, predict(same, learner), np.random.default_rng(0))
+        result = agreement(same, predict(same, learner), np.random.default_rng(0))
         assert result.rank_correlation == pytest.approx(1.0)
         assert result.same_sign == 1.0
         assert result.kind == "coefficient"
@@ -197,7 +196,7 @@ def test_the_same_rows_agree_with_themselves():
 
 def test_levels_that_one_side_never_shows_are_left_out_and_the_rest_is_centred():
     found = subject()
-    result = model_agreement(found, predict(found), np.random.default_rng(0))
+    result = agreement(found, predict(found), np.random.default_rng(0))
     labels = {(weight.column, weight.term) for weight in result.weights}
     assert ("flat", "y") not in labels
     assert "levels that one side never shows are left out" in result.note
@@ -211,7 +210,7 @@ def test_levels_that_one_side_never_shows_are_left_out_and_the_rest_is_centred()
 def test_importances_find_the_column_that_matters_and_can_be_stopped():
     small = subject(synthetic=rows(400, seed=1), train=rows(400, seed=3), holdout=rows(300, seed=2))
     scored = predict(small, "gradient_boosting")
-    result = model_agreement(small, scored, np.random.default_rng(0))
+    result = agreement(small, scored, np.random.default_rng(0))
     assert result.kind == "permutation importance"
     assert max(result.weights, key=lambda w: w.real).column == "a"
     flat = next(w for w in result.weights if w.column == "flat")
@@ -221,7 +220,7 @@ def test_importances_find_the_column_that_matters_and_can_be_stopped():
         raise CancelledError("stop")
 
     with pytest.raises(CancelledError):
-        model_agreement(small, scored, np.random.default_rng(0), stop)
+        agreement(small, scored, np.random.default_rng(0), stop)
 
 
 def test_rank_correlation_is_not_defined_where_one_side_is_flat():
@@ -274,7 +273,7 @@ def test_error_of_a_measured_pair_is_explained_by_noise_and_of_another_it_is_not
     )
     synthetic = EncodedTable(schema=schema, codes=model.sample(20_000, rng, "rounded"))
     found = subject(classes, synthetic=synthetic, train=train, measured=measured, n=train.n)
-    errors = {error.name: error for error in task_error(found)}
+    errors = {error.name: error for error in error_split(found)}
     assert errors["a"].noise is not None
     assert not errors["a"].beyond_noise
     assert errors["a"].total == pytest.approx(errors["a"].from_noise + errors["a"].rest)
@@ -283,8 +282,8 @@ def test_error_of_a_measured_pair_is_explained_by_noise_and_of_another_it_is_not
     assert errors["c"].limit is None
     assert errors["c"].beyond_noise
     assert errors["c"].rest > 5 * errors["a"].total
-    assert task_error(found)[0].name == "c"
-    words = sentences.error_split(task_error(found))
+    assert error_split(found)[0].name == "c"
+    words = sentences.error_split(error_split(found))
     assert "1 of 4 pairs were measured" in words
     assert "c (" in words
     marginal = task_marginal(found, "a")
@@ -306,8 +305,8 @@ def test_drawing_rows_at_random_widens_the_band():
 def test_no_rows_are_a_sentence():
     empty = rows(0)
     found = subject(synthetic=empty)
-    assert all(error.total is None for error in task_error(found))
-    assert "no rows" in sentences.error_split(task_error(found))
+    assert all(error.total is None for error in error_split(found))
+    assert "no rows" in sentences.error_split(error_split(found))
     assert pair_statistics(found) is None
     assert lost_triples(found) == ()
     assert predict(found).row("auc").value is None
@@ -377,7 +376,7 @@ def test_what_is_not_measured_is_named_by_the_plan_and_by_distance():
 
 def test_subgroups_are_scored_and_small_ones_suppressed():
     found = predict(subject())
-    groups_of_a = subgroup_scores(found, "c", least=100)
+    groups_of_a = subgroups(found, "c", least=100)
     y, codes = found.test.column("Y"), found.test.column("c")
     for code, group in enumerate(groups_of_a):
         inside = codes == code
@@ -389,13 +388,13 @@ def test_subgroups_are_scored_and_small_ones_suppressed():
             expected = roc_auc_score(y[inside], found.made.proba[inside, 1])
             assert group.synthetic == pytest.approx(expected)
             assert group.rows == inside.sum()
-    assert any(group.rows is None for group in subgroup_scores(found, "flat"))
-    assert "suppressed" in sentences.subgroups(subgroup_scores(found, "flat"), "flat")
+    assert any(group.rows is None for group in subgroups(found, "flat"))
+    assert "suppressed" in sentences.subgroups(subgroups(found, "flat"), "flat")
     with pytest.raises(EvaluationError, match="not the target"):
-        subgroup_scores(found, "Y")
+        subgroups(found, "Y")
     for least in (1, True, math.nan):
         with pytest.raises(EvaluationError, match="2 or more"):
-            subgroup_scores(found, "a", least)
+            subgroups(found, "a", least)
 
 
 def test_the_discriminator_is_at_chance_for_rows_of_one_kind_and_above_for_others():

@@ -25,7 +25,6 @@ from prism_core.evaluation import (
 )
 from prism_core.evaluation.score_text import scored
 from prism_core.evaluation.tstr import scoring as scores
-from prism_core.evaluation.tstr import subgroup_scores
 from prism_core.evaluation.tstr.attempts import Attempt, difference_interval, kept_interval
 from prism_core.evaluation.tstr.calibration_curve import calibration_curve, places
 from prism_core.evaluation.tstr.intervals import (
@@ -47,6 +46,7 @@ from prism_core.evaluation.tstr.intervals import (
     too_few,
 )
 from prism_core.evaluation.tstr.predictive import METRICS, ORDERED_METRICS
+from prism_core.evaluation.tstr.subgroup_scores import subgroups
 from prism_core.figures import calibration_figure, curves_figure, learners_figure, subgroup_figure
 from tests.support.inspected import rows, subject
 
@@ -381,7 +381,7 @@ def test_an_interval_of_a_row_is_checked_at_birth():
 
 def test_groups_have_intervals_of_their_own_rows_and_few_cases_a_sentence():
     found = predict(subject())
-    groups = subgroup_scores(found, "c")
+    groups = subgroups(found, "c")
     y, codes = found.test.column("Y"), found.test.column("c")
     for code, group in enumerate(groups):
         inside = codes == code
@@ -400,11 +400,11 @@ def test_groups_have_intervals_of_their_own_rows_and_few_cases_a_sentence():
     false = np.flatnonzero(flat[:, 1] == 0)
     flat[false, -1] = np.arange(len(false)) < FEWEST - 1
     rare = predict(subject(holdout=replace(found.test, codes=flat)))
-    group = subgroup_scores(rare, "b")[0]
+    group = subgroups(rare, "b")[0]
     assert group.rows == len(false)
     assert (group.synthetic, group.real, group.accuracy, group.calibration_error) == (None,) * 4
     assert "Fewer than 10 test rows have Y = 1" in group.note
-    assert "1 group has no number" in sentences.subgroups(subgroup_scores(rare, "b"), "b")
+    assert "1 group has no number" in sentences.subgroups(subgroups(rare, "b"), "b")
 
 
 def test_lines_of_a_comparison_come_with_paired_differences():
@@ -447,7 +447,7 @@ def test_figures_draw_the_intervals_and_say_which_columns():
     low, high = found.roc[0].interval
     assert f"AUC {found.roc[0].auc:.3f} ({low:.3f} to {high:.3f})" in roc.data[1].name
     calibration = calibration_figure(found.calibration, learned_from=found.learned_from)
-    groups = subgroup_scores(found, "c")
+    groups = subgroups(found, "c")
     by_level = subgroup_figure(groups, "c", found.learned_from)
     for figure in (roc, calibration, by_level):
         assert "the protected features S alone" in figure.layout.legend.title.text

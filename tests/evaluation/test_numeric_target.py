@@ -37,9 +37,11 @@ from prism_core.evaluation import (
     sentences,
 )
 from prism_core.evaluation.score_text import amount, score_name
-from prism_core.evaluation.tstr import model_agreement, scoring, subgroup_scores
+from prism_core.evaluation.tstr import scoring
+from prism_core.evaluation.tstr.model_agreement import agreement
 from prism_core.evaluation.tstr.regressors import ridge_terms
 from prism_core.evaluation.tstr.squared_loss import target_values
+from prism_core.evaluation.tstr.subgroup_scores import subgroups
 from prism_core.figures import learners_figure, predicted_figure, subgroup_figure
 from tests.support.numeric_rows import rows, schema_of, subject
 
@@ -393,7 +395,7 @@ def test_the_words_speak_of_r2_and_rmse(found):
 
 
 def test_groups_are_scored_by_rmse(found):
-    groups = subgroup_scores(found, "g")
+    groups = subgroups(found, "g")
     y, g = target_values(found.test, "y"), found.test.column("g")
     for code, group in enumerate(groups):
         inside = g == code
@@ -409,7 +411,7 @@ def test_groups_are_scored_by_rmse(found):
 @pytest.mark.parametrize("learner", REGRESSORS)
 def test_the_same_rows_agree_with_themselves(learner):
     same = subject(synthetic=rows(1_000, 3))
-    result = model_agreement(same, predict(same, learner), np.random.default_rng(0))
+    result = agreement(same, predict(same, learner), np.random.default_rng(0))
     assert result.rank_correlation == pytest.approx(1.0)
     assert result.same_sign == 1.0
     largest = max(result.weights, key=lambda weight: abs(weight.real))
@@ -427,7 +429,7 @@ def test_weights_of_a_number_are_in_the_same_unit_whatever_the_spread_of_the_row
     narrow = rows(3_000, 4, noise=1.0)
     narrow = narrow.take(np.flatnonzero((narrow.column("x") > 2) & (narrow.column("x") < 8)))
     asked = subject(synthetic=narrow, train=rows(3_000, 3, noise=1.0))
-    result = model_agreement(asked, predict(asked), np.random.default_rng(0))
+    result = agreement(asked, predict(asked), np.random.default_rng(0))
     (slope,) = [weight for weight in result.weights if weight.column == "x" and not weight.term]
     assert slope.synthetic == pytest.approx(slope.real, rel=0.05)
 

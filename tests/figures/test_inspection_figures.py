@@ -17,8 +17,9 @@ from prism_core.evaluation import (
     sentences,
     task_marginal,
 )
-from prism_core.evaluation.fidelity import task_error
-from prism_core.evaluation.tstr import model_agreement, subgroup_scores
+from prism_core.evaluation.fidelity.task_error import error_split
+from prism_core.evaluation.tstr.model_agreement import agreement
+from prism_core.evaluation.tstr.subgroup_scores import subgroups
 from prism_core.figures import (
     agreement_figure,
     association_figure,
@@ -78,7 +79,7 @@ def test_nothing_to_draw_is_a_sentence():
 
 
 def test_noise_and_structure_add_up_and_unmeasured_pairs_have_no_mark():
-    errors = task_error(subject())
+    errors = error_split(subject())
     figure = error_split_figure(errors, "Y")
     noise, rest, limit = figure.data
     assert [a + b for a, b in zip(noise.x, rest.x, strict=True)] == pytest.approx(
@@ -114,14 +115,14 @@ def test_three_heatmaps_share_their_scale_and_the_difference_has_zero_in_the_mid
 
 
 def test_suppressed_groups_have_a_place_and_no_mark(found):
-    groups = subgroup_scores(found, "flat")
+    groups = subgroups(found, "flat")
     figure = subgroup_figure(groups, "flat")
     assert len(figure.layout.yaxis.ticktext) == 2
     assert all(len(trace.x) == 1 for trace in figure.data)
 
 
 def test_agreement_is_drawn_term_by_term(found):
-    result = model_agreement(subject(), found, np.random.default_rng(0))
+    result = agreement(subject(), found, np.random.default_rng(0))
     figure = agreement_figure(result)
     assert len(figure.data[1].x) == len(result.weights)
     assert not agreement_figure(replace(result, weights=(), note="nothing")).data
@@ -152,12 +153,12 @@ def test_hostile_names_stay_text():
     )
     scored = predict(found)
     drawn = [
-        error_split_figure(task_error(found), "Y"),
+        error_split_figure(error_split(found), "Y"),
         task_marginal_figure(task_marginal(found, hostile), 1),
         association_figure(pair_statistics(found)),
         joint_figure(joint_shares(found, hostile, "Y")),
-        subgroup_figure(subgroup_scores(scored, hostile), hostile),
-        agreement_figure(model_agreement(found, scored, np.random.default_rng(0))),
+        subgroup_figure(subgroups(scored, hostile), hostile),
+        agreement_figure(agreement(found, scored, np.random.default_rng(0))),
     ]
     for figure in drawn:
         text = repr(figure.to_dict())

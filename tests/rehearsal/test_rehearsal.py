@@ -24,7 +24,7 @@ from prism_core.rehearsal import (
     RehearsalPoint,
     RehearsalRequest,
     from_graph,
-    run,
+    run_rehearsal,
     verdict,
 )
 from prism_core.rehearsal.trial import CountedRows, SharedRows
@@ -135,7 +135,7 @@ def test_a_design_is_fitted_to_the_columns_of_the_rows():
 def test_a_design_that_cannot_be_planned_is_named_before_anything_runs():
     rows = from_graph(SCHEMA, "Y", 50, holdout=50)
     with pytest.raises(ConfigError, match=r"causal: The causal regime needs a graph"):
-        next(run(replace(small(), variants=by_regime(PLAN, DAG, "Y")), rows, jobs=1))
+        next(run_rehearsal(replace(small(), variants=by_regime(PLAN, DAG, "Y")), rows, jobs=1))
 
 
 def test_regimes_are_those_that_the_graph_allows():
@@ -158,7 +158,7 @@ def test_points_are_those_of_the_real_pipeline():
     from prism_core.synthesis.release import release
 
     made = small(seeds=1)
-    points = {(p.variant, p.epsilon, p.shift): p for p in run(made, ROWS, jobs=1)}
+    points = {(p.variant, p.epsilon, p.shift): p for p in run_rehearsal(made, ROWS, jobs=1)}
     variant = made.variants[1]
     plan = plan_on(variant, ROWS, 4.0)
     noise, sampling = (np.random.default_rng([0, part]) for part in (0, 1))
@@ -188,7 +188,7 @@ def test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted():
     schema = replace(SCHEMA, columns=tuple(days if c.name == "Y" else c for c in SCHEMA.columns))
     rows = from_graph(schema, "Y", 2_000, DAG, holdout=500, strength="strong")
     made = Rehearsal(variants=by_regime(PLAN, DAG, "Y")[:2], epsilons=(4.0,), seeds=1)
-    points = {(p.variant, p.shift): p for p in run(made, rows, jobs=1)}
+    points = {(p.variant, p.shift): p for p in run_rehearsal(made, rows, jobs=1)}
     plan = plan_on(made.variants[1], rows, 4.0)
     noise, sampling = (np.random.default_rng([0, part]) for part in (0, 1))
     released = release(plan, rows.train, ledger=None, noise=SeededNoise(noise), rng=sampling)
@@ -208,15 +208,15 @@ def test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted():
 
 
 def test_every_run_gives_a_point_for_every_shift():
-    points = list(run(small(), ROWS, jobs=1))
+    points = list(run_rehearsal(small(), ROWS, jobs=1))
     assert len(points) == 8 * 3
     assert {p.shift for p in points} == {"none", "children", "parents"}
-    assert plain(points) == plain(run(small(), ROWS, jobs=1))
+    assert plain(points) == plain(run_rehearsal(small(), ROWS, jobs=1))
 
 
 def test_the_paper_in_small_children_cut_causal_stands_graphical_falls():
     """20 rows of noise would blur it: n = 400, strong edges, epsilon 4, three seeds."""
-    points = [p for p in run(small(seeds=3), ROWS, jobs=1) if p.epsilon == 4.0]
+    points = [p for p in run_rehearsal(small(seeds=3), ROWS, jobs=1) if p.epsilon == 4.0]
     mean = {
         (variant, shift): np.mean([p.score for p in points if (p.variant, p.shift) == key])
         for variant, shift in itertools.product(("causal", "graphical"), ("none", "children"))
@@ -229,13 +229,13 @@ def test_the_paper_in_small_children_cut_causal_stands_graphical_falls():
 @pytest.mark.slow
 def test_points_do_not_depend_on_the_number_of_processes():
     made = small(seeds=12)  # enough that a second process is started
-    assert plain(run(made, ROWS, jobs=2)) == plain(run(made, ROWS, jobs=1))
+    assert plain(run_rehearsal(made, ROWS, jobs=2)) == plain(run_rehearsal(made, ROWS, jobs=1))
 
 
 @pytest.mark.parametrize("jobs", [0, -1, True, 1.5])
 def test_an_unusable_number_of_processes_is_refused(jobs):
     with pytest.raises(ConfigError, match="jobs must be"):
-        next(run(small(), ROWS, jobs=jobs))
+        next(run_rehearsal(small(), ROWS, jobs=jobs))
 
 
 def test_rows_of_one_class_rank_everybody_alike():
@@ -269,17 +269,17 @@ def test_counts_are_taken_once_and_cannot_be_spoilt():
 
 def test_what_ran_is_not_run_again(tmp_path, monkeypatch):
     kept = PointStore(tmp_path / "kept")
-    first = list(run(small(seeds=1), ROWS, kept=kept, jobs=1))
+    first = list(run_rehearsal(small(seeds=1), ROWS, kept=kept, jobs=1))
     ran = []
     real = SharedRows.run
     monkeypatch.setattr(
         SharedRows, "run", lambda self, task: (ran.append(task), real(self, task))[1]
     )
-    more = list(run(small(seeds=2), ROWS, kept=kept, jobs=1))
+    more = list(run_rehearsal(small(seeds=2), ROWS, kept=kept, jobs=1))
     assert {seed for _, _, seed in ran} == {1}
     assert plain(first) == plain(p for p in more if p.seed == 0)
     ran.clear()
-    assert plain(run(small(seeds=2), ROWS, kept=kept, jobs=1)) == plain(more)
+    assert plain(run_rehearsal(small(seeds=2), ROWS, kept=kept, jobs=1)) == plain(more)
     assert ran == []
 
 
@@ -313,7 +313,7 @@ def test_points_of_a_free_graph_do_not_serve_for_one_that_was_paid_for():
 
 def test_stopping_keeps_what_ran(tmp_path):
     kept = PointStore(tmp_path / "kept")
-    points = run(small(), ROWS, kept=kept, jobs=1)
+    points = run_rehearsal(small(), ROWS, kept=kept, jobs=1)
     for _ in range(3):  # one run: three shifts
         next(points)
     points.close()
@@ -326,13 +326,13 @@ def test_stopping_keeps_what_ran(tmp_path):
 def test_half_a_line_and_half_a_run_are_passed_over(tmp_path):
     kept = PointStore(tmp_path / "kept")
     made = small(seeds=1)
-    all_of_it = list(run(made, ROWS, kept=kept, jobs=1))
+    all_of_it = list(run_rehearsal(made, ROWS, kept=kept, jobs=1))
     asked = RehearsalRequest.of(made, ROWS)
     path = tmp_path / "kept" / f"{asked.keys['causal']}.jsonl"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:2], lines[2][:20], "{}", "null", "[1]", *lines[3:]]) + "\n")
     assert len(asked.points(kept)) == len(all_of_it) - 3
-    assert plain(run(made, ROWS, kept=kept, jobs=1)) == plain(all_of_it)
+    assert plain(run_rehearsal(made, ROWS, kept=kept, jobs=1)) == plain(all_of_it)
 
 
 def test_the_folder_is_for_this_user_only_and_does_not_grow_for_ever(tmp_path, monkeypatch):
@@ -340,7 +340,7 @@ def test_the_folder_is_for_this_user_only_and_does_not_grow_for_ever(tmp_path, m
 
     monkeypatch.setattr(module, "MOST_FILES", 2)
     kept = PointStore(tmp_path / "kept")
-    point = next(run(small(seeds=1), ROWS, jobs=1))
+    point = next(run_rehearsal(small(seeds=1), ROWS, jobs=1))
     for name in ("a", "b", "c"):
         kept.add(name, [point])
     kept.prune()

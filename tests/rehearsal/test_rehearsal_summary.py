@@ -12,8 +12,7 @@ from scipy import stats
 from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Synthesis, Task
-from prism_core.rehearsal import Rehearsal, RehearsalPoint, estimates, from_graph, verdict
-from prism_core.rehearsal import estimates as pace
+from prism_core.rehearsal import Rehearsal, RehearsalPoint, estimates, from_graph, pace, verdict
 from prism_core.rehearsal.allocation_choice import TILTS, candidates, choose, decide, trial
 from prism_core.rehearsal.estimates import estimates_from, half_width, leads
 

@@ -71,12 +71,12 @@ def reachable(trees: dict[str, ast.Module], roots: list[str]) -> set[str]:
 def test_no_release_path_reaches_it():
     trees = modules()
     assert FORBIDDEN in trees
-    roots = [name for name in trees if not name.startswith("prism_core.samples")]
+    roots = [name for name in trees if not name.startswith("prism_core.reproduction")]
     assert {"prism_core.synthesis.release", "prism_core.cli.main", "dashboard.jobs.child"} <= set(
         roots
     )
     found = reachable(trees, roots)
-    assert "prism_core.samples.catalogue" in found  # the walk does enter the room
+    assert "prism_core.reproduction.stories" in found  # the walk does enter the room
     assert FORBIDDEN not in found
     for name in found:
         assert "chi_square" not in ast.unparse(trees[name])
@@ -86,7 +86,7 @@ def test_the_walk_sees_an_import_hidden_in_a_function():
     trees = modules()
     for hidden in (
         f"def f():\n    from {FORBIDDEN} import chi_square_not_private",
-        "def f():\n    from prism_core.samples import chi_square",
+        "def f():\n    from prism_core.reproduction import chi_square",
         f"import importlib\nimportlib.import_module('{FORBIDDEN}')",
     ):
         planted = {**trees, "prism_core.synthesis.select": ast.parse(hidden)}

@@ -30,7 +30,7 @@ from prism_core.reproduction import adult_table
 from prism_core.samples import catalogue, readmission, scm
 
 COMMITTED = Path(__file__).parents[2] / "sample_data"
-ADULT_FILES = Path(__file__).parents[1] / "data" / "adult"
+ADULT_FILES = Path(__file__).parents[1] / "golden" / "adult"
 ADULT_CSV = os.environ.get(adult_table.PATH_VARIABLE)
 needs_adult = pytest.mark.skipif(
     not ADULT_CSV,

@@ -20,7 +20,7 @@ from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import KnownPrivateError
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
-from prism_core.rehearsal import FOLDER, PointStore, estimates, run
+from prism_core.rehearsal import FOLDER, PointStore, estimates, run_rehearsal
 from prism_core.structure import formats
 
 pytestmark = pytest.mark.app
@@ -39,7 +39,9 @@ def here(monkeypatch):
 
     def rehearse(rehearsal, stand_in):
         started.append(rehearsal)
-        for _ in run(rehearsal, stand_in, kept=PointStore(default_workspace() / FOLDER), jobs=1):
+        for _ in run_rehearsal(
+            rehearsal, stand_in, kept=PointStore(default_workspace() / FOLDER), jobs=1
+        ):
             pass
 
     monkeypatch.setattr(worker, "rehearse", rehearse)
