@@ -32,7 +32,6 @@ LinearKind: TypeAlias = Literal["moments", "thresholds", "product"]
 BASES: tuple[BasisKind, ...] = get_args(BasisKind)
 GRID = 1_024
 """Real entries of a basis are rounded to multiples of 1 / GRID."""
-DEFAULT_THRESHOLDS = 15
 _BLOCK = 256  # columns compared with all others at once
 
 

@@ -20,11 +20,9 @@ from prism_core.figures.fidelity_panels import (
     task_marginal_figure,
 )
 from prism_core.figures.guarantees import bounds_figure, erm_figure, odds_figure, trade_off_figure
-from prism_core.figures.heatmap import pair_heatmap, task_tv_figure
 from prism_core.figures.learner_scores import (
     METRIC_TITLES,
     learners_figure,
-    metric_figure,
     subgroup_figure,
 )
 from prism_core.figures.predictions import (
@@ -33,7 +31,6 @@ from prism_core.figures.predictions import (
     confusion_figure,
     curves_figure,
     predicted_figure,
-    roc_figure,
 )
 from prism_core.figures.shares import (
     BudgetLine,
@@ -68,20 +65,16 @@ __all__ = [
     "joint_figure",
     "learners_figure",
     "lowest",
-    "metric_figure",
     "odds_figure",
-    "pair_heatmap",
     "paper_figures",
     "pool_style",
     "predicted_figure",
     "rehearsal_figure",
     "rehearsal_text",
-    "roc_figure",
     "safe",
     "story_figure",
     "story_low",
     "subgroup_figure",
     "task_marginal_figure",
-    "task_tv_figure",
     "trade_off_figure",
 ]

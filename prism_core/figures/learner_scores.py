@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-    from prism_core.evaluation.results import Evaluation, MetricRow
+    from prism_core.evaluation.results import MetricRow
     from prism_core.evaluation.tstr.intervals import Interval
     from prism_core.evaluation.tstr.subgroup_scores import Subgroup
 
@@ -46,22 +46,11 @@ def axis_title(name: str) -> str:
     return title if own == name else f"{title}, from S alone"
 
 
-def metric_figure(evaluation: Evaluation, name: str = "auc") -> go.Figure:
+def learners_figure(found: Sequence[MetricRow], name: str = "auc") -> go.Figure:
     """A dot per learner trained on synthetic rows, on the line from its floor to its ceiling.
 
     A bar at each mark is its 95% interval over test rows; the text beside a mark names its ends. A
     score that is not defined is replaced by the sentence that says why. Outside epsilon.
-
-    Args:
-        evaluation: the result to draw.
-        name: "auc", "accuracy", "log_loss", "brier", "level_error", "weighted_kappa", "r2" or
-            "rmse".
-    """
-    return learners_figure(evaluation.find(name), name)
-
-
-def learners_figure(found: Sequence[MetricRow], name: str = "auc") -> go.Figure:
-    """The same for one score of some learners, from wherever it comes. Outside epsilon.
 
     Args:
         found: a row a learner.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prism_core.errors import EvaluationError
 from prism_core.evaluation.score_text import ends
 from prism_core.figures import theme
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-    from prism_core.evaluation.results import Evaluation, PredictedCurve, RocCurve
+    from prism_core.evaluation.results import PredictedCurve, RocCurve
     from prism_core.evaluation.tstr.calibration_curve import CalibrationCurve
     from prism_core.evaluation.tstr.model_agreement import ModelAgreement
     from prism_core.evaluation.tstr.prediction import Confusion
@@ -25,31 +24,11 @@ if TYPE_CHECKING:
 _NAMES = {"synthetic": "Trained on synthetic rows", "real": "Trained on real rows"}
 
 
-def roc_figure(evaluation: Evaluation, learner: str | None = None) -> go.Figure:
-    """TSTR and TRTR curves on the same real holdout rows, above the diagonal floor.
+def curves_figure(curves: Sequence[RocCurve], note: str = "", learned_from: str = "") -> go.Figure:
+    """ROC curves of one learner on the same real rows, above the diagonal floor. Outside epsilon.
 
     With two classes the colours tell the training rows apart; with more, a colour is a class
-    (against the rest) and the training rows are told apart by the dashes. Outside epsilon.
-
-    Args:
-        evaluation: the result to draw.
-        learner: whose curves; by default the default learner's.
-
-    Raises:
-        EvaluationError: when the learner was not tried.
-    """
-    chosen = evaluation.default_learner if learner is None else learner
-    if chosen is None or chosen not in evaluation.learners:
-        raise EvaluationError(
-            f"learner ({chosen}) must be one of {', '.join(evaluation.learners) or 'none'}.",
-            field="learner",
-        )
-    curves = [curve for curve in evaluation.roc if curve.learner == chosen]
-    return curves_figure(curves, evaluation.find("auc", chosen)[0].note)
-
-
-def curves_figure(curves: Sequence[RocCurve], note: str = "", learned_from: str = "") -> go.Figure:
-    """The same for the curves of one learner, from wherever they come. Outside epsilon.
+    (against the rest) and the training rows are told apart by the dashes.
 
     Args:
         curves: what to draw; each is named with its area and that area's 95% interval.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError, TaskError
@@ -187,15 +186,6 @@ def free_features(schema: Schema, task: Task) -> tuple[str, ...]:
 def union(schema: Schema, aims: Iterable[Aim]) -> tuple[str, ...]:
     """S: the features of all targets together, in schema order."""
     return schema.canonical({name for aim in aims for name in aim.s})
-
-
-def feature_weights(aims: Iterable[Aim], weights: Mapping[str, float]) -> Mapping[str, float]:
-    """What each feature of S counts: weight of the target times its own, summed over targets."""
-    found: dict[str, list[float]] = {}
-    for aim in aims:
-        for name in aim.s:
-            found.setdefault(name, []).append(aim.weight * weights.get(name, 1.0))
-    return MappingProxyType({name: math.fsum(parts) for name, parts in found.items()})
 
 
 def target_pairs(schema: Schema, aims: Iterable[Aim]) -> tuple[Clique, ...]:

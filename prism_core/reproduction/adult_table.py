@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 PATH_VARIABLE = "PRISM_ADULT_CSV"
 TARGET = "income>50K"
-DROPPED = ("fnlwgt", "native-country")
 BINNED = ("age", "capital-gain", "capital-loss", "hours-per-week")
 BINS = 8
 TEST_SHARE = 0.2

@@ -28,7 +28,7 @@ from prism_core.evaluation import (
     fit,
 )
 from prism_core.evaluation.fidelity import distances
-from prism_core.evaluation.fidelity.distances import RowComparison, pair_tv, total_variation
+from prism_core.evaluation.fidelity.distances import RowComparison, pair_tv, variation
 from prism_core.evaluation.tstr import learners, predictive, scoring
 
 
@@ -405,9 +405,9 @@ def brute_tv(a, b, names):
 def test_total_variation_against_brute_force(three, names, monkeypatch):
     synthetic, holdout, _ = three
     expected = brute_tv(synthetic, holdout, names)
-    assert total_variation(synthetic, holdout, names) == pytest.approx(expected)
+    assert variation(synthetic, holdout, names).distance == pytest.approx(expected)
     monkeypatch.setattr(distances, "_DENSE_CELLS", 0)
-    assert total_variation(synthetic, holdout, names) == pytest.approx(expected)
+    assert variation(synthetic, holdout, names).distance == pytest.approx(expected)
 
 
 PAIR = Schema(columns=(cat("a", 3), cat("b", 2)))
@@ -418,13 +418,13 @@ ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max
 @given(ROWS, ROWS)
 def test_total_variation_is_a_distance_of_shares(left, right):
     a, b = table(PAIR, left), table(PAIR, right)
-    there, back = (total_variation(x, y, ("a", "b")) for x, y in ((a, b), (b, a)))
+    there, back = (variation(x, y, ("a", "b")).distance for x, y in ((a, b), (b, a)))
     assert there == back
     assert there is not None
     assert 0 <= there <= 1
     equal = all(left.count(c) * len(right) == right.count(c) * len(left) for c in {*left, *right})
     assert (there == 0) == equal
-    assert total_variation(a, b, ("a",)) <= there + 1e-12
+    assert variation(a, b, ("a",)).distance <= there + 1e-12
 
 
 def test_distances_against_real_training_rows_with_holdout_as_reference(three):

@@ -15,7 +15,6 @@ import prism_core.figures as figures_room
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
-from prism_core.errors import EvaluationError
 from prism_core.evaluation import ColumnShape, MetricRow, evaluate
 from prism_core.explain.error_bounds import Bound, ErmBound, MarginalBounds
 from prism_core.explain.meaning import Gain, Guess
@@ -24,17 +23,14 @@ from prism_core.figures import (
     bounds_figure,
     budget_figure,
     column_figure,
+    curves_figure,
     erm_figure,
     error_curve_figure,
     error_figure,
     learners_figure,
-    metric_figure,
     odds_figure,
-    pair_heatmap,
     pool_style,
-    roc_figure,
     safe,
-    task_tv_figure,
     theme,
     trade_off_figure,
 )
@@ -136,8 +132,14 @@ def test_safe_keeps_both_ends():
     assert safe("number_of_visits_12", 11) == "numbe…ts_12"
 
 
+def roc(evaluation, learner=None):
+    chosen = learner or evaluation.default_learner
+    curves = [curve for curve in evaluation.roc if curve.learner == chosen]
+    return curves_figure(curves, evaluation.find("auc", chosen)[0].note)
+
+
 def test_roc_shows_tstr_trtr_and_the_floor(found):
-    figure = roc_figure(found)
+    figure = roc(found)
     as_json(figure)
     assert len(figure.data) == 3
     assert list(figure.data[0].x) == [0, 1]
@@ -147,22 +149,20 @@ def test_roc_shows_tstr_trtr_and_the_floor(found):
     assert figure.layout.xaxis.title.text == "False positive rate"
 
 
-def test_roc_of_another_learner_and_of_none(found):
+def test_roc_of_another_learner(found):
     area = found.find("auc", "gradient_boosting")[0].value
-    assert f"AUC {area:.3f}" in roc_figure(found, "gradient_boosting").data[1].name
-    with pytest.raises(EvaluationError, match="must be one of"):
-        roc_figure(found, "svm")
+    assert f"AUC {area:.3f}" in roc(found, "gradient_boosting").data[1].name
 
 
 def test_roc_of_many_classes():
-    figure = roc_figure(make(4))
+    figure = roc(make(4))
     as_json(figure)
     assert len(figure.data) == 1 + 2 * 4
 
 
 def test_roc_without_curves_is_a_sentence():
     lonely = make(1)
-    figure = roc_figure(lonely)
+    figure = roc(lonely)
     as_json(figure)
     assert not figure.data
     assert "nothing can be" in figure.layout.annotations[0].text
@@ -170,7 +170,7 @@ def test_roc_without_curves_is_a_sentence():
 
 @pytest.mark.parametrize("name", ["auc", "accuracy", "log_loss", "brier"])
 def test_metric_dots(found, name):
-    figure = metric_figure(found, name)
+    figure = learners_figure(found.find(name), name)
     as_json(figure)
     dots = {trace.name: trace for trace in figure.data if trace.name}
     assert list(dots["Trained on synthetic rows"].x) == [r.value for r in found.find(name)]
@@ -186,11 +186,11 @@ def test_next_to_nothing_below_zero_is_no_negative_zero():
 
 
 def test_metric_without_a_value_says_why(broken):
-    figure = metric_figure(broken)
+    figure = learners_figure(broken.find("auc"))
     as_json(figure)
     assert len(figure.layout.annotations) == 3
     assert "All synthetic rows" in figure.layout.annotations[0].text
-    assert not metric_figure(broken, "nonsense").data
+    assert not learners_figure(broken.find("nonsense"), "nonsense").data
 
 
 def test_column_bars(found):
@@ -220,40 +220,16 @@ def test_a_column_with_thousands_of_levels_keeps_the_frequent_ones():
     assert figure.data[0].customdata[-1] == "4,881 others"
 
 
-def test_heatmap_starts_at_zero(found):
-    figure = pair_heatmap(found)
-    as_json(figure)
-    heat = figure.data[0]
-    assert heat.zmin == 0
-    assert heat.zmax >= np.max(found.pair_tv.matrix)
-    assert np.array(heat.z) == pytest.approx(np.array(found.pair_tv.matrix))
-    assert heat.customdata[1][1] == "b alone"
-
-
-def test_task_bars_are_sorted_and_carry_the_reference(found):
-    figure = task_tv_figure(found)
-    as_json(figure)
-    bars = list(figure.data[0].x)
-    assert bars == sorted(bars, reverse=True)
-    rows = sorted(found.find("task_tv"), key=lambda row: -row.value)
-    assert [trace.name for trace in figure.data[1:]] == [
-        "By chance",
-        "Real training against real holdout rows",
-    ]
-    assert list(figure.data[1].x) == [row.floor for row in rows]
-    assert list(figure.data[2].x) == [row.ceiling for row in rows]
-
-
 def test_distances_without_rows_are_sentences(found):
     empty = EncodedTable(
         schema=Schema(columns=(Column(name="a", kind="boolean"), Column(name="y", kind="boolean"))),
         codes=np.zeros((0, 2), dtype=int),
     )
     nothing = evaluate(empty, empty, target="y")
-    for figure in (pair_heatmap(nothing), task_tv_figure(nothing), roc_figure(nothing)):
-        assert not figure.data
-        assert figure.layout.annotations
-    as_json(metric_figure(nothing))
+    figure = roc(nothing)
+    assert not figure.data
+    assert figure.layout.annotations
+    as_json(learners_figure(nothing.find("auc")))
     as_json(column_figure(nothing.columns[0]))
 
 
@@ -354,7 +330,7 @@ def test_error_dots():
     assert not error_figure(LINES[2:]).data
 
 
-@pytest.mark.parametrize("draw", [roc_figure, metric_figure, pair_heatmap, task_tv_figure])
+@pytest.mark.parametrize("draw", [roc, lambda found: learners_figure(found.find("auc"))])
 def test_backgrounds_are_transparent(found, draw):
     layout = draw(found).layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
@@ -368,9 +344,7 @@ def test_streamlit_placeholder_colours_do_not_leak(found):
     before = pio.templates.default
     try:
         pio.templates.default = "plotly_dark"
-        assert (
-            "colorscale" not in roc_figure(found).to_plotly_json()["layout"]["template"]["layout"]
-        )
+        assert "colorscale" not in roc(found).to_plotly_json()["layout"]["template"]["layout"]
     finally:
         pio.templates.default = before
 

@@ -22,13 +22,13 @@ from prism_core.planning.tree.junction_tree import (
     Forecast,
     JunctionTree,
     forecast,
-    interaction_graph,
     junction_tree,
     maximal_cliques,
     rooted,
     total_cells,
 )
 from prism_core.planning.wishes.task import ALLOCATIONS, MODELS, Budget, Synthesis, Task
+from tests.support.interaction_graphs import interaction_graph
 
 SIZES = {"a": 2, "b": 3, "c": 5, "d": 7, "y": 2}
 
@@ -75,14 +75,6 @@ def test_parents_come_first_and_separators_are_shared():
         else:
             assert parent < i
             assert set(tree.separators[i]) == set(clique) & set(tree.cliques[parent])
-
-
-def test_interaction_graph():
-    graph = interaction_graph("abcd", [("a", "b", "c"), ("d",)])
-    assert set(map(frozenset, graph.edges)) == {
-        frozenset(pair) for pair in itertools.combinations("abc", 2)
-    }
-    assert "d" in graph
 
 
 @pytest.mark.parametrize("spread", [1, 4])

@@ -14,9 +14,9 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.choices import with_forest
 from prism_core.planning.design import design, with_features
 from prism_core.planning.regimes import features_of_interest
-from prism_core.planning.tree.junction_tree import interaction_graph
 from prism_core.planning.wishes.task import REGIMES, Budget, Task
 from prism_core.structure.dag import Dag
+from tests.support.interaction_graphs import interaction_graph
 
 
 def domain(**sizes: int) -> Schema:

@@ -23,7 +23,7 @@ from prism_core.planning.choices import Choices, replay, with_adaptive
 from prism_core.planning.design import design, with_features
 from prism_core.planning.plan import expected_relative_error
 from prism_core.planning.pools import FOREST_LIMIT
-from prism_core.planning.tree.junction_tree import forecast, interaction_graph
+from prism_core.planning.tree.junction_tree import forecast
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
@@ -37,6 +37,7 @@ from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.select import AdaptiveChooser
 from prism_core.synthesis.select.adaptive import watched
 from tests.support.exclusive_or import DAG, SCHEMA, N, domain, table
+from tests.support.interaction_graphs import interaction_graph
 
 pytestmark = pytest.mark.privacy
 

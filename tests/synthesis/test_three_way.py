@@ -17,7 +17,6 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.candidates import MAX_CLIQUE_CELLS
 from prism_core.planning.choices import with_forest, with_three_way
 from prism_core.planning.design import design, with_features
-from prism_core.planning.tree.junction_tree import interaction_graph
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
@@ -32,6 +31,7 @@ from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.select import choose_three_way
 from tests.support.exclusive_or import DAG, SCHEMA, N, domain, table
+from tests.support.interaction_graphs import interaction_graph
 
 pytestmark = pytest.mark.privacy
 

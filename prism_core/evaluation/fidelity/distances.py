@@ -136,14 +136,6 @@ def variation(a: EncodedTable, b: EncodedTable, clique: Sequence[str]) -> Variat
     )
 
 
-def total_variation(a: EncodedTable, b: EncodedTable, clique: Sequence[str]) -> float | None:
-    """TV distance of the marginals over `clique`, 0 to 1; None when a side has no rows.
-
-    Spends nothing and gives no guarantee: outside epsilon, for the curator only.
-    """
-    return variation(a, b, clique).distance if a.n and b.n else None
-
-
 def _sparse_counts(
     a: EncodedTable, b: EncodedTable, clique: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -14,17 +14,14 @@ from prism_core.data.schema.column import equal_edges
 from prism_core.errors import BudgetError, PlanError, TaskError
 from prism_core.planning.design import design
 from prism_core.privacy.accountants.accountant import accountant
-from prism_core.privacy.parameters import delta_value, epsilon_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
-    from prism_core.privacy.accountants.accountant import AccountantName
-    from prism_core.privacy.events import Event
 
 LEAST_EPSILON, MOST_EPSILON = 1e-3, 100.0
 """Range in which an epsilon for a wanted error is looked for."""
@@ -32,42 +29,6 @@ LEAST_EPSILON, MOST_EPSILON = 1e-3, 100.0
 DIGITS = 4
 """Significant digits of an epsilon that is found; rounded up, so that it still does what it is
 found for when it is read off a screen and typed in."""
-
-
-def sigma_for_epsilon(
-    epsilon: float, delta: float, queries: int = 1, name: AccountantName = "zcdp"
-) -> float:
-    """Scale of the noise, in counts, when `queries` marginals share (epsilon, delta) equally.
-
-    Rounded up: the accountant is asked what all of them together cost, and it is at most epsilon.
-
-    Raises:
-        BudgetError: for an unusable epsilon, delta, number of queries or accountant.
-    """
-    epsilon_value(epsilon)
-    delta_value(delta)
-    if isinstance(queries, bool) or not isinstance(queries, int) or queries < 1:
-        raise BudgetError("queries must be a whole number above 0.", field="queries")
-    rule = accountant(name)
-    part = rule.amount(epsilon, delta) / queries
-    event = rule.gaussian(part, delta * (1.0 - 1e-12) / queries, "")
-    event = replace(event, sigma=event.sigma * rule.factor([event] * queries, epsilon, delta))
-    while not rule.spent([event] * queries, delta).epsilon <= epsilon:
-        event = replace(event, sigma=event.sigma * (1.0 + 1e-12))
-    return event.sigma
-
-
-def epsilon_of(events: Iterable[Event], delta: float, name: AccountantName = "zcdp") -> float:
-    """Epsilon that events cost together at `delta`, rounded up. For a plan: its `events`.
-
-    Raises:
-        BudgetError: for an unusable delta, or events the accountant cannot read.
-    """
-    delta_value(delta)
-    spent = accountant(name).spent(events, delta)
-    if not spent.delta <= delta:
-        raise BudgetError("The events need a larger delta than this.", field="delta")
-    return spent.epsilon
 
 
 def task_error(plan: Plan) -> float:

@@ -7,7 +7,6 @@ are kept up to date instead of computed anew, and a heap finds the least one.
 from __future__ import annotations
 
 import heapq
-import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -17,7 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import networkx as nx
     from numpy.typing import NDArray
 
 Rule: TypeAlias = Literal["fill", "weight", "degree"]
@@ -177,17 +175,6 @@ class JunctionTree:
     cliques: tuple[Clique, ...]
     parents: tuple[int | None, ...]
     separators: tuple[Clique, ...]
-
-
-def interaction_graph(names: Iterable[str], cliques: Iterable[Sequence[str]]) -> nx.Graph:
-    """Columns joined when they stand in one clique."""
-    import networkx as nx
-
-    graph = nx.Graph()
-    graph.add_nodes_from(names)
-    for clique in cliques:
-        graph.add_edges_from(itertools.combinations(clique, 2))
-    return graph
 
 
 def maximal_cliques(

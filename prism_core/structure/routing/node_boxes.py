@@ -90,8 +90,8 @@ def _width(letter: str) -> float:
 Corner = tuple[int, float, int]
 """Left or right (-1, 1), how far in from there, and top, middle or bottom (-1, 0, 1)."""
 
-INK, GREY = "#31333f", "#8a8b91"
-"""Letters and lines where a role has no hue, on white."""
+GREY = "#8a8b91"
+"""Lines where a role has no hue, on white."""
 IN_S: Final = "Thick border: in S, kept together with the target"
 
 
