@@ -20,7 +20,6 @@ from prism_core.reproduction import (
     packaged,
     results,
     story,
-    verdicts,
 )
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results.json"
@@ -46,7 +45,7 @@ def test_every_line_is_a_method_that_runs_in_its_setting_and_ours_comes_first(on
     assert all(setting in METHODS[method].settings for method, setting in one.lines)
     assert all(METHODS[method].private for method, _ in one.lines)  # no oracle among them
     assert set(one.live) <= set(one.lines)
-    assert one.lines[0] == (verdicts.champion(one.name), "ours")
+    assert one.lines[0] == (champion(one.name), "ours")
     assert any(setting == "paper" for _, setting in one.lines)
     assert ("mst", "ours") in one.live
 
