@@ -21,6 +21,7 @@ from prism_core.reproduction import (
     results,
     story,
 )
+from prism_core.reproduction.verdicts import champion
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results.json"
 SHORT = [one for one in STORIES if one.name != "adult"]
