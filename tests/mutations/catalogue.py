@@ -341,7 +341,7 @@ CATALOGUE = (
     ),
     _one(
         "raw scores used as weights",
-        "_Run.measure_all",
+        "_ReleaseRun.measure_all",
         "self.plan = with_features(self.plan, chosen, further)",
         "from prism_core.data.counts import marginal_counts as _counts\n"
         "from prism_core.privacy.scores import association as _r\n"
@@ -378,7 +378,7 @@ CATALOGUE = (
     ),
     _one(
         "known noise let through",
-        "guard",
+        "check_noise_of_table",
         "not table.public and (not noise.secure)",
         "noise is None",
         MECHANISMS,
@@ -571,20 +571,20 @@ CATALOGUE = (
     _one(
         "cost of the graph not deducted",
         "Frame.total",
-        "together(self.schema.prior, None if self.dag is None else self.dag.prior)",
+        "combined_charge(self.schema.prior, None if self.dag is None else self.dag.prior)",
         "self.schema.prior",
         f"{LEARNED}::test_graph_domain_and_release_together_stay_below_the_declaration",
     ),
     _one(
         "the rule asks at the command line alone",
         "Ledger.charge",
-        "rules.check(step, self.path.parent, approved=approval is not None)",
+        "rules.check_rules(step, self.path.parent, approved=approval is not None)",
         "pass",
         f"{CHARGING}::test_the_rule_stands_at_every_door",
     ),
     _one(
         "a comparator needs no approval",
-        "check",
+        "check_rules",
         "kind.refusal and (not approved) and approval_required(workspace)",
         "kind.approvable and (not approved) and approval_required(workspace)",
         f"{CHARGING}::test_the_rule_stands_at_every_door",
@@ -635,7 +635,7 @@ CATALOGUE = (
     _one(
         "a hostile file is opened beside the passwords",
         "read",
-        "foreign.environment()",
+        "untrusted.environment()",
         "__import__('os').environ",
         "text/test_untrusted.py::test_no_program_that_opens_a_foreign_file_is_handed_a_secret",
     ),
@@ -727,14 +727,14 @@ CATALOGUE = (
     ),
     _one(
         "purse of a comparator without a bottom",
-        "Purse.pay",
+        "RhoFilter.pay",
         "math.fsum([*(known.rho for known in self.events), event.rho]) <= self.total",
         "math.fsum([*(known.rho for known in self.events), event.rho]) < math.inf",
         f"{COMPARATORS}::test_a_purse_is_never_overdrawn",
     ),
     _one(
         "comparator on private rows not charged",
-        "run",
+        "run_comparator",
         "charging('comparator', price, ledger, asset, public=table.public, noise=source, why=why)",
         "charging('comparator', price, None, asset, public=table.public, noise=source, why=why)",
         f"{COMPARATORS}::test_the_whole_amount_is_charged_before_the_first_mechanism",
@@ -748,7 +748,7 @@ CATALOGUE = (
     ),
     _one(
         "cost of a graph lost in its file",
-        "told",
+        "learning_entries",
         "found['learned'] = dag.prior.to_dict()",
         "pass",
         f"{LEARNED}::test_the_cost_survives_files_editing_and_matching",
@@ -785,7 +785,7 @@ CATALOGUE = (
     ),
     _one(
         "a background edge to the target passes the check of a bundle",
-        "guard_findings",
+        "structure_findings",
         "name != target and name not in s",
         "len(m.clique) > 3",
         f"{VERIFY}::test_a_tampered_bundle_fails_even_when_it_was_sealed_again[background edge to the target]",
@@ -813,14 +813,14 @@ CATALOGUE = (
     ),
     _one(
         "any key passes for the one that was asked for",
-        "_Run._signature",
+        "_VerifyRun._signature",
         "len(self.key) >= 16 and self.signer.startswith(self.key)",
         "self.signer",
         f"{VERIFY}::test_another_key_fails_where_the_right_one_is_known",
     ),
     _one(
         "a folder that anybody signed is authenticated",
-        "_Run._compared",
+        "_VerifyRun._compared",
         "self.signer is not None and (asked or self._passed('ledger'))",
         "self.signer is not None",
         f"{VERIFY}::test_a_folder_that_anybody_signed_has_an_exit_status_of_its_own",
@@ -834,7 +834,7 @@ CATALOGUE = (
     ),
     _one(
         "model of a private evaluation trained on private rows",
-        "check_tables",
+        "check_released_tables",
         "not synthetic.public",
         "synthetic is None",
         f"{PRIVATE}::test_what_does_not_fit_is_refused_before_anything_is_read",
@@ -906,7 +906,7 @@ CATALOGUE = (
     _one(
         "threshold kept after an answer above it",
         "over",
-        "Standing(left=left, threshold=_laplace(0, scales.threshold_scale, noise))",
+        "SparseVectorState(left=left, threshold=_laplace(0, scales.threshold_scale, noise))",
         "replace(now, left=left)",
         f"{SPARSE}::test_transcripts_have_the_law_of_the_proof_with_a_new_threshold_a_round",
     ),
@@ -1004,7 +1004,7 @@ CATALOGUE = (
     _one(
         "a bound for pairs that were not fitted as measured",
         "_delta_s",
-        "draws_together(plan)",
+        "may_move_pairs(plan)",
         "False",
         "synthesis/test_pair_shrinkage.py::test_no_bound_is_claimed_for_pairs_that_were_drawn_together",
     ),
@@ -1045,14 +1045,14 @@ CATALOGUE = (
     ),
     _one(
         "columns are said to meet higher up than they do",
-        "Ways.meetings",
+        "TreePaths.meetings",
         "max",
         "min",
         "synthesis/test_marginals.py::test_many_marginals_are_those_of_the_joint",
     ),
     _one(
         "what lies further on is weighted twice",
-        "Ways._chained",
+        "TreePaths._chained",
         "self._conditional(index, fresh, shared)",
         "self._summed(index, (*fresh, *shared))",
         "synthesis/test_marginals.py::test_many_marginals_are_those_of_the_joint",
@@ -1094,7 +1094,7 @@ CATALOGUE = (
     ),
     _one(
         "a numeric target is rehearsed from all features, not from what is protected",
-        "Stage._learned",
+        "SharedRows._learned",
         "fit_numeric(named, known, target=target, features=features)",
         "fit_numeric(named, known, target=target)",
         "rehearsal/test_rehearsal.py::test_a_numeric_target_is_scored_by_how_well_its_numbers_are_predicted",
@@ -1143,7 +1143,7 @@ CATALOGUE = (
     ),
     _one(
         "an earlier charge of the plan stands for a refused run",
-        "Run.charged",
+        "FingerprintedRun.charged",
         "charge.counts and charge.plan == self.plan and (charge.id > self.after) and (canonical(charge.asset) == canonical(asset))",
         "charge.counts and charge.plan == self.plan and (canonical(charge.asset) == canonical(asset))",
         "privacy/test_remembered_rows.py::test_an_earlier_charge_of_the_same_plan_is_not_this_run",
@@ -1235,7 +1235,7 @@ CATALOGUE = (
     _one(
         "an emptied ledger is charged",
         "Store.transaction",
-        "self.check_head(db, head.noted(self.path.parent))",
+        "self.check_head(db, chain_head.noted(self.path.parent))",
         "pass",
         f"{HEAD}::test_a_file_that_is_not_the_last_one_is_not_charged",
     ),
@@ -1256,7 +1256,7 @@ CATALOGUE = (
     _one(
         "rows: the optimizer is left on",
         "_connect",
-        "guarded(lambda: _row_by_row(connection), 'DuckDB')",
+        "run_redacted(lambda: _row_by_row(connection), 'DuckDB')",
         "pass",
         "data/test_row_locality.py::test_one_row_changes_no_other_code[with_wrong_statistics]",
     ),
@@ -1451,16 +1451,16 @@ CATALOGUE = (
     ),
     _one(
         "the form takes digits for numbers",
-        "_plain",
+        "_plain_level",
         "whole if str(whole) == text else text",
         "whole",
         f"{FORM}::test_levels_keep_their_types_in_the_form",
     ),
     _one(
         "the form writes a text of digits as it stands",
-        "write_one",
-        "plain and SEPARATOR not in level and (level[0] != _QUOTE) and (_plain(level) == level)",
-        "plain and SEPARATOR not in level and (level[0] != _QUOTE)",
+        "write_level",
+        "plain and BAR not in level and (level[0] != _QUOTE) and (_plain_level(level) == level)",
+        "plain and BAR not in level and (level[0] != _QUOTE)",
         f"{FORM}::test_the_form_gives_back_every_schema",
         f"{FORM}::test_levels_keep_their_types_in_the_form",
     ),
@@ -1559,7 +1559,7 @@ CATALOGUE = (
     _one(
         "the bytes of a loaded file stay in the session",
         "let_go",
-        "held.forget_uploads(held.session_id(), file.file_id)",
+        "memory.forget_uploads(memory.session_id(), file.file_id)",
         "pass",
         "dashboard/session/test_memory.py::test_the_bytes_of_a_file_are_let_go_once_it_is_loaded",
     ),

@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT))
 
 from tests.mutations.catalogue import CATALOGUE, Mutation  # noqa: E402
 
@@ -60,7 +60,6 @@ def copy(folder: Path) -> None:
     for name in ("prism_core", "dashboard", "tests", "sample_data"):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=_LEFT_OUT)
-    (folder / "tests" / "browser").mkdir()
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, folder / name)
 
@@ -87,16 +86,7 @@ def _tests(folder: Path, told: Path, arguments: tuple[str, ...]) -> None:
     ours = {str(path) for path in (ROOT, *(ROOT / "tests").glob("*"), ROOT / "tests", Path())}
     sys.path[:] = [str(folder), *(entry for entry in sys.path if entry not in ours)]
     # Another test may have started the server with the package, or what tests share, in it.
-    shared = {
-        "mutations",
-        "prism_core",
-        "dashboard",
-        "unit",
-        "property",
-        "statistical",
-        "support",
-        "conftest",
-    }
+    shared = {"prism_core", "dashboard", "tests"}
     for name in [name for name in sys.modules if name.split(".")[0] in shared]:
         del sys.modules[name]
     os.chdir(folder)

@@ -25,7 +25,7 @@ def test_killers_pass_without_a_bug_on_the_copy_that_is_tested(tmp_path):
     Every killer passes on the tree itself in this same run of the suite; here some stand for all.
     """
     run.copy(tmp_path)
-    probe = tmp_path / "tests" / "unit" / "test_probe.py"
+    probe = tmp_path / "tests" / "privacy" / "test_probe.py"
     probe.write_text(
         "import prism_core\n\ndef test_here():\n"
         f"    assert prism_core.__file__.startswith({str(tmp_path)!r})\n",
