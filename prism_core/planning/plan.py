@@ -13,6 +13,7 @@ from prism_core.data.schema import looks, schema_file
 from prism_core.errors import TaskError
 from prism_core.planning.brief import Brief
 from prism_core.planning.regimes import Aim
+from prism_core.planning.wishes.options import in_plan, write
 from prism_core.privacy.accountants.accountant import Accountant, Spent, accountant
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.learning_charge import LearningCharge, combined_charge
@@ -344,21 +345,16 @@ class Plan:
             "s_is_final": self.s_is_final,
             "n": self.n,
             "rows": self.rows,
-            "epsilon": self.budget.epsilon,
-            "delta": self.delta,
-            "accountant": self.budget.accountant,
-            "allocation": self.budget.allocation,
-            **_by_hand(self.budget),
+            **self._budget(),
             "total": self.total,
             "spent": {
                 "epsilon": self.spent.epsilon,
                 "delta": self.spent.delta,
                 "rho": self.spent.rho,
             },
-            "model": self.synthesis.model,
-            "sampling": self.synthesis.sampling,
-            "pairs": self.synthesis.pairs,
-            "iterations": self.synthesis.iterations,
+            # Files of plans have these in another order than settings, and keep it.
+            **dict.fromkeys(("model", "sampling", "pairs")),
+            **in_plan(self.synthesis),
             "queries": [_query_dict(query) for query in self.queries],
             "deferred": self._deferred(),
             "junction_tree": {
@@ -372,6 +368,13 @@ class Plan:
             **self._learned(),
             **({"looks": looks.to_list(self.schema.looks)} if self.schema.looks else {}),
         }
+
+    def _budget(self) -> dict[str, Any]:
+        """The budget's options in force, and the locks."""
+        found = in_plan(self.budget) | {"delta": self.delta}
+        if self.budget.locks:
+            found["locks"] = [write(lock) for lock in self.budget.locks]
+        return found
 
     def _learned(self) -> dict[str, Any]:
         if self.prior is None:
@@ -485,20 +488,6 @@ def _linear_dict(linear: LinearQuery | None) -> dict[str, Any]:
         "sensitivity": linear.sensitivity,
         "unit": linear.unit,
     }
-
-
-def _by_hand(budget: Budget) -> dict[str, Any]:
-    """Entries of the allocation that most plans do without."""
-    found: dict[str, Any] = {}
-    if budget.allocation == "tilted":
-        found["tilt"] = budget.tilt
-    if budget.above_limit is not None:
-        found["above_limit"] = budget.above_limit
-    if budget.locks:
-        found["locks"] = [
-            {"columns": list(lock.columns), "share": lock.share} for lock in budget.locks
-        ]
-    return found
 
 
 def expected_relative_error(cells: float, sigma: float, n: int) -> float:

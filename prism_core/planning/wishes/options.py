@@ -88,8 +88,11 @@ class Option:
             return self.range_text
         if self.high is not None:
             return f"between {self.low or 0:,} and {self.high:,}"
-        above = "" if self.low is None else f" above {self.low - 1:g}"
-        return f"{_KIND_TEXT[self.kind]}{above}"
+        if self.low is None:
+            return _KIND_TEXT[self.kind]
+        if self.kind == "whole":
+            return f"a whole number above {self.low - 1:g}"
+        return f"a number of {self.low:g} or more"
 
     @property
     def is_checked(self) -> bool:
@@ -253,6 +256,15 @@ def listed(record: object, section: str) -> dict[str, Any]:
             else:
                 lists[0 if one.listed is None else 1][what] = value
     return lists[0] | lists[1] | lists[2]
+
+
+def in_plan(record: object) -> dict[str, Any]:
+    """Options that a plan's own document has, where they matter."""
+    return {
+        one.name: getattr(record, one.name)
+        for one in options_of(type(record)).values()
+        if one.in_plan and (one.listed is None or one.listed(record))
+    }
 
 
 def _by_name(one: Option, value: Any) -> dict[str, Any]:  # noqa: ANN401
