@@ -14,7 +14,7 @@ from dashboard.common.widgets import plain
 from dashboard.session.designs import PLAN
 from dashboard.session.project import project
 from prism_core.errors import PrismError
-from prism_core.planning.wishes.scenario import differences
+from prism_core.planning.search.comparison import differences
 from prism_core.text.numbers import delta_text, eps_text, error_text, share_text, sigma_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
     from prism_core.planning.plan import Plan
-    from prism_core.planning.wishes.scenario import Difference
+    from prism_core.planning.search.comparison import Difference
 
 _FORMATS = {
     "budget.shares.": share_text,

@@ -12,7 +12,7 @@ from dashboard.common.widgets import plain, unused_learning_notice
 from dashboard.session.project import project
 from prism_core.errors import PrismError
 from prism_core.explain.meaning import meaning
-from prism_core.planning.wishes.scenario import figures
+from prism_core.planning.search.comparison import figures
 from prism_core.text.numbers import count_text, delta_text, eps_text, error_text, sigma_text
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
+    from prism_core.planning.search.comparison import Difference, Value
     from prism_core.planning.wishes.config import RunConfig
-    from prism_core.planning.wishes.scenario import Difference, Scenario, Value
+    from prism_core.planning.wishes.scenario import Scenario
     from prism_core.structure.dag import Dag
 
 BASE = "as configured"
@@ -120,8 +121,8 @@ def side_by_side(path: Path, config: RunConfig, facts: PlanInputs) -> tuple[dict
     Raises:
         ConfigError: when a scenario cannot be read or planned; it is named.
     """
+    from prism_core.planning.search.comparison import differences
     from prism_core.planning.wishes import scenario_files
-    from prism_core.planning.wishes.scenario import differences
 
     pairs = considered(path, config, facts)
     first = pairs[0][1]

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from prism_core.comparators.methods import NEIGHBOURS, comparator
 from prism_core.data.schema import schema_file
 from prism_core.errors import BudgetError, PlanError, PrivacyError
-from prism_core.planning.plan import expected_relative_error
 from prism_core.planning.plan_warnings import LARGE_ERROR
+from prism_core.planning.queries import expected_relative_error
 from prism_core.privacy.accountants.accountant import Spent, accountant
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
 from prism_core.privacy.learning_charge import amount_left

@@ -16,7 +16,8 @@ from prism_core.planning.shrinkage import may_move_pairs
 from prism_core.text.numbers import percent, up
 
 if TYPE_CHECKING:
-    from prism_core.planning.plan import Plan, Query
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import Query
 
 BoundKind: TypeAlias = Literal["expectation", "guarantee", "assumption"]
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import allocate
-from prism_core.planning.plan import expected_relative_error
+from prism_core.planning.queries import expected_relative_error
 from prism_core.privacy.events import L2_SENSITIVITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.planning.plan import Plan, Pool, Query, ThreeWayChoice, TreeChoice
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import Pool, Query, ThreeWayChoice, TreeChoice
     from prism_core.planning.wishes.task import AllocationRule
     from prism_core.privacy.events import GaussianEvent
 

@@ -37,7 +37,8 @@ from prism_core.planning.tree.junction_tree import forecast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.planning.plan import Plan, ThreeWayChoice
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import ThreeWayChoice
     from prism_core.planning.tree.junction_tree import Clique
 
 _START = 2.0  # seconds, of which most load libraries and compiled kernels

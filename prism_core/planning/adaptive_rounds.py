@@ -11,7 +11,7 @@ import numpy as np
 
 from prism_core.errors import PlanError
 from prism_core.planning.candidates import Pairs
-from prism_core.planning.plan import expected_relative_error
+from prism_core.planning.queries import expected_relative_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

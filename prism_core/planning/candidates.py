@@ -153,7 +153,7 @@ def forest_candidates(
 
     A pair (u, v) is a candidate when the clique {Y, u, v} stays below the limits. The
     triangulation of a forest whose nodes are partly joined to Y needs no larger clique (see
-    `junction_tree.maximal_cliques`), so whatever is chosen fits. With several targets Y is all of
+    `maximal_cliques`), so whatever is chosen fits. With several targets Y is all of
     them together.
 
     Args:

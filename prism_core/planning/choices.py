@@ -14,14 +14,15 @@ from prism_core.errors import PlanError
 from prism_core.planning.adaptive_rounds import Pick, check_picks
 from prism_core.planning.design import design, with_features
 from prism_core.planning.frame import allocated
-from prism_core.planning.plan import Plan, Query, expected_relative_error
+from prism_core.planning.queries import Query, expected_relative_error
 from prism_core.planning.tree.junction_tree import forecast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.brief import Brief
-    from prism_core.planning.plan import Pool, QueryKind, ThreeWayChoice, TreeChoice
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import Pool, QueryKind, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique
 
 

@@ -19,7 +19,7 @@ from prism_core.planning.numeric_queries import (
     products,
     second_moments,
 )
-from prism_core.planning.plan import Plan, expected_relative_error
+from prism_core.planning.plan import Plan
 from prism_core.planning.plan_warnings import cautions
 from prism_core.planning.pools import (
     TREE_CHOICE_SHARE,
@@ -36,6 +36,7 @@ from prism_core.planning.pools import (
     ties_pay,
     triples_for,
 )
+from prism_core.planning.queries import expected_relative_error
 from prism_core.planning.regimes import aims_of, check_model, target_pairs, union, widest, with_s
 from prism_core.planning.tree.size import size_of
 from prism_core.planning.wishes.locks import check_any_choice
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
-    from prism_core.planning.plan import Pool
+    from prism_core.planning.queries import Pool
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget
     from prism_core.structure.dag import Dag

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prism_core.errors import PlanError
 from prism_core.planning.allocation import allocate
 from prism_core.planning.candidates import task_pairs
-from prism_core.planning.plan import expected_relative_error
+from prism_core.planning.queries import expected_relative_error
 from prism_core.planning.regimes import free_features
 from prism_core.privacy.accountants.accountant import accountant
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.planning.allocation import allocate
 from prism_core.planning.numeric_queries import cost, kind_of, linear_queries, numbers, stretched
-from prism_core.planning.plan import Query, expected_relative_error
+from prism_core.planning.queries import Query, expected_relative_error
 from prism_core.planning.regimes import free_features, marginal_weight
 from prism_core.planning.wishes.locks import held
 from prism_core.privacy.accountants.accountant import Accountant, accountant
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
-    from prism_core.planning.plan import Pool, QueryKind
+    from prism_core.planning.queries import Pool, QueryKind
     from prism_core.planning.regimes import Aim
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget, Synthesis, Task

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
-    from prism_core.planning.plan import Query
+    from prism_core.planning.queries import Query
 
 MANY_LEVELS = 100
 """From here on a column is looked at; fewer levels drown only where the budget is tiny."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.linear_queries import LinearQuery
     from prism_core.data.schema.schema import Schema
-    from prism_core.planning.plan import Pool, QueryKind
+    from prism_core.planning.queries import Pool, QueryKind
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget, NumericRule, Task
     from prism_core.privacy.events import GaussianEvent

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from prism_core.planning.adaptive_rounds import NOISE_LIMIT
 from prism_core.planning.large_columns import crowded, drowning
+from prism_core.planning.search.comparison import figures
 from prism_core.planning.wishes.locks import lock_warnings, unused_warning
-from prism_core.planning.wishes.scenario import figures
 from prism_core.privacy.parameters import about_budget
 from prism_core.text.numbers import count_text, error_text
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prism_core.planning.numeric_queries import Products
-    from prism_core.planning.plan import Plan, Pool
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import Pool
 
 
 def cautions(plan: Plan, shares: Mapping[Pool, float], squares: Products) -> tuple[str, ...]:

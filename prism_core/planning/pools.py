@@ -27,7 +27,7 @@ from prism_core.planning.candidates import (
 )
 from prism_core.planning.frame import allocated
 from prism_core.planning.numeric_queries import linear_queries
-from prism_core.planning.plan import (
+from prism_core.planning.queries import (
     SelectionChoice,
     ThreeWayChoice,
     TreeChoice,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.frame import Frame
-    from prism_core.planning.plan import Query, QueryKind
+    from prism_core.planning.queries import Query, QueryKind
     from prism_core.planning.tree.junction_tree import Clique
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.linear_queries import LinearQuery
     from prism_core.data.source import Rows
-    from prism_core.planning.plan import Query
+    from prism_core.planning.queries import Query
     from prism_core.privacy.noise import NoiseSource
 
 

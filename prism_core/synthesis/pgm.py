@@ -1,10 +1,9 @@
 """Private-PGM: the maximum-entropy distribution nearest to the noisy marginals.
 
 Minimises sum_q ||Q_q M_q(P) n - y_q||^2 / (2 sigma_q^2) over distributions (McKenna, Sheldon,
-Miklau 2019); Q_q is 1 for counts. Two engines reach the same optimum: `fast`, our own on flat
-arrays, and `mbi`, the reference, which compiles a program for every graph. `fit_many` fits one
-graph
-to many draws of the noise at once.
+Miklau 2019); Q_q is 1 for counts. Our own engine works on flat arrays; mbi, which compiles a
+program for every graph, is the reference that it is compared with. `fit_many` fits one graph to
+many draws of the noise at once.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prism_core.errors import PlanError, PrivacyError
-from prism_core.planning.tree.junction_tree import forecast
 from prism_core.planning.wishes.task import ENGINES
 from prism_core.synthesis.engine.fit import TOLERANCE, FitPrior, Structure, fit
 from prism_core.synthesis.engine.tree_marginals import marginals_of
@@ -34,16 +32,6 @@ if TYPE_CHECKING:
     from prism_core.planning.wishes.task import EngineName, SamplingRule
     from prism_core.synthesis.engine.fit import EngineFit
     from prism_core.synthesis.measure import Measurement
-
-LARGE_CLIQUE = 4_000_000
-"""Cells of a clique from which on `auto` takes mbi.
-
-Measured on two cores, seconds from a call in a new process, three noisy pairs on a clique of
-8,000 / 64,000 / 262,144 / 1,000,000 cells: ours 1.1 / 1.5 / 2.6 / 46, mbi 2.9 / 3.9 / 7.3 / 55
-(after 1,000 iterations, at a higher loss each time). No size was found where mbi is ahead; this
-bound, above every plan's, keeps the memory of the index maps (4 bytes for each cell and measured
-marginal) from growing without one.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +145,7 @@ def fit_pgm(
             (our own engine).
         pull: so many people as the prior's word counts.
         moves: what the prior's measurements lack; None: the sets that it has no potentials of.
-        engine: `fast`, `mbi`, or `auto`: fast unless a clique has `LARGE_CLIQUE` cells.
+        engine: `auto` and `fast` are ours; `mbi` is the reference, asked for by name.
         progress: called with the share done; may raise to stop.
 
     Raises:
@@ -168,7 +156,10 @@ def fit_pgm(
         raise PlanError(f"engine must be one of {', '.join(ENGINES)}.", field="engine")
     check_measurements(sizes, n, measurements)
     last = (target,) if isinstance(target, str) else tuple(target)
-    if engine_for(sizes, last, measurements, engine) == "mbi":
+    # No size of clique was found where mbi is ahead. Seconds from a call in a new process, on two
+    # cores, three noisy pairs on a clique of 8,000 / 64,000 / 262,144 / 1,000,000 cells: ours 1.1 /
+    # 1.5 / 2.6 / 46, mbi 2.9 / 3.9 / 7.3 / 55, after 1,000 iterations, at a higher loss each time.
+    if engine == "mbi":
         found = fit_mbi(sizes, last, n, measurements, iterations=iterations, progress=progress)
         return Pgm(
             sizes=sizes,
@@ -198,19 +189,6 @@ def fit_pgm(
         progress=progress,
     )
     return Pgm.of(sizes, n, made, last)
-
-
-def engine_for(
-    sizes: Mapping[str, int],
-    targets: Sequence[str],
-    measurements: Sequence[Measurement],
-    engine: EngineName,
-) -> EngineName:
-    """The engine that fits these marginals: `fast` or `mbi`."""
-    if engine != "auto":
-        return engine
-    size = forecast(sizes, [m.clique for m in measurements], last=targets)
-    return "mbi" if size.largest_clique >= LARGE_CLIQUE else "fast"
 
 
 def check_measurements(

@@ -22,7 +22,7 @@ from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.empirical_bayes import shrunk
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
-from prism_core.synthesis.pgm import engine_for, fit_pgm
+from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.prior_fit import Sketches, fit_with_prior
 from prism_core.synthesis.sample import publishable_seed
 from prism_core.synthesis.select import (
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
-    from prism_core.planning.plan import Plan, Query, ThreeWayChoice
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import Query, ThreeWayChoice
     from prism_core.privacy.ledger import Ledger
     from prism_core.privacy.ledger.charging import OpenCharge
     from prism_core.privacy.noise import NoiseSource
@@ -223,7 +224,7 @@ def fit_model(
         return _naive_bayes(plan, measurements)
     engine = plan.synthesis.engine
     if plan.synthesis.pairs == "shrunk":
-        if engine_for(plan.sizes, plan.task.target_names, measurements, engine) == "fast":
+        if engine != "mbi":
             return fit_with_prior(plan, measurements, progress)
         measurements = shrunk(measurements, plan.schema, plan.task.target_names, plan.n)
     return fit_pgm(

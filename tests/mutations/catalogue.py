@@ -1024,14 +1024,14 @@ CATALOGUE = (
     ),
     _one(
         "the prior has no weight",
-        "_State.proximal",
+        "FitState.proximal",
         "tau / self._precision",
         "0.0 / self._precision",
         "synthesis/test_near_prior.py::test_the_optimum_is_that_of_a_solver_over_the_joint",
     ),
     _one(
         "a fit begins at potentials that are no nearest move",
-        "_State._first",
+        "FitState._first",
         "self._agree(even)",
         "pass",
         "synthesis/test_near_prior.py::test_where_a_fit_begins_does_not_matter",

@@ -14,7 +14,7 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.candidates import MAX_CLIQUE_CELLS
 from prism_core.planning.choices import with_forest
 from prism_core.planning.design import design, with_features
-from prism_core.planning.plan import expected_relative_error
+from prism_core.planning.queries import expected_relative_error
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.structure.dag import Dag
 

@@ -15,15 +15,10 @@ from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, ConfigError
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from prism_core.planning.search.comparison import Difference, differences, figures
 from prism_core.planning.wishes import scenario_files
 from prism_core.planning.wishes.locks import Lock
-from prism_core.planning.wishes.scenario import (
-    MOST_NAME,
-    Difference,
-    Scenario,
-    differences,
-    figures,
-)
+from prism_core.planning.wishes.scenario import MOST_NAME, Scenario
 from prism_core.planning.wishes.task import (
     ALLOCATIONS,
     MODELS,

@@ -23,9 +23,10 @@ from prism_core.evaluation.evaluate import evaluate_targets, evaluation_document
 from prism_core.explain.features_statement import features_statement
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from prism_core.planning.search.comparison import differences
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
-from prism_core.planning.wishes.scenario import Scenario, differences
+from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
 from prism_core.runs.inputs import aims_of_run, subject
 from tests.support.bundles import DAG, Forger, charged, written

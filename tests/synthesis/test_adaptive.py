@@ -21,8 +21,8 @@ from prism_core.planning.adaptive_rounds import Pick
 from prism_core.planning.brief import Brief
 from prism_core.planning.choices import Choices, replay, with_adaptive
 from prism_core.planning.design import design, with_features
-from prism_core.planning.plan import expected_relative_error
 from prism_core.planning.pools import FOREST_LIMIT
+from prism_core.planning.queries import expected_relative_error
 from prism_core.planning.tree.junction_tree import forecast
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task

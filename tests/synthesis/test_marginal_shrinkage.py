@@ -237,7 +237,7 @@ def test_nothing_is_held_where_the_scale_or_the_bound_would_be_lost(monkeypatch,
             clique=("a", "y"), values=np.full(query.shape, 9), sigma=9.0, query=query
         )
         ms[1:] = [wanted, Measurement(clique=("y",), values=np.full(2, 9), sigma=9.0)]
-    monkeypatch.setattr(prior_fit, "model_apart", None)  # it must not be called
+    monkeypatch.setattr(prior_fit, "independent_model", None)  # it must not be called
     fit_with_prior(plan, ms)
 
 
@@ -277,7 +277,7 @@ def test_marginals_as_measured_and_the_reference_engine_are_fitted_as_before(
     def no(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(release, "fit_drawn", no)
+    monkeypatch.setattr(release, "fit_with_prior", no)
     seen = []
 
     def fit(sizes, target, n, measurements, **wanted):
@@ -301,7 +301,8 @@ def test_a_sketch_goes_on_from_the_last_and_keeps_what_it_is_near_to(monkeypatch
     fits: list[tuple[float, bool]] = []
 
     def counted(*args, pull=0.0, start=None, **more):
-        fits.append((pull, start is not None))
+        if pull:  # not the fit of independent columns, which the sketches are pulled to
+            fits.append((pull, start is not None))
         return fit_pgm(*args, pull=pull, start=start, **more)
 
     monkeypatch.setattr(prior_fit, "fit_pgm", counted)

@@ -183,7 +183,7 @@ def test_the_model_can_be_handed_to_mbi():
     assert len(again.synthetic_data(50).to_dict()["a"]) == 50
 
 
-def test_auto_takes_mbi_for_a_large_clique_only(monkeypatch):
+def test_mbi_fits_only_where_it_is_asked_for(monkeypatch):
     called = []
 
     def fit_mbi(*arguments, **options):
@@ -192,9 +192,10 @@ def test_auto_takes_mbi_for_a_large_clique_only(monkeypatch):
 
     monkeypatch.setattr(pgm, "fit_mbi", fit_mbi)
     assert fit_pgm(SIZES, "y", N, MEASURED).engine == "fast"
-    monkeypatch.setattr(pgm, "LARGE_CLIQUE", 4)
+    assert fit_pgm(SIZES, "y", N, MEASURED, engine="fast").engine == "fast"
+    assert called == []
     with pytest.raises(CancelledError):
-        fit_pgm(SIZES, "y", N, MEASURED)
+        fit_pgm(SIZES, "y", N, MEASURED, engine="mbi")
     assert called == ["mbi"]
 
 

@@ -16,7 +16,7 @@ from prism_core.data.schema import schema_file
 from prism_core.errors import ConfigError, PlanError
 from prism_core.planning.approval import Approval, approval_from
 from prism_core.planning.plan import plain_digest
-from prism_core.planning.wishes.scenario import entries
+from prism_core.planning.search.comparison import entries
 from prism_core.planning.wishes.task import OPTIONS
 from prism_core.text import untrusted
 

@@ -30,7 +30,7 @@ from prism_core.explain.error_bounds import bounds
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, meaning
 from prism_core.explain.plan_lines import PlanLine, lines
-from prism_core.planning.wishes.scenario import figures
+from prism_core.planning.search.comparison import figures
 from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES
 from prism_core.text.markdown import pieces
 from prism_core.text.numbers import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError
-from prism_core.planning.plan import expected_relative_error
+from prism_core.planning.queries import expected_relative_error
 from prism_core.privacy.accountants.accountant import accountant
 from prism_core.privacy.events import ApproximateEvent, failure
 from prism_core.privacy.learning_charge import amount_left
@@ -15,7 +15,8 @@ from prism_core.privacy.learning_charge import amount_left
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prism_core.planning.plan import Plan, Query
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import Query
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.frame import Frame
-    from prism_core.planning.plan import ThreeWayChoice, TreeChoice
+    from prism_core.planning.queries import ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique
 
 

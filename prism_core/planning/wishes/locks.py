@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from prism_core.data.schema.schema import Schema
-    from prism_core.planning.plan import Query
+    from prism_core.planning.queries import Query
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Task
 

@@ -21,8 +21,9 @@ import tomli_w
 
 from prism_core import files
 from prism_core.errors import ConfigError, PrismError
+from prism_core.planning.search.comparison import figures
 from prism_core.planning.wishes.config import wishes_dict, wishes_from
-from prism_core.planning.wishes.scenario import Scenario, check_name, figures
+from prism_core.planning.wishes.scenario import Scenario, check_name
 from prism_core.text import untrusted
 from prism_core.text.suggestions import suggestion
 

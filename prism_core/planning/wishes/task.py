@@ -121,7 +121,7 @@ class Task:
         regime: causal (S = parents), graphical (S = Markov blanket) or predictive (S chosen
             privately).
         k: number of features chosen in the predictive regime; None leaves it to the plan: all of
-            them where the budget carries that, else 8 (`automatic.settled`). With all of them
+            them where the budget carries that, else 8 (`feature_count.settled`). With all of them
             nothing is chosen and nothing is spent on choosing.
         weights: public importance of features in S, by name; 1 where absent.
         max_joint_cells: the full joint (S, Y) is considered up to this many cells.
@@ -142,7 +142,7 @@ class Task:
         thresholds: how many thresholds, spread evenly over the bins.
         numeric_columns: columns with a rule of their own, however many bins they have.
         further: more columns to be predicted with the same release, each with a weight beside
-            the 1 of `target`; see `planning.targets`. Not with `three_way`.
+            the 1 of `target`; see `planning.regimes`. Not with `three_way`.
     """
 
     target: str = field(metadata=option("text", "Target", in_plan=True))
@@ -430,11 +430,11 @@ class Synthesis:
         iterations: of the fit.
         pairs: `shrunk`: `pgm` is fitted to noisy pairs with the target that are drawn towards what
             their levels and the other marginals have in common, and counts of several features
-            move it as little as they must (`synthesis.shrink`, `synthesis.drawn`); `measured`: to
-            all of them as they are.
-        engine: what fits `pgm`: `fast`, `mbi` (the reference, compiles for each graph), or
-            `auto`: fast unless a clique is so large that mbi is quicker. Same optimum of marginals
-            as measured; only `fast` draws counts of several features.
+            move it as little as they must (`synthesis.empirical_bayes`, `synthesis.prior_fit`);
+            `measured`: to all of them as they are.
+        engine: what fits `pgm`: `auto` and `fast` are our own engine, `mbi` is the reference, to
+            compare with. Same optimum of marginals as measured, to what mbi's iterations reach;
+            only ours pulls marginals of several features together.
     """
 
     model: ModelName = field(

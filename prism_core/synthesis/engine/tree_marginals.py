@@ -303,8 +303,8 @@ def marginals_of(
     """Expected counts of marginals of up to three columns; post-processing, spends nothing.
 
     Larger marginals are left out, and so is what would need a table of more than
-    `uncovered.MAX_CELLS` cells on the way; all of them where the ways between the columns would
-    fill the memory: `uncovered.marginal_of` makes one at a time.
+    `variable_elimination.MAX_CELLS` cells on the way; all of them where the ways between the
+    columns would fill the memory: `variable_elimination.marginal_of` makes one at a time.
 
     Args:
         tree: parents first.

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from prism_core.data.source import Rows
-    from prism_core.planning.plan import Plan, SelectionChoice
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import SelectionChoice
     from prism_core.privacy.noise import NoiseSource
 
 

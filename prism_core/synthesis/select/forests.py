@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.source import Rows
-    from prism_core.planning.plan import Plan, ThreeWayChoice
+    from prism_core.planning.plan import Plan
+    from prism_core.planning.queries import ThreeWayChoice
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.privacy.noise import NoiseSource
     from prism_core.synthesis.model import Model

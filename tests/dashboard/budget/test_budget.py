@@ -25,8 +25,8 @@ from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import BudgetError
 from prism_core.explain.plan_lines import idle_pools, lines
 from prism_core.planning.plan_warnings import LARGE_ERROR
+from prism_core.planning.search.comparison import figures
 from prism_core.planning.search.inverse import task_error
-from prism_core.planning.wishes.scenario import figures
 from prism_core.text.numbers import error_text, share_text, sigma_text
 
 pytestmark = pytest.mark.app

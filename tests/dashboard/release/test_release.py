@@ -16,7 +16,7 @@ from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
 from prism_core.planning.plan_warnings import LARGE_ERROR
-from prism_core.planning.wishes.scenario import figures
+from prism_core.planning.search.comparison import figures
 from prism_core.privacy.accountants.accountant import Spent
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.learning_charge import LearningCharge
