@@ -13,7 +13,8 @@ from prism_core.data.tables.raw_table import RawTable, from_frame
 from prism_core.errors import PlanError, TableError
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
-from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import rules
 from prism_core.privacy.ledger.charging import owed
 from prism_core.runs.inputs import encode_rows, fresh_rng, recognise

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.options import options_of
-from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Target, Task, ThreeWayRule
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task, ThreeWayRule
 
 if TYPE_CHECKING:
     from collections.abc import Collection

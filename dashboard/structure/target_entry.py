@@ -11,7 +11,8 @@ from dashboard.common.widgets import plain
 from dashboard.session.project import project
 from prism_core.errors import PrismError
 from prism_core.planning.regimes import given_by
-from prism_core.planning.wishes.task import MOST_TARGETS, OPTIONS, Regime, SelectionRule
+from prism_core.planning.wishes.targets import MOST_TARGETS
+from prism_core.planning.wishes.task import OPTIONS, Regime, SelectionRule
 
 _REGIME_WORDS = {
     "causal": (

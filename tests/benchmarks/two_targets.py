@@ -23,7 +23,8 @@ from prism_core.evaluation.tstr.predictive import predictive_rows
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.regimes import features_for
-from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.samples import catalogue, readmission
 from prism_core.structure.dag import Dag

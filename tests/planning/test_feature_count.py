@@ -11,7 +11,8 @@ from prism_core.planning import feature_count
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.feature_count import settled
-from prism_core.planning.wishes.task import Budget, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Task
 from tests.support.exclusive_or import domain
 
 WIDE = domain(**{f"c{i:02}": 4 for i in range(20)}, y=2)

@@ -21,7 +21,8 @@ from prism_core.learning.graph.graph_plan import design_graph
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.locks import Lock
-from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import price_of
 from prism_core.synthesizer import PrismSynthesizer

@@ -26,7 +26,8 @@ from prism_core.planning.design import design
 from prism_core.planning.numeric_queries import cost
 from prism_core.planning.wishes import config
 from prism_core.planning.wishes.locks import Lock
-from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise

@@ -21,7 +21,8 @@ from prism_core.planning.wishes.options import (
     read,
     write,
 )
-from prism_core.planning.wishes.task import OPTIONS, WISHES, Budget, Shares, Synthesis, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import OPTIONS, WISHES, Budget, Shares, Synthesis, Task
 from prism_core.privacy.accountants.accountant import AccountantName
 
 

@@ -10,7 +10,8 @@ from prism_core.data.schema.column import Column, equal_edges
 from prism_core.data.schema.schema import Schema
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design, with_features
-from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 
 SIZES = (
     (2, 2, 1, 1, 1, 1),  # columns of one level melt into cliques of others

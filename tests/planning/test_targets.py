@@ -27,15 +27,8 @@ from prism_core.planning.regimes import (
 from prism_core.planning.search.epsilon_curve import error_curve
 from prism_core.planning.search.inverse import most_features
 from prism_core.planning.wishes.locks import Lock
-from prism_core.planning.wishes.task import (
-    MOST_TARGETS,
-    SELECTIONS,
-    Budget,
-    Shares,
-    Synthesis,
-    Target,
-    Task,
-)
+from prism_core.planning.wishes.targets import MOST_TARGETS, Target
+from prism_core.planning.wishes.task import SELECTIONS, Budget, Shares, Synthesis, Task
 from prism_core.structure.dag import Dag
 from tests.support.interaction_graphs import interaction_graph
 

@@ -16,7 +16,8 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.choices import Choices, replay, with_forest
 from prism_core.planning.design import design, with_features
 from prism_core.planning.regimes import leaks
-from prism_core.planning.wishes.task import REGIMES, SELECTIONS, Budget, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import REGIMES, SELECTIONS, Budget, Task
 from prism_core.structure.dag import Dag
 from tests.support.interaction_graphs import interaction_graph
 

@@ -27,7 +27,8 @@ from prism_core.planning.search.comparison import differences
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
 from prism_core.planning.wishes.scenario import Scenario
-from prism_core.planning.wishes.task import Budget, Synthesis, Target, Task
+from prism_core.planning.wishes.targets import Target
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.runs.inputs import aims_of_run, subject
 from tests.support.bundles import DAG, Forger, charged, written
 

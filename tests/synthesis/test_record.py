@@ -25,6 +25,7 @@ from prism_core.learning.graph.learned_graph import learn_graph
 from prism_core.planning import adaptive_rounds
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from prism_core.planning.wishes.targets import Target
 from prism_core.planning.wishes.task import (
     MODELS,
     REGIMES,
@@ -32,7 +33,6 @@ from prism_core.planning.wishes.task import (
     Budget,
     Shares,
     Synthesis,
-    Target,
     Task,
 )
 from prism_core.privacy.noise import SeededNoise

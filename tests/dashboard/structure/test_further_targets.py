@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.session.project import EditedGraph
-from prism_core.planning.wishes.task import Target
+from prism_core.planning.wishes.targets import Target
 from tests.dashboard.structure.test_structure import made, page, texts
 
 pytestmark = pytest.mark.app
