@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prism_core.bundle.reader import read_bundle
     from prism_core.bundle.verify.verification import verify as verify_bundle
     from prism_core.bundle.write.bundle_folder import write as write_bundle
     from prism_core.data.encoding import EncodedTable, decode, encode
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema.schema_file import load as load_schema
     from prism_core.data.schema.schema_file import save as save_schema
     from prism_core.data.tables.raw_table import RawTable, from_frame, read_table
+    from prism_core.data.tables.spreadsheet import csv_text
     from prism_core.errors import PrismError
     from prism_core.evaluation.evaluate import evaluate
     from prism_core.learning.domain.domain_plan import DomainPlan, design_domain
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from prism_core.structure.formats import read as read_dag
     from prism_core.structure.formats import read_drawing
     from prism_core.structure.formats import write as write_dag
-    from prism_core.synthesis.release import Release, release
+    from prism_core.synthesis.release import Release, draw, fit_model, release
     from prism_core.synthesizer import (
         PlanWarning,
         PrismSynthesizer,
@@ -73,18 +75,22 @@ __all__ = [
     "Synthesis",
     "Task",
     "UncheckedWarning",
+    "csv_text",
     "decode",
     "design",
     "design_domain",
     "design_graph",
+    "draw",
     "encode",
     "evaluate",
+    "fit_model",
     "from_frame",
     "graph_of_public",
     "learn_domain",
     "learn_graph",
     "load_outline",
     "load_schema",
+    "read_bundle",
     "read_dag",
     "read_drawing",
     "read_table",
@@ -125,18 +131,22 @@ _HOMES = {
     "Synthesis": ("prism_core.planning.wishes.task", "Synthesis"),
     "Task": ("prism_core.planning.wishes.task", "Task"),
     "UncheckedWarning": ("prism_core.synthesizer", "UncheckedWarning"),
+    "csv_text": ("prism_core.data.tables.spreadsheet", "csv_text"),
     "decode": ("prism_core.data.encoding", "decode"),
     "design": ("prism_core.planning.design", "design"),
     "design_domain": ("prism_core.learning.domain.domain_plan", "design_domain"),
     "design_graph": ("prism_core.learning.graph.graph_plan", "design_graph"),
+    "draw": ("prism_core.synthesis.release", "draw"),
     "encode": ("prism_core.data.encoding", "encode"),
     "evaluate": ("prism_core.evaluation.evaluate", "evaluate"),
+    "fit_model": ("prism_core.synthesis.release", "fit_model"),
     "from_frame": ("prism_core.data.tables.raw_table", "from_frame"),
     "graph_of_public": ("prism_core.learning.graph.learned_graph", "graph_of_public"),
     "learn_domain": ("prism_core.learning.domain.learned_domain", "learn_domain"),
     "learn_graph": ("prism_core.learning.graph.learned_graph", "learn_graph"),
     "load_outline": ("prism_core.learning.domain.outline_io", "load_outline"),
     "load_schema": ("prism_core.data.schema.schema_file", "load"),
+    "read_bundle": ("prism_core.bundle.reader", "read_bundle"),
     "read_dag": ("prism_core.structure.formats", "read"),
     "read_drawing": ("prism_core.structure.formats", "read_drawing"),
     "read_table": ("prism_core.data.tables.raw_table", "read_table"),

@@ -6,15 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prism_core.cli.common import add_workspace_option
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from prism_core.data.coverage import Coverage
-    from prism_core.data.engines.out_of_core import BigTable
-    from prism_core.data.schema.looks import Looks
-    from prism_core.data.schema.schema import Schema
-    from prism_core.data.tables.raw_table import RawTable
 
 _NAME = 40
 
@@ -30,36 +28,8 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         "The exit status is 2 where most cells of a column do not fit.",
     )
     check.add_argument("config", type=Path, metavar="CONFIG.toml")
-    check.add_argument(
-        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
-    )
+    add_workspace_option(check)
     check.set_defaults(run=_check)
-
-
-def say_unchecked(looks: Looks, *, public: bool, when: str = "") -> None:
-    """Tell the curator before a charge that nobody looked whether private rows fit. Reads no row.
-
-    Every command that charges calls it, and `prism plan`. Where columns are still to be learned
-    nothing can be counted yet: `when` says from when on.
-    """
-    from prism_core.data.schema.looks import unchecked
-
-    if note := unchecked(looks, public=public):
-        sys.stderr.write(f"prism: note: {note}; prism check does{when}\n")
-
-
-def say_misfits(schema: Schema, raw: RawTable | BigTable) -> None:
-    """Tell the curator which columns the declaration cannot be meant for.
-
-    Spends nothing and reads the rows: only for what reads them outside epsilon anyway, such as an
-    evaluation.
-    """
-    from prism_core.data.coverage import coverage
-    from prism_core.runs.inputs import some_rows
-
-    for found in coverage(schema, some_rows(raw)):
-        if found.misfit:
-            sys.stderr.write(f"prism: note: {raw.name}: {found.advice}\n")
 
 
 def _check(arguments: argparse.Namespace) -> int:

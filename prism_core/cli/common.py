@@ -1,21 +1,52 @@
-"""What the commands that may charge an asset share: seed, ledger, limit of epsilon, warnings."""
+"""What the commands share: options, what they print, seed, ledger, limit of epsilon, warnings."""
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from prism_core.errors import ConfigError, PrivacyError
+from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
-    from pathlib import Path
 
+    from prism_core.bundle.curator_statement import CuratorStatement
+    from prism_core.data.engines.out_of_core import BigTable
+    from prism_core.data.schema.looks import Looks
+    from prism_core.data.schema.schema import Schema
+    from prism_core.data.tables.raw_table import RawTable
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.privacy.ledger import Ledger
+    from prism_core.rehearsal.estimates import Estimate
+
+
+def emit(arguments: argparse.Namespace, document: Any, text: str) -> None:  # noqa: ANN401
+    """Print what a command made: as JSON where that was asked for, else as text."""
+    dumped = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(f"{dumped if arguments.json else text}\n")
+
+
+def add_seed_option(parser: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add the option of known noise."""
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="known noise, for tables marked public only: a rehearsal, not charged",
+    )
+
+
+def add_workspace_option(parser: Any) -> None:  # noqa: ANN401
+    """Add the option of the workspace."""
+    parser.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
+    )
 
 
 def add_limit_option(parser: argparse.ArgumentParser, *, when: str = "") -> None:
@@ -114,3 +145,73 @@ def say_owed(ledger: Ledger | None, asset: str, prior: LearningCharge | None) ->
     found = None if ledger is None else owed(ledger, asset, prior)
     if found is not None:
         sys.stderr.write(f"prism: note: {found.sentence}\n")
+
+
+def say_unchecked(looks: Looks, *, public: bool, when: str = "") -> None:
+    """Tell the curator before a charge that nobody looked whether private rows fit. Reads no row.
+
+    Every command that charges calls it, and `prism plan`. Where columns are still to be learned
+    nothing can be counted yet: `when` says from when on.
+    """
+    from prism_core.data.schema.looks import unchecked
+
+    if note := unchecked(looks, public=public):
+        sys.stderr.write(f"prism: note: {note}; prism check does{when}\n")
+
+
+def say_misfits(schema: Schema, raw: RawTable | BigTable) -> None:
+    """Tell the curator which columns the declaration cannot be meant for.
+
+    Spends nothing and reads the rows: only for what reads them outside epsilon anyway, such as an
+    evaluation.
+    """
+    from prism_core.data.coverage import coverage
+    from prism_core.runs.inputs import some_rows
+
+    for found in coverage(schema, some_rows(raw)):
+        if found.misfit:
+            sys.stderr.write(f"prism: note: {raw.name}: {found.advice}\n")
+
+
+def add_said(command: argparse.ArgumentParser, *, asset: str = "--asset") -> None:
+    """An option for everything that a person has to say of a release: who, what and why.
+
+    Args:
+        command: what takes them.
+        asset: the option of the data asset in words, where `--asset` would name one to charge.
+    """
+    from prism_core.bundle.curator_statement import LABELS
+
+    said = command.add_argument_group("what you say about the release (public once handed over)")
+    for name, (label, text) in LABELS.items():
+        option = asset if name == "asset" else f"--{name}"
+        said.add_argument(option, dest=name, default="", metavar="TEXT", help=f"{label}: {text}")
+
+
+def said_of(arguments: argparse.Namespace) -> CuratorStatement:
+    """What is said with the options of `add_said`.
+
+    Raises:
+        BundleError: naming the entry that is not usable.
+    """
+    from prism_core.bundle.curator_statement import LABELS, CuratorStatement
+
+    return CuratorStatement(**{name: getattr(arguments, name).strip() for name in LABELS})
+
+
+def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
+    """The summary that `prism rehearse --json` prints last."""
+    from prism_core.rehearsal.estimates import estimates_from
+
+    if path is None:
+        return ()
+    text = untrusted.read_text(
+        path, replace(untrusted.DOCUMENT, field="rehearsal", error=ConfigError)
+    )
+    try:
+        last = text.strip().splitlines()[-1]
+        return estimates_from(untrusted.from_json(last, untrusted.DOCUMENT)["estimates"])
+    except (ValueError, IndexError, KeyError, TypeError):
+        raise ConfigError(
+            f"{path.name!r} does not hold what `prism rehearse --json` printed.", field="rehearsal"
+        ) from None

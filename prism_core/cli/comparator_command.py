@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.cli.check_command import say_unchecked
 from prism_core.cli.common import (
     above_limit,
     add_limit_option,
+    add_seed_option,
+    add_workspace_option,
     check_seed,
+    emit,
     ledger_for,
     say_owed,
+    say_unchecked,
     say_warnings,
 )
 from prism_core.errors import ConfigError, PrivacyError
@@ -53,15 +55,8 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     parser.add_argument(
         "--asset", metavar="NAME", help="an asset of the ledger, instead of the configuration's"
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="known noise, for tables marked public only: a rehearsal, not charged",
-    )
-    parser.add_argument(
-        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
-    )
+    add_seed_option(parser)
+    add_workspace_option(parser)
     parser.add_argument(
         "--python",
         metavar="FILE",
@@ -139,8 +134,7 @@ def _run_own(arguments: argparse.Namespace) -> None:
         room.keep("comparator", made.charge, folder.contents(made))
         folder.write(made, arguments.out)
     found = {"out": str(arguments.out), **folder.document(made), "seconds": round(made.seconds)}
-    dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(f"{dumped if arguments.json else _text(made, arguments.out)}\n")
+    emit(arguments, found, _text(made, arguments.out))
 
 
 def _run_external(arguments: argparse.Namespace) -> None:
@@ -177,8 +171,7 @@ def _run_external(arguments: argparse.Namespace) -> None:
     made = run_external(plan, table, rng=rng, python=arguments.python)
     folder.write(made, arguments.out)
     found = {"out": str(arguments.out), **made.document(), "seconds": round(made.seconds)}
-    dumped = json.dumps(found, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(f"{dumped if arguments.json else _foreign_text(made, arguments.out)}\n")
+    emit(arguments, found, _foreign_text(made, arguments.out))
 
 
 def _foreign_text(made: ExternalResult, out: Path) -> str:

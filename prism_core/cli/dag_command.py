@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from itertools import islice
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
+from prism_core.cli.common import emit
 from prism_core.errors import StructureError
 from prism_core.structure import formats
 from prism_core.text.numbers import count_text
@@ -62,10 +62,6 @@ def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def _emit(arguments: argparse.Namespace, document: Any, text: str) -> None:  # noqa: ANN401
-    _say(json.dumps(document, ensure_ascii=False, allow_nan=False) if arguments.json else text)
-
-
 def _drawing(arguments: argparse.Namespace) -> Drawing:
     return formats.read_drawing(arguments.file, arguments.format)
 
@@ -91,10 +87,10 @@ def _show(arguments: argparse.Namespace) -> None:
     ]
     if arguments.target is None:
         lines += [f"{cause} -> {effect}" for cause, effect in dag.edges]
-        _emit(arguments, document, "\n".join(lines))
+        emit(arguments, document, "\n".join(lines))
         return
     about, said = _about(dag, arguments.target, arguments.limit)
-    _emit(arguments, document | about, "\n".join([*lines, *said]))
+    emit(arguments, document | about, "\n".join([*lines, *said]))
 
 
 def _about(dag: Dag, target: str, limit: int) -> tuple[dict[str, Any], list[str]]:
@@ -161,7 +157,7 @@ def _ask(arguments: argparse.Namespace) -> None:
             "cannot be looked up in the rows."
         )
     document = {"left": left, "right": right, "given": given, "independent": apart}
-    _emit(arguments, document | ({"unmeasured": hidden} if hidden else {}), text)
+    emit(arguments, document | ({"unmeasured": hidden} if hidden else {}), text)
 
 
 def _convert(arguments: argparse.Namespace) -> None:
@@ -190,7 +186,7 @@ def _convert(arguments: argparse.Namespace) -> None:
         "nodes": len(drawing.dag.nodes),
         "edges": len(drawing.dag.edges),
     }
-    _emit(
+    emit(
         arguments,
         document,
         f"wrote {out} ({form}: {count_text(document['nodes'], 'node')}, "

@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from prism_core.cli.common import add_workspace_option
 
 if TYPE_CHECKING:
     from prism_core.runs.doctor import MachineCheck
@@ -30,9 +31,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         epilog=_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    doctor.add_argument(
-        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
-    )
+    add_workspace_option(doctor)
     doctor.add_argument("--port", type=int, metavar="N", help="of the dashboard (default 8501)")
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(run=_doctor)

@@ -1,4 +1,4 @@
-"""`prism evaluate DIR --holdout F --private EPSILON`: headline numbers inside epsilon."""
+"""The command `prism evaluate`: a run against real rows; `--private`: numbers inside epsilon."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.cli.check_command import say_unchecked
 from prism_core.cli.common import (
     above_limit,
     add_limit_option,
     check_seed,
-    ledger_for,
+    emit,
+    say_misfits,
+    say_unchecked,
     say_warnings,
 )
-from prism_core.errors import ConfigError, PrismError, PrivacyError
+from prism_core.cli.holdout_rows import (
+    config_of,
+    delta_of,
+    is_public,
+    ledger_of,
+    looks_of,
+    opened,
+    remember,
+    was_charged,
+)
+from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -24,16 +35,30 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from prism_core.bundle.write.bundle_folder import BundleFolder
-    from prism_core.data.engines.out_of_core import BigTable
-    from prism_core.data.schema.looks import Looks
-    from prism_core.data.tables.address import Address
-    from prism_core.data.tables.raw_table import RawTable
     from prism_core.evaluation.inside_epsilon.private_numbers import PrivateEvaluation
-    from prism_core.planning.wishes.config import RunConfig
-    from prism_core.privacy.ledger import Ledger
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `evaluate` to the program's commands: without --private it spends nothing."""
+    evaluate = commands.add_parser(
+        "evaluate", help="compare a run with real rows; outside epsilon, for the curator only"
+    )
+    evaluate.add_argument("dir", type=Path, metavar="DIR")
+    evaluate.add_argument("--holdout", required=True, metavar="TABLE")
+    evaluate.add_argument(
+        "--train", metavar="TABLE", help="real training rows (default: the run's own)"
+    )
+    evaluate.add_argument(
+        "--classes",
+        action="store_true",
+        help="tell the bins of a numeric target apart as classes (default: R^2 and RMSE)",
+    )
+    evaluate.set_defaults(run=_evaluate)
+    _add_private(evaluate)
+    evaluate.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_private(parser: argparse.ArgumentParser) -> None:
     """The options of a private evaluation."""
     parser.add_argument(
         "--private",
@@ -81,7 +106,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_unused(arguments: argparse.Namespace) -> None:
+def _check_unused(arguments: argparse.Namespace) -> None:
     """Refuse options that mean something with --private only.
 
     Raises:
@@ -101,7 +126,50 @@ def check_unused(arguments: argparse.Namespace) -> None:
             raise ConfigError(f"--{name.replace('_', '-')} needs --private EPSILON.", field=name)
 
 
-def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from prism_core.bundle.write import bundle_folder
+    from prism_core.data.tables.raw_table import read_table
+    from prism_core.evaluation.evaluate import evaluate_targets
+    from prism_core.evaluation.evaluate import evaluation_document as targets_document
+    from prism_core.evaluation.score_text import score_lines
+    from prism_core.runs.inputs import (
+        address,
+        aims_of_run,
+        encode_holdout,
+        encode_synthetic,
+        fresh_rng,
+        open_rows,
+    )
+
+    if arguments.private is not None:
+        document, text = _private(arguments)
+        emit(arguments, document, text)
+        return
+    _check_unused(arguments)
+    folder = bundle_folder.read(arguments.dir)
+    style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
+
+    def real(place: str) -> Any:  # noqa: ANN401
+        raw = open_rows(address(place), columns=folder.schema.header, **style)
+        say_misfits(folder.schema, raw)
+        return encode_holdout(folder.schema, raw, rng=fresh_rng())
+
+    train = arguments.train
+    if train is None and "train" in folder.local and Path(folder.local["train"]).is_file():
+        train = folder.local["train"]
+    aims = aims_of_run(folder)
+    found = evaluate_targets(
+        encode_synthetic(folder.schema, read_table(folder.synthetic)),
+        real(arguments.holdout),
+        aims,
+        train=None if train is None else real(train),
+        as_classes=arguments.classes,
+    )
+    document = targets_document(found, aims)
+    emit(arguments, document, "\n".join(score_lines(document["metrics"])))
+
+
+def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """Evaluate privately; gives the certificate's entry and a text.
 
     Spends: what `design_private` plans for --private, charged before the first count. Whatever
@@ -196,126 +264,6 @@ def _written(out: Path) -> Iterator[BinaryIO]:
                 field="out",
             ) from None
         yield file
-
-
-def opened(
-    place: str, folder: BundleFolder, arguments: argparse.Namespace, *, public: bool
-) -> RawTable | BigTable:
-    """The rows kept aside. Spends nothing.
-
-    Raises:
-        KnownPrivateError: for rows that are called public and were charged as private here,
-            unless the curator says --although-charged.
-    """
-    from prism_core.data.table_identity import check_public
-    from prism_core.runs.inputs import address, open_rows
-
-    style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
-    raw = open_rows(address(place), columns=folder.schema.header, **style)
-    if public and not arguments.although_charged:
-        check_public(raw, workspace=arguments.workspace)
-    return raw
-
-
-def remember(ledger: Ledger | None, asset: str, raw: RawTable | BigTable, plan: str) -> None:
-    """Remember a holdout that is charged, so that it does not pass for public later.
-
-    Spends nothing: what is remembered stays in the workspace, under its key.
-    """
-    from prism_core.data.table_identity import remember_private
-
-    if ledger is not None:
-        remember_private(ledger, asset, raw, plan)
-
-
-def is_public(
-    arguments: argparse.Namespace, folder: BundleFolder, config: RunConfig | None
-) -> bool:
-    """Whether the holdout is public: the caller says so, or the configuration says it of this file.
-
-    No manifest covers local.json, which names the configuration. So a configuration makes no
-    other file public than its own holdout, and none where the certificate, which the manifest
-    covers, tells of a charge: that table was private.
-    """
-    if arguments.holdout_public:
-        return True
-    if was_charged(folder) or config is None or not config.table.public:
-        return False
-    return _same_place(arguments.holdout, config.table.holdout)
-
-
-def was_charged(folder: BundleFolder) -> bool:
-    """Whether the certificate tells of a charge: the table was private."""
-    return folder.certificate.get("stamp") == "release"
-
-
-def _same_place(text: str, known: Path | Address | None) -> bool:
-    from prism_core.runs.inputs import address
-
-    place = address(text)
-    if isinstance(place, Path) and isinstance(known, Path):
-        return place.resolve() == known.resolve()
-    return known is not None and place == known
-
-
-def config_of(folder: BundleFolder) -> RunConfig | None:
-    """The run's configuration, None where it is no longer there."""
-    from prism_core.planning.wishes import config as configs
-
-    path = Path(str(folder.local.get("config", "")))
-    return configs.load(path) if path.is_file() else None
-
-
-def looks_of(folder: BundleFolder, config: RunConfig | None) -> Looks:
-    """What opened the rows: before the release, or since, by the file of the same declaration.
-
-    `prism check` records its count in the curator's own file, not in a folder that is finished.
-    """
-    from prism_core.data.schema import schema_file
-
-    looks = folder.schema.looks
-    if config is None:
-        return looks
-    try:
-        own = schema_file.load(config.table.schema)
-    except PrismError:  # gone or changed since; the run's own copy holds
-        return looks
-    return own.looks if own.columns == folder.schema.columns else looks
-
-
-def delta_of(folder: BundleFolder) -> float | None:
-    """The run's delta."""
-    return folder.certificate.get("guarantee", {}).get("delta")
-
-
-def ledger_of(
-    arguments: argparse.Namespace, config: RunConfig | None, delta: float, *, public: bool
-) -> tuple[Ledger | None, str]:
-    """Whom to charge; nobody only where the holdout is public.
-
-    Raises:
-        PrivacyError: when that is not known.
-    """
-    from prism_core.privacy.ledger.charging import account
-
-    if arguments.asset is not None or public:
-        return account(
-            None, delta, public=public, workspace=arguments.workspace, known=arguments.asset
-        )
-    if config is None:
-        raise PrivacyError(
-            "The configuration of this run is not at hand, so it is not known whom to charge. "
-            "Name the asset with --asset.",
-            field="asset",
-        )
-    if config.table.public:
-        raise PrivacyError(
-            "The run's table is public, but this holdout is not known to be: it is not the "
-            "[table] holdout of the run's configuration. Name the asset to charge with --asset, "
-            "or say --holdout-public if its rows are public.",
-            field="asset",
-        )
-    return ledger_for(config, delta, arguments.workspace)
 
 
 def _text(found: PrivateEvaluation, out: Path) -> str:

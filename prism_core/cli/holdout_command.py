@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.cli import evaluate_command
-from prism_core.cli.check_command import say_unchecked
-from prism_core.cli.common import above_limit, add_limit_option, check_seed, say_warnings
+from prism_core.cli import holdout_rows
+from prism_core.cli.common import (
+    above_limit,
+    add_limit_option,
+    check_seed,
+    emit,
+    say_unchecked,
+    say_warnings,
+)
 from prism_core.errors import ConfigError
 from prism_core.text.numbers import count_text
 
@@ -114,30 +118,30 @@ def _open(arguments: argparse.Namespace) -> None:
     from prism_core.runs.inputs import synthetic_rows
 
     folder = bundle_folder.read(arguments.dir)
-    manifest.check_manifest(folder.path, signed=evaluate_command.was_charged(folder))
-    config = evaluate_command.config_of(folder)
-    public = evaluate_command.is_public(arguments, folder, config)
+    manifest.check_manifest(folder.path, signed=holdout_rows.was_charged(folder))
+    config = holdout_rows.config_of(folder)
+    public = holdout_rows.is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
     most = above_limit(arguments.epsilon, arguments, public=public)
     key = secrets.token_bytes(32)
-    raw = evaluate_command.opened(arguments.holdout, folder, arguments, public=public)
+    raw = holdout_rows.opened(arguments.holdout, folder, arguments, public=public)
     holdout = _encoded(raw, folder, key, public=public)
     plan = design_holdout(
         folder.schema,
         folder.certificate["task"]["target"],
         holdout.n,
         arguments.epsilon,
-        evaluate_command.delta_of(folder) if arguments.delta is None else arguments.delta,
+        holdout_rows.delta_of(folder) if arguments.delta is None else arguments.delta,
         answers=arguments.answers,
         tolerance=arguments.tolerance,
         questions=arguments.questions,
         release=str(folder.certificate.get("plan_sha256", "")),
         above_limit=most,
     )
-    say_unchecked(evaluate_command.looks_of(folder, config), public=public)
+    say_unchecked(holdout_rows.looks_of(folder, config), public=public)
     say_warnings(plan.warnings)
-    ledger, asset = evaluate_command.ledger_of(arguments, config, plan.delta, public=public)
-    evaluate_command.remember(ledger, asset, raw, plan.hash)
+    ledger, asset = holdout_rows.ledger_of(arguments, config, plan.delta, public=public)
+    holdout_rows.remember(ledger, asset, raw, plan.hash)
     session = open_holdout(
         plan,
         synthetic_rows(folder),
@@ -149,7 +153,7 @@ def _open(arguments: argparse.Namespace) -> None:
         key=key,
         local={"run": str(folder.path.resolve()), "holdout": _place(arguments.holdout)},
     )
-    _emit(arguments, status(session), _text(session))
+    emit(arguments, status(session), _text(session))
 
 
 def _ask(arguments: argparse.Namespace) -> None:
@@ -172,9 +176,7 @@ def _ask(arguments: argparse.Namespace) -> None:
     folder = bundle_folder.read(arguments.dir or Path(session.local.get("run", "")))
     place = arguments.holdout or session.local.get("holdout", "")
     public = session.charge is None
-    raw = evaluate_command.opened(
-        place, folder, arguments, public=False
-    )  # asked when it was opened
+    raw = holdout_rows.opened(place, folder, arguments, public=False)  # asked when it was opened
     holdout = _encoded(raw, folder, session.key, public=public)
     found = ask_holdout(session.place, asked, synthetic_rows(folder), holdout)
     document = entry_dict(found.session, found.entry) | {
@@ -184,7 +186,7 @@ def _ask(arguments: argparse.Namespace) -> None:
     lines = [_line(document), f"{found.session.left} of {plan.answers} answers left"]
     if found.again:
         lines.append("asked before: this is the answer that was given then")
-    _emit(arguments, document, "\n".join(lines))
+    emit(arguments, document, "\n".join(lines))
 
 
 def _status(arguments: argparse.Namespace) -> None:
@@ -193,11 +195,11 @@ def _status(arguments: argparse.Namespace) -> None:
 
     if arguments.session is not None:
         session = holdout_state.read(_folder(arguments))
-        _emit(arguments, status(session), _text(session))
+        emit(arguments, status(session), _text(session))
         return
     found = [holdout_state.read(p) for p in holdout_state.places(_workspace(arguments))]
     text = "\n".join(_head(session) for session in found) or "no session was opened here"
-    _emit(arguments, {"sessions": [status(session) for session in found]}, text)
+    emit(arguments, {"sessions": [status(session) for session in found]}, text)
 
 
 def _encoded(
@@ -267,8 +269,3 @@ def _line(entry: dict[str, Any]) -> str:
     columns = count_text(len(entry["features"]), "column")
     what = f"{entry['metric']}, {entry['learner']}, from {columns}"
     return f"{what}: {value}{noise}  ({entry['source_in_words']})"
-
-
-def _emit(arguments: argparse.Namespace, document: dict[str, Any], text: str) -> None:
-    dumped = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(f"{dumped if arguments.json else text}\n")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.cli.check_command import say_unchecked
 from prism_core.cli.common import (
     add_limit_option,
+    add_seed_option,
+    add_workspace_option,
     check_seed,
+    emit,
     ledger_for,
+    say_unchecked,
     say_warnings,
     within_limit,
 )
@@ -33,18 +34,11 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     learn.add_argument("config", type=Path, metavar="CONFIG.toml")
     learn.add_argument("--out", type=Path, required=True, metavar="DAG.json")
     how = learn.add_mutually_exclusive_group()
-    how.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="known noise, for tables marked public only: a rehearsal, not charged",
-    )
+    add_seed_option(how)
     how.add_argument(
         "--exact", action="store_true", help="no noise and no cost, for tables marked public only"
     )
-    learn.add_argument(
-        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
-    )
+    add_workspace_option(learn)
     add_limit_option(learn)
     learn.add_argument("--json", action="store_true", help="print JSON")
     learn.set_defaults(run=_run)
@@ -106,8 +100,7 @@ def _run(arguments: argparse.Namespace) -> None:
         _put(formats.write(found.dag, "node-link"), out)
     document = _document(found, out) | {"warnings": list(plan.warnings)}
     text = _text(found, plan, out)
-    dumped = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(f"{dumped if arguments.json else text}\n")
+    emit(arguments, document, text)
 
 
 def _put(text: str, out: Path) -> None:

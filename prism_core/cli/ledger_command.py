@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
+from prism_core.cli.common import emit
 from prism_core.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -72,10 +73,6 @@ def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def _emit(arguments: argparse.Namespace, document: Any, text: str) -> None:  # noqa: ANN401
-    _say(json.dumps(document, ensure_ascii=False, allow_nan=False) if arguments.json else text)
-
-
 def _list(arguments: argparse.Namespace) -> None:
     from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
 
@@ -92,7 +89,7 @@ def _list(arguments: argparse.Namespace) -> None:
     }
     lines = [_ASSET_HEAD, *map(_asset_line, balances), "", _CHARGE_HEAD]
     lines += [*map(_charge_line, charges), "", COMPOSITION_SENTENCE]
-    _emit(arguments, document, "\n".join(lines) if names else "The ledger holds no asset yet.")
+    emit(arguments, document, "\n".join(lines) if names else "The ledger holds no asset yet.")
 
 
 _ASSET_HEAD = (
@@ -128,7 +125,7 @@ def _show(arguments: argparse.Namespace) -> None:
         *(f"note     {c.created} by {c.who}: {c.note}" for c in charge.corrections),
         *(f"event    {_event_text(event)}" for event in charge.events),
     ]
-    _emit(arguments, charge.to_dict(), "\n".join(lines))
+    emit(arguments, charge.to_dict(), "\n".join(lines))
 
 
 def _event_text(event: dict[str, Any]) -> str:
@@ -143,7 +140,7 @@ def _event_text(event: dict[str, Any]) -> str:
 def _verify(arguments: argparse.Namespace) -> None:
     found = _open(arguments).verify(arguments.head)
     text = _verified(found)
-    _emit(arguments, found.to_dict(), text)
+    emit(arguments, found.to_dict(), text)
     if not found.ok:
         raise LedgerError(
             "The ledger is not as this program wrote it. Keep the file as it is, and release "
@@ -160,7 +157,7 @@ def _verified(found: Verification) -> str:
 
 def _accept(arguments: argparse.Namespace) -> None:
     found = _open(arguments).accept(arguments.why)
-    _emit(arguments, found.to_dict(), _verified(found))
+    emit(arguments, found.to_dict(), _verified(found))
 
 
 def _export(arguments: argparse.Namespace) -> None:
@@ -173,7 +170,7 @@ def _export(arguments: argparse.Namespace) -> None:
         files.give(arguments.out, f"{text}\n".encode())
     except OSError:
         raise LedgerError(f"{str(arguments.out)!r} cannot be written.", field="out") from None
-    _emit(arguments, {"out": str(arguments.out)}, f"wrote {arguments.out}")
+    emit(arguments, {"out": str(arguments.out)}, f"wrote {arguments.out}")
 
 
 def _key(arguments: argparse.Namespace) -> None:
@@ -186,4 +183,4 @@ def _key(arguments: argparse.Namespace) -> None:
             "This workspace has signed nothing yet; its first release makes the key.", field="key"
         )
     found = signing.fingerprint(pem)
-    _emit(arguments, {"fingerprint": found, "pem": pem.decode("ascii")}, found)
+    emit(arguments, {"fingerprint": found, "pem": pem.decode("ascii")}, found)

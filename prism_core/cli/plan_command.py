@@ -1,57 +1,42 @@
-"""What `prism plan` says beside the plan: scenarios side by side, and what a wish comes to."""
+"""The command `prism plan`: the plan, scenarios side by side, and what a wish comes to."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core.errors import ConfigError, PrismError
+from prism_core.cli.common import add_limit_option, emit, say_unchecked, within_limit
+from prism_core.cli.what_if import BASE, PlanInputs, considered
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from prism_core.data.schema.schema import Schema
-    from prism_core.planning.brief import Brief
     from prism_core.planning.plan import Plan
     from prism_core.planning.search.comparison import Difference, Value
     from prism_core.planning.wishes.config import RunConfig
-    from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.structure.dag import Dag
 
-BASE = "as configured"
 _WIDTH = 24
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanInputs:
-    """What is public of a table. The rows stay outside: no what-if may see them.
-
-    Attributes:
-        schema, dag: as declared.
-        n: number of training rows or declared persons.
-    """
-
-    schema: Schema
-    dag: Dag | None
-    n: int
-
-    def brief(self, wishes: RunConfig | Scenario) -> Brief:
-        """The brief of a wish for this table."""
-        from prism_core.planning.brief import Brief
-
-        return Brief(
-            self.schema,
-            wishes.task,
-            wishes.budget,
-            self.n,
-            dag=self.dag,
-            synthesis=wishes.synthesis,
-        )
+def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
+    """Add `plan` to the program's commands."""
+    plan = commands.add_parser("plan", help="show what a run would measure; reads no row")
+    plan.add_argument("config", type=Path, metavar="CONFIG.toml")
+    _add_wishes(plan)
+    plan.add_argument(
+        "--meaning", action="store_true", help="say what the plan's epsilon means, for a committee"
+    )
+    plan.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="whose rules hold (default ~/.prism)"
+    )
+    add_limit_option(plan)
+    plan.set_defaults(run=_plan)
+    plan.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def _add_wishes(parser: argparse.ArgumentParser) -> None:
     """The options of `prism plan` that ask for something else than the plan."""
     wish = parser.add_mutually_exclusive_group()
     wish.add_argument(
@@ -84,7 +69,99 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def granted(
+def _plan(arguments: argparse.Namespace) -> None:
+    from prism_core.planning.design import design
+    from prism_core.planning.wishes import config as configs
+    from prism_core.runs.inputs import gather
+
+    config = within_limit(configs.load(arguments.config), arguments)
+    # n has to be counted; the rows go no further
+    inputs = gather(config, arguments.workspace)
+    facts = PlanInputs(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
+    say_unchecked(inputs.schema.looks, public=config.table.public)
+    if arguments.what_if is not None:
+        emit(arguments, *_side_by_side(arguments.what_if, config, facts))
+        return
+    config, facts, found, what = _granted(arguments, config, facts)
+    plan = design(facts.brief(config))
+    if arguments.meaning:
+        from prism_core.explain.meaning import meaning
+
+        said = meaning(plan)
+        emit(arguments, said.to_dict(), said.to_markdown())
+        return
+    text = _plan_text(plan)
+    if found:
+        from prism_core.planning.search.inverse import task_error
+
+        found["expected_error"] = task_error(plan)
+        text = (
+            f"{what}: expected error of the task marginals {task_error(plan):.4%} of n, "
+            f"at most {found['target_error']:.4%}\n\n{text}"
+        )
+    emit(arguments, plan.to_dict() | found, text)
+
+
+def _plan_text(plan: Plan) -> str:
+    from prism_core.data.schema.code_groups import grouped
+    from prism_core.data.schema.looks import sentences
+    from prism_core.explain.run_time import size_text
+
+    lines = [
+        f"target {plan.task.target}, regime {plan.task.regime}, n = {plan.n:,}",
+        *(
+            f"target {aim.target} (weight {aim.weight:g}): {{{', '.join(aim.s)}}}"
+            for aim in plan.several
+        ),
+        f"S = {{{', '.join(plan.s)}}}"
+        + (
+            ""
+            if plan.s_is_final
+            else "  (worst case: S is chosen "
+            f"privately at run time, {plan.task.k} of {len(plan.schema.columns) - len(plan.aims)})"
+        ),
+        f"epsilon {plan.budget.epsilon:g}, delta {plan.delta:.3g}, accountant "
+        f"{plan.budget.accountant}; spends epsilon {plan.spent.epsilon:.6g}",
+        *_learned_lines(plan),
+        f"model: {size_text(plan)}",
+        *grouped(plan.schema),
+        *sentences(plan.schema.looks),
+        "",
+        f"{'marginal':44} {'pool':11} {'cells':>7} {'share':>7} {'sigma':>9} {'rel. error':>10}",
+    ]
+    lines += [
+        f"{query.label[:44]:44} {query.pool:11} {query.cells:7,} {query.share:7.2%} "
+        f"{query.noise:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
+        for query in plan.queries
+    ]
+    if plan.three_way is not None:
+        three = plan.three_way
+        lines.append(
+            f"{f'{three.rounds} {three.words}, chosen privately':44} {'task':11} "
+            f"{three.cells:7,.0f} {three.measure_share:7.2%} {three.sigma:9.2f}"
+        )
+    if plan.tree is not None:
+        lines.append(
+            f"{f'{plan.tree.rounds} background pairs, chosen privately':44} {'background':11} "
+            f"{plan.tree.cells:7,.0f} {plan.tree.measure_share:7.2%} {plan.tree.sigma:9.2f}"
+        )
+    lines += [f"warning: {warning}" for warning in plan.warnings]
+    return "\n".join(lines)
+
+
+def _learned_lines(plan: Plan) -> list[str]:
+    parts = {"domain": plan.schema.prior, "graph": None if plan.dag is None else plan.dag.prior}
+    spent = [
+        f"learning the {what} spent epsilon {prior.spent.epsilon:.6g}"
+        for what, prior in parts.items()
+        if prior is not None
+    ]
+    return (
+        [f"{'; '.join(spent)}; all together epsilon {plan.guarantee.epsilon:.6g}"] if spent else []
+    )
+
+
+def _granted(
     arguments: argparse.Namespace, config: RunConfig, facts: PlanInputs
 ) -> tuple[RunConfig, PlanInputs, dict[str, Any], str]:
     """The run that grants a wish, what was found and a sentence; the run itself without a wish."""
@@ -115,7 +192,7 @@ def granted(
     return config, facts, {}, ""
 
 
-def side_by_side(path: Path, config: RunConfig, facts: PlanInputs) -> tuple[dict[str, Any], str]:
+def _side_by_side(path: Path, config: RunConfig, facts: PlanInputs) -> tuple[dict[str, Any], str]:
     """The scenarios of a file beside the configuration's plan, as JSON values and as text.
 
     Raises:
@@ -141,34 +218,6 @@ def side_by_side(path: Path, config: RunConfig, facts: PlanInputs) -> tuple[dict
         for warning in plan.warnings
     ]
     return document, "\n".join([_table(rows), *warnings])
-
-
-def considered(path: Path, config: RunConfig, facts: PlanInputs) -> list[tuple[Scenario, Plan]]:
-    """The configuration and the scenarios of a file, each with its plan.
-
-    Raises:
-        ConfigError: when a scenario cannot be read or planned; it is named.
-    """
-    from prism_core.planning.wishes import scenario_files
-    from prism_core.planning.wishes.scenario import Scenario
-
-    base = Scenario(name=BASE, task=config.task, budget=config.budget, synthesis=config.synthesis)
-    scenarios = (base, *scenario_files.load(path, base=base))
-    return [(scenario, plan_of(scenario, facts)) for scenario in scenarios]
-
-
-def plan_of(scenario: Scenario, facts: PlanInputs) -> Plan:
-    """The plan of a scenario.
-
-    Raises:
-        ConfigError: when there is none; the scenario is named.
-    """
-    from prism_core.planning.design import design
-
-    try:
-        return design(facts.brief(scenario))
-    except PrismError as error:
-        raise ConfigError(f"Scenario {scenario.name!r}: {error}", field=error.field) from None
 
 
 def _table(rows: dict[str, tuple[Difference, ...]]) -> str:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
-from prism_core.cli.check_command import say_unchecked
-from prism_core.cli.common import add_limit_option, say_warnings, within_limit
+from prism_core.cli.common import (
+    add_limit_option,
+    add_workspace_option,
+    emit,
+    rehearsal_from,
+    say_unchecked,
+    say_warnings,
+    within_limit,
+)
 from prism_core.errors import ConfigError
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     import argparse
 
-    from prism_core.bundle.protocol.approval_file import ApprovedPlan
-    from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.privacy.ledger import Balance
     from prism_core.privacy.ledger.charging import Owed
-    from prism_core.rehearsal.estimates import Estimate
-
-MOST_CHANGES = 12
-"""Changed entries that a refusal lists."""
 
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
@@ -48,9 +46,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         metavar="FILE",
         help="what `prism rehearse --json` printed, to be shown with it",
     )
-    protocol.add_argument(
-        "--workspace", type=Path, metavar="DIR", help="folder of the ledger (default ~/.prism)"
-    )
+    add_workspace_option(protocol)
     add_limit_option(protocol)
     protocol.add_argument("--json", action="store_true", help="print JSON")
     protocol.set_defaults(run=_protocol)
@@ -64,54 +60,6 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     approve.add_argument("--out", type=Path, required=True, metavar="FILE.json")
     approve.add_argument("--json", action="store_true", help="print JSON")
     approve.set_defaults(run=_approve)
-
-
-def add_option(release: argparse.ArgumentParser) -> None:
-    """Add `--protocol` to `prism release`."""
-    release.add_argument(
-        "--protocol",
-        type=Path,
-        metavar="FILE.json",
-        help="the approval that `prism approve` wrote; another plan is refused",
-    )
-
-
-def approval_for(
-    path: Path | None, plan: Plan, asset: str, workspace: Path | None
-) -> Approval | None:
-    """The approval that a release was given, after checking that it is of this plan.
-
-    Raises:
-        PlanError: when another plan or other settings were approved; what changed is said on
-            standard error.
-        PrivacyError: when the workspace asks for one and none was given.
-    """
-    from prism_core.bundle.protocol import approval_file
-    from prism_core.privacy.ledger import default_workspace, rules
-
-    if path is None:
-        if asset:  # the gate asks once more; here before the rows are read
-            rules.check_rules("release", workspace or default_workspace())
-        return None
-    found = approval_file.load(path)
-    if not found.covers(plan, asset):
-        _say_changes(found, plan)
-    found.check(plan, asset)
-    return found.approval
-
-
-def _say_changes(found: ApprovedPlan, plan: Plan) -> None:
-    changes = found.changes(plan)
-    for change in changes[:MOST_CHANGES]:
-        text = f"{change.what}: approved {_short(change.approved)}, now {_short(change.now)}"
-        sys.stderr.write(f"prism: changed since the approval: {text}\n")
-    if len(changes) > MOST_CHANGES:
-        sys.stderr.write(f"prism: ... and {len(changes) - MOST_CHANGES} more\n")
-
-
-def _short(value: object) -> str:
-    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _protocol(arguments: argparse.Namespace) -> None:
@@ -141,7 +89,7 @@ def _protocol(arguments: argparse.Namespace) -> None:
         "warnings": list(plan.warnings),
     }
     text = f"protocol of plan {plan.hash[:12]} in {arguments.out}; nothing was spent"
-    _say(arguments, document, text)
+    emit(arguments, document, text)
 
 
 def _standing(
@@ -157,24 +105,6 @@ def _standing(
     return balance, owed(ledger, config.asset.name, plan.prior)
 
 
-def rehearsal_from(path: Path | None) -> tuple[Estimate, ...]:
-    """The summary that `prism rehearse --json` prints last."""
-    from prism_core.rehearsal.estimates import estimates_from
-
-    if path is None:
-        return ()
-    text = untrusted.read_text(
-        path, replace(untrusted.DOCUMENT, field="rehearsal", error=ConfigError)
-    )
-    try:
-        last = text.strip().splitlines()[-1]
-        return estimates_from(untrusted.from_json(last, untrusted.DOCUMENT)["estimates"])
-    except (ValueError, IndexError, KeyError, TypeError):
-        raise ConfigError(
-            f"{path.name!r} does not hold what `prism rehearse --json` printed.", field="rehearsal"
-        ) from None
-
-
 def _approve(arguments: argparse.Namespace) -> None:
     from prism_core.bundle.protocol import approval_file
 
@@ -188,9 +118,4 @@ def _approve(arguments: argparse.Namespace) -> None:
         ) from None
     document = {"out": str(arguments.out), **found.approval.to_dict()}
     said = f"{found.approval.sentence}: plan {found.approval.plan_sha256[:12]}, in {arguments.out}"
-    _say(arguments, document, said)
-
-
-def _say(arguments: argparse.Namespace, document: dict[str, Any], text: str) -> None:
-    said = json.dumps(document, ensure_ascii=False) if arguments.json else text
-    sys.stdout.write(f"{said}\n")
+    emit(arguments, document, said)

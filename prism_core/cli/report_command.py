@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core import files
+from prism_core.cli.common import add_said, emit, rehearsal_from, said_of
 from prism_core.errors import BundleError, ConfigError
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     import argparse
 
-    from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.bundle.report.report_extras import Extras
 
 
@@ -57,32 +55,6 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     report.set_defaults(run=_report)
 
 
-def add_said(command: argparse.ArgumentParser, *, asset: str = "--asset") -> None:
-    """An option for everything that a person has to say of a release: who, what and why.
-
-    Args:
-        command: what takes them.
-        asset: the option of the data asset in words, where `--asset` would name one to charge.
-    """
-    from prism_core.bundle.curator_statement import LABELS
-
-    said = command.add_argument_group("what you say about the release (public once handed over)")
-    for name, (label, text) in LABELS.items():
-        option = asset if name == "asset" else f"--{name}"
-        said.add_argument(option, dest=name, default="", metavar="TEXT", help=f"{label}: {text}")
-
-
-def said_of(arguments: argparse.Namespace) -> CuratorStatement:
-    """What is said with the options of `add_said`.
-
-    Raises:
-        BundleError: naming the entry that is not usable.
-    """
-    from prism_core.bundle.curator_statement import LABELS, CuratorStatement
-
-    return CuratorStatement(**{name: getattr(arguments, name).strip() for name in LABELS})
-
-
 def _report(arguments: argparse.Namespace) -> None:
     from prism_core.bundle.report.report_copy import check_place, copy_report
 
@@ -106,13 +78,11 @@ def _report(arguments: argparse.Namespace) -> None:
     text = f"report in {out}" + (
         "; it holds numbers outside epsilon, marked as such" if arguments.evaluation else ""
     )
-    said = json.dumps(document, ensure_ascii=False) if arguments.json else text
-    sys.stdout.write(f"{said}\n")
+    emit(arguments, document, text)
 
 
 def _extras(arguments: argparse.Namespace) -> Extras:
     from prism_core.bundle.report.report_extras import Extras
-    from prism_core.cli.protocol_command import rehearsal_from
 
     return Extras(
         said=said_of(arguments),

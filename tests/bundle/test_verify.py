@@ -889,7 +889,7 @@ def test_a_check_that_breaks_has_not_passed(home, monkeypatch, canary):
     def breaks(*_):
         raise ZeroDivisionError(canary)
 
-    monkeypatch.setattr(verification, "guard_findings", breaks)
+    monkeypatch.setattr(verification, "structure_findings", breaks)
     report = verification.verify(home / "causal")
     assert wrong(report) == {"guard"}
     assert "ZeroDivisionError" in report.findings[0]

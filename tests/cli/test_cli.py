@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from prism_core.cli import main
+from prism_core.cli import main, plan_command
 from prism_core.data import encoding
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import UNCHECKED
@@ -614,7 +614,7 @@ def test_an_unexpected_error_is_its_type_and_none_of_its_words(monkeypatch, caps
     def fail(*_):
         raise ValueError("year 11096 is out of range")
 
-    monkeypatch.setattr(main, "_plan", fail)
+    monkeypatch.setattr(plan_command, "_plan", fail)
     assert main.main(["plan", "config.toml"]) == 1
     told = "".join(capsys.readouterr())
     assert "(ValueError)" in told

@@ -15,8 +15,9 @@ from prism_core import reproduction
 from prism_core.cli.main import main
 from prism_core.errors import ConfigError, EvaluationError
 from prism_core.figures import paper_figures
-from prism_core.reproduction import result_tables, verdicts
+from prism_core.reproduction import result_tables
 from prism_core.reproduction import results as books
+from prism_core.reproduction.verdicts import PAPER, agrees
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results.json"
@@ -166,10 +167,10 @@ def test_what_is_lost_without_the_graph_is_said():
 
 
 def test_the_paper_is_met_where_intervals_meet():
-    assert verdicts.agrees(row(setting="paper", aucs=(0.731, 0.733, 0.732))) is True
-    assert verdicts.agrees(row(setting="paper", aucs=(0.60, 0.601, 0.602))) is False
-    assert verdicts.agrees(row(setting="ours")) is None
-    assert set(result_tables.WHY) == {name for name, _ in verdicts.PAPER}
+    assert agrees(row(setting="paper", aucs=(0.731, 0.733, 0.732))) is True
+    assert agrees(row(setting="paper", aucs=(0.60, 0.601, 0.602))) is False
+    assert agrees(row(setting="ours")) is None
+    assert set(result_tables.WHY) == {name for name, _ in PAPER}
 
 
 def test_figures_have_words_and_the_same_axis():

@@ -22,7 +22,7 @@ from prism_core.bundle import bundle_files, manifest, measurements_file, reader,
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.verify import counts_check, verification
 from prism_core.bundle.write import bundle_folder
-from prism_core.cli import protocol_command, report_command
+from prism_core.cli import common, report_command
 from prism_core.comparators import design_comparator
 from prism_core.comparators import folder as compared
 from prism_core.comparators.comparator_run import run_comparator
@@ -483,7 +483,7 @@ def _estimates(shop: Shop) -> Case:
     one = Estimate(variant="a", epsilon=1.0, shift="none", mean=0.7, half=0.1, ceiling=0.8, runs=3)
     return Case(
         seeds=(json.dumps({"estimates": [one.to_dict(), one.to_dict()]}).encode(),),
-        read=_file(shop.folder("estimates") / "e.json", protocol_command.rehearsal_from),
+        read=_file(shop.folder("estimates") / "e.json", common.rehearsal_from),
     )
 
 

@@ -153,9 +153,10 @@ def test_a_killed_run_is_recovered(make_run, tmp_path):
     config = make_run(public=False, asset=50.0)
     script = (
         "import os, signal, sys\n"
-        "from prism_core import cli, pipeline\n"
-        "pipeline.fit_model = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "sys.exit(cli.main(sys.argv[1:]))\n"
+        "from prism_core.cli.main import main\n"
+        "from prism_core.synthesis import release\n"
+        "release.fit_model = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.exit(main(sys.argv[1:]))\n"
     )
     place = ["--workspace", str(tmp_path / "ws")]
     command = ["release", str(config), "--out", str(tmp_path / "out"), *place]

@@ -15,9 +15,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from prism_core.bundle.reader import read_bundle
-from prism_core.data.tables.spreadsheet import csv_text
-from prism_core.synthesis.release import draw, fit_model
+from prism_core import csv_text, draw, fit_model, read_bundle
 
 
 def main() -> int:
