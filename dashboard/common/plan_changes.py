@@ -17,7 +17,7 @@ from prism_core.planning.wishes.task import OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dashboard.jobs.worker import Job
+    from dashboard.jobs.job import Job
     from prism_core.bundle.protocol.approval_file import SettingChange
     from prism_core.planning.plan import Plan
 

@@ -11,7 +11,7 @@ from dashboard.common import asset_entry, confirmation, job_view, public_claim
 from dashboard.common.fields import epsilon_entry, from_percent, keep
 from dashboard.common.widgets import mistakes, plain
 from dashboard.data import columns_form, people
-from dashboard.jobs import child, worker
+from dashboard.jobs import folders, worker
 from dashboard.session.project import project
 from prism_core.data.schema import column_form as data_form
 from prism_core.data.schema import schema_file
@@ -312,7 +312,7 @@ def _take(result: Path, plan: DomainPlan) -> None:
     """What was learned goes into use and into the form."""
     state = project()
     state.learning.clipped = plan.outside
-    schema = schema_file.load(result / child.SCHEMA)
+    schema = schema_file.load(result / folders.SCHEMA)
     state.use_schema(schema)
     state.show_form(data_form.to_rows(schema.columns))
     state.form_provenance = schema.provenance

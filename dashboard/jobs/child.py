@@ -1,9 +1,8 @@
-"""Child process of a job: `python -m dashboard.jobs.child FOLDER`.
+"""`python -m dashboard.jobs.child FOLDER`: one piece of work in a process of its own.
 
-FOLDER holds config.toml and, for a release, schema.yaml, perhaps dag.json, and the training
-codes; for learning a domain outline.yaml and the rows; for learning a graph what a release has,
-and an empty file learn-graph; for a comparator the same with comparator.json; for a rehearsal
-rehearsal.json and public rows; for a story of the gallery story.json alone. Codes and rows are
+The folder holds job.json, which names the kind of work, and what that kind needs: config.toml and
+schema.yaml, perhaps dag.json, and the training codes; for a domain outline.yaml and the rows; for a
+rehearsal public rows. Each charged kind is one function of `prism_core.runs`. Codes and rows are
 deleted as soon as they are read; what a crash before that leaves is swept when the dashboard
 starts. Nothing that is written here but the result depends on the rows.
 """
@@ -19,8 +18,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboard.jobs.folders import OUTCOME, PRIVATE, forget, keep_result
-from dashboard.jobs.progress import LOG, PROGRESS, NotedLedger, RunProgress, write_json
+from dashboard.jobs.folders import (
+    APPROVAL,
+    CODES,
+    CONFIG,
+    GRAPH,
+    OUTCOME,
+    RESULT,
+    ROWS,
+    SAID,
+    SCENARIOS,
+    SCHEMA,
+    SEED,
+    STORED,
+    TOLD,
+    description,
+    forget,
+    keep_result,
+)
+from dashboard.jobs.progress import NotedLedger, RunProgress, write_json
 from prism_core import files
 from prism_core.bundle.curator_statement import CuratorStatement, statement_from
 from prism_core.bundle.protocol import approval_file
@@ -29,29 +45,29 @@ from prism_core.data.engines.stored_table import from_dict
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import CancelledError, PlanError, PrismError
-from prism_core.learning.domain.domain_plan import design_domain
-from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.outline_io import load_outline
-from prism_core.learning.graph.graph_plan import design_graph
-from prism_core.learning.graph.learned_graph import learn_graph
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
-from prism_core.privacy.ledger.charging import account
 from prism_core.privacy.ledger.ledger import default_workspace
-from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.rehearsal import FOLDER, PointStore, Rehearsal, run_rehearsal
 from prism_core.rehearsal.stand_in_rows import load as load_stand_in
-from prism_core.runs import recovery_file
+from prism_core.runs.charged_learning import (
+    domain_plan,
+    graph_plan,
+    run_learn_domain,
+    run_learn_graph,
+)
 from prism_core.runs.charged_release import run_release
-from prism_core.runs.inputs import fresh_rng
+from prism_core.runs.step_account import open_account, step_rng
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prism_core.comparators import ComparatorResult
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
@@ -59,27 +75,9 @@ if TYPE_CHECKING:
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.privacy.ledger import Ledger
+    from prism_core.runs.step_account import StepAccount
 
-CODES, ROWS = PRIVATE
-STORED = "stored.json"
-OUTLINE = "outline.yaml"
-LEARN_GRAPH = "learn-graph"
-COMPARATOR = "comparator.json"
-REHEARSAL = "rehearsal.json"
-STORY = "story.json"
-TOLD = "told.jsonl"
-CONFIG = "config.toml"
-SCHEMA = "schema.yaml"
-GRAPH = "dag.json"
-SCENARIOS = "scenarios.toml"
-SEED = "seed"
-APPROVAL = "approval.json"
-SAID = "said.json"
-ABOUT = "about.json"
-RESULT = "result"
 _OUTCOME_BYTES = 16 * 1024
-
-__all__ = ["LOG", "OUTCOME", "PROGRESS", "forget", "write_json"]
 
 
 def main(folder: Path) -> None:
@@ -88,7 +86,7 @@ def main(folder: Path) -> None:
     signal.signal(signal.SIGTERM, _cancel)
     room = _room(folder)
     try:
-        made = _step(folder)(folder)
+        made = _KINDS[description(folder)["kind"]](folder)
         outcome: dict[str, Any] = {"state": "done", **made}
     except CancelledError as error:
         outcome = {"state": "cancelled", "message": str(error)}
@@ -114,18 +112,6 @@ def _room(folder: Path) -> Path | None:
         return files.reserve(folder, _OUTCOME_BYTES)
     except OSError:
         return None
-
-
-def _step(folder: Path) -> Callable[[Path], dict[str, Any]]:
-    if (folder / OUTLINE).is_file():
-        return _learn
-    if (folder / REHEARSAL).is_file():
-        return _rehearse
-    if (folder / STORY).is_file():
-        return _tell
-    if (folder / COMPARATOR).is_file():
-        return _compare
-    return _learn_graph if (folder / LEARN_GRAPH).is_file() else _release
 
 
 def _cancel(*_: object) -> None:
@@ -159,20 +145,15 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
     considered = _considered(folder, plan)  # before anything is charged
     said = _said(folder)
     approval = _approval(folder, plan, config.asset.name if config.asset else "")
-    rng = _rng(folder)
-    public = config.table.public
-    ledger, asset = _charged(config, plan.delta, None if public else NotedLedger(teller, folder))
+    ledger = None if config.table.public else NotedLedger(teller, folder)
+    account = _account(folder, config, plan.delta, ledger)
     signal.signal(signal.SIGTERM, teller.cancel)
     made = run_release(
         plan,
         table,
         folder / RESULT,
-        ledger=ledger,
-        asset=asset,
-        rng=rng,
+        account,
         progress=teller,
-        noise=SeededNoise(rng) if public else SecureNoise(),
-        why=config.asset.why if config.asset else "",
         approval=approval,
         scenarios=considered,
         said=said,
@@ -182,8 +163,7 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
 
 def _check_plan(folder: Path, plan: Plan) -> None:
     """What was confirmed on the page is what is run."""
-    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    if about["plan_sha256"] != plan.hash:
+    if description(folder)["plan_sha256"] != plan.hash:
         raise PlanError("The plan is not the one that was confirmed. Nothing was run.")
 
 
@@ -220,37 +200,14 @@ def _considered(folder: Path, plan: Plan) -> list[tuple[Scenario, Plan]]:
     ]
 
 
-def _learn(folder: Path) -> dict[str, Any]:
+def _learn_domain(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     outline = load_outline(config.table.schema)
     raw = read_table(folder / ROWS)
     forget(folder)
-    plan = design_domain(
-        outline,
-        config.budget.epsilon,
-        config.budget.delta,
-        outline.persons or raw.rows,
-        share=config.domain.share,
-        delta_share=config.domain.delta_share,
-        above_limit=config.budget.above_limit,
-    )
-    rng = _rng(folder)
-    public = config.table.public
-    ledger, asset = _charged(config, plan.delta)
-    with recovery_file.reserved_space(ledger, recovery_file.SMALL) as room:
-        found = learn_domain(
-            plan,
-            raw,
-            ledger=ledger,
-            asset=asset,
-            rng=rng,
-            public=public,
-            noise=SeededNoise(rng) if public else SecureNoise(),
-            why=config.asset.why if config.asset else "",
-        )
-        room.keep("domain", found.charge, {SCHEMA: schema_file.dumps(found.schema)})
-        (folder / RESULT).mkdir()
-        schema_file.save(found.schema, folder / RESULT / SCHEMA)
+    plan = domain_plan(config, outline, raw.rows)
+    account, out = _account(folder, config, plan.delta), folder / RESULT / SCHEMA
+    found = run_learn_domain(plan, raw, out, account, public=config.table.public)
     return {"epsilon": found.spent.epsilon, "stamp": found.stamp, "charge": found.charge}
 
 
@@ -258,44 +215,24 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_file.load(config.table.schema)
     table = _rows(folder, schema, public=config.table.public)
-    plan = design_graph(
-        schema,
-        config.task.target,
-        config.budget.epsilon,
-        config.budget.delta,
-        table.n,
-        share=config.graph.share,
-        members=config.graph.members,
-        above_limit=config.budget.above_limit,
-    )
-    ledger, asset = _charged(config, plan.delta)
-    with recovery_file.reserved_space(ledger, recovery_file.SMALL) as room:
-        found = learn_graph(
-            plan,
-            table,
-            ledger=ledger,
-            asset=asset,
-            noise=SeededNoise(_rng(folder)) if table.public else SecureNoise(),
-            why=config.asset.why if config.asset else "",
-        )
-        text = formats.write(found.dag, "node-link")
-        room.keep("graph", found.charge, {GRAPH: text})
-        (folder / RESULT).mkdir()
-        files.put(folder / RESULT / GRAPH, text)
+    plan = graph_plan(config, schema, table.n)
+    account = _account(folder, config, plan.delta)
+    found = run_learn_graph(plan, table, folder / RESULT / GRAPH, account)
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}
 
 
 def _compare(folder: Path) -> dict[str, Any]:
-    from prism_core import comparators
+    from prism_core.comparators import design_comparator
     from prism_core.comparators.external import EXTERNAL
+    from prism_core.runs.charged_comparator import run_charged_comparator
 
     config = configs.load(folder / CONFIG)
     schema = schema_file.load(config.table.schema)
-    about = json.loads((folder / COMPARATOR).read_text(encoding="utf-8"))
+    about = description(folder)["comparator"]
     table = _rows(folder, schema, public=config.table.public)
     if about["method"] in EXTERNAL:
         return _compare_external(folder, about, table)
-    plan = comparators.design_comparator(
+    plan = design_comparator(
         about["method"],
         schema,
         table.n,
@@ -307,44 +244,32 @@ def _compare(folder: Path) -> dict[str, Any]:
     )
     if about["plan"] != plan.hash:
         raise PlanError("The comparator is not the one that was confirmed. Nothing was run.")
-    ledger, asset = _charged(config, plan.delta)
-    rng = _rng(folder)
-    with recovery_file.reserved_space(ledger, comparators.folder.size(plan)) as room:
-        made = comparators.run_comparator(
-            plan,
-            table,
-            ledger=ledger,
-            asset=asset,
-            rng=rng,
-            noise=SeededNoise(rng) if table.public else SecureNoise(),
-            why=config.asset.why if config.asset else "",
-        )
-        room.keep("comparator", made.charge, comparators.folder.contents(made))
-        comparators.folder.write(made, folder / RESULT)
-        if made.charge is not None:  # paid for: it stays, whoever is there to take it
-            keep_result(folder / RESULT, f"charge-{made.charge}")
+
+    def keep(result: ComparatorResult) -> None:
+        if result.charge is not None:  # paid for: it stays, whoever is there to take it
+            keep_result(folder / RESULT, f"charge-{result.charge}")
+
+    account = _account(folder, config, plan.delta)
+    made = run_charged_comparator(plan, table, folder / RESULT, account, written=keep)
     return {"stamp": made.stamp, "charge": made.charge}
 
 
 def _compare_external(folder: Path, about: dict[str, Any], table: Rows) -> dict[str, Any]:
     """Another package, on public rows; private ones are refused unread."""
-    from prism_core.comparators import folder as compared
-    from prism_core.comparators.external import design_external, run_external
+    from prism_core.comparators.external import design_external
+    from prism_core.runs.charged_comparator import run_external_comparator
 
     plan = design_external(
         about["method"], table.schema, table.n, about["epsilon"], about["delta"], rows=about["rows"]
     )
     if about["plan"] != plan.hash:
         raise PlanError("The comparator is not the one that was entered. Nothing was run.")
-    made = run_external(plan, table, rng=_rng(folder))
-    told = made.document()
-    compared.write(made, folder / RESULT)
-    return {"stamp": told["stamp"], "charge": None}
+    made = run_external_comparator(plan, table, folder / RESULT, step_rng(_seed(folder)))
+    return {"stamp": made.document()["stamp"], "charge": None}
 
 
 def _rehearse(folder: Path) -> dict[str, Any]:
-    document = json.loads((folder / REHEARSAL).read_text(encoding="utf-8"))
-    rehearsal = Rehearsal.from_dict(document)
+    rehearsal = Rehearsal.from_dict(description(folder)["rehearsal"])
     points = 0
     for _ in run_rehearsal(
         rehearsal, load_stand_in(folder), kept=PointStore(default_workspace() / FOLDER)
@@ -357,24 +282,26 @@ def _tell(folder: Path) -> dict[str, Any]:
     """The runs of a story, a line each as they come; public rows, so nothing is charged."""
     from prism_core.reproduction import story
 
-    document = json.loads((folder / STORY).read_text(encoding="utf-8"))
     ended = 0
-    for outcome in story(document["story"]).run():
+    for outcome in story(description(folder)["story"]).run():
         files.append(folder / TOLD, f"{json.dumps(outcome.to_dict())}\n".encode(), sync=False)
         ended += 1
     return {"runs": ended}
 
 
-def _rng(folder: Path) -> np.random.Generator:
+def _seed(folder: Path) -> int | None:
+    """The seed of known noise, None where the rows are private."""
     seed = folder / SEED
-    return np.random.default_rng(int(seed.read_text())) if seed.is_file() else fresh_rng()
+    return int(seed.read_text()) if seed.is_file() else None
 
 
-def _charged(
-    config: RunConfig, delta: float, ledger: Ledger | None = None
-) -> tuple[Ledger | None, str]:
-    """The ledger and the asset's name in it; neither for public rows."""
-    return account(config.asset, delta, public=config.table.public, ledger=ledger)
+def _account(
+    folder: Path, config: RunConfig, delta: float, ledger: Ledger | None = None
+) -> StepAccount:
+    """Who is charged, and with which noise; nobody for public rows."""
+    return open_account(
+        config.asset, delta, public=config.table.public, seed=_seed(folder), ledger=ledger
+    )
 
 
 def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
@@ -385,6 +312,16 @@ def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
     codes = np.load(folder / CODES, allow_pickle=False)
     forget(folder)
     return EncodedTable(schema=schema, codes=codes, public=public)
+
+
+_KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "release": _release,
+    "domain": _learn_domain,
+    "graph": _learn_graph,
+    "comparator": _compare,
+    "rehearsal": _rehearse,
+    "story": _tell,
+}
 
 
 if __name__ == "__main__":

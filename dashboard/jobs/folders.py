@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from prism_core import files
 from prism_core.data.engines import scratch
@@ -30,8 +31,23 @@ FOLDER, PRIVATE = scratch.RUNS, scratch.PRIVATE
 COMPARATORS = "comparators"
 """Where a workspace keeps what comparators gave out that were paid for."""
 
+JOB = "job.json"
+"""What is to be done: its `kind`, and what else that kind needs."""
+
 OUTCOME = "outcome.json"
 """Written by a run that has ended by itself."""
+
+CODES, ROWS = PRIVATE
+"""The private rows; deleted as soon as they are read."""
+
+CONFIG, SCHEMA, GRAPH, OUTLINE = "config.toml", "schema.yaml", "dag.json", "outline.yaml"
+STORED = "stored.json"  # where rows stand that the dashboard keeps in files
+SEED = "seed"  # of known noise: the rows are public
+SCENARIOS, APPROVAL, SAID = "scenarios.toml", "approval.json", "said.json"
+TOLD = "told.jsonl"  # runs of a story that have ended
+RESULT = "result"
+
+JobKind = Literal["release", "domain", "graph", "comparator", "rehearsal", "story"]
 
 _LOCK = "in-use"
 _PROJECT, _STEP = "project-", "step-"
@@ -65,6 +81,26 @@ def claimed(key: str = "") -> Iterator[tuple[Path, int]]:
         raise
     finally:
         os.close(handle)
+
+
+def describe(folder: Path, kind: JobKind, **details: object) -> None:
+    """Write what is to be done in a folder.
+
+    Args:
+        folder: of the job.
+        kind: of the work.
+        details: what the kind needs beside the other files.
+    """
+    files.put(folder / JOB, json.dumps({"kind": kind, **details}))
+
+
+def description(folder: Path) -> dict[str, Any]:
+    """What is to be done in a folder; see `describe`.
+
+    Raises:
+        OSError, ValueError: where there is no such file, or it is none of this version.
+    """
+    return json.loads((folder / JOB).read_text(encoding="utf-8"))
 
 
 def alive(folder: Path) -> bool:

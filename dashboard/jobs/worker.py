@@ -1,23 +1,19 @@
-"""Jobs: long work in a process of its own, which a page switch does not end and Cancel does."""
+"""The starts of jobs: each writes what its process needs into a folder, and starts the process."""
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import os
-import shutil
-import signal
 import subprocess
 import time
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboard.jobs import child, folders
-from dashboard.jobs.progress import CHARGE, WRITING
+from dashboard.jobs import folders
+from dashboard.jobs.job import PROCESS, AnyPlan, Job
 from dashboard.key import access, machine_key
 from prism_core import files
 from prism_core.child_processes import python
@@ -38,7 +34,6 @@ from prism_core.planning.wishes.config import (
     TableConfig,
 )
 from prism_core.planning.wishes.task import Budget, Task
-from prism_core.privacy.ledger.ledger import FILE, default_workspace
 from prism_core.rehearsal.stand_in_rows import save as save_stand_in
 from prism_core.structure import formats
 
@@ -55,162 +50,9 @@ if TYPE_CHECKING:
     from prism_core.learning.graph.graph_plan import GraphPlan
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.privacy.ledger import Charge
     from prism_core.rehearsal import Rehearsal, StandIn
     from prism_core.reproduction import RunOutcome as Told
     from prism_core.reproduction import Story
-
-_PROCESS = "process.json"
-_CANCELLED = "cancelled"  # that somebody asked for it
-_PATIENCE = 4.0  # seconds between asking a run to stop and ending it
-
-JobState = Literal["running", "done", "cancelled", "failed"]
-AnyPlan = TypeVar("AnyPlan")
-
-
-@dataclass(frozen=True, kw_only=True)
-class JobOutcome:
-    """Where a run stands.
-
-    Attributes:
-        state: running, done, cancelled or failed.
-        stage: key of the stage it is in, "" before the first.
-        share: part of the stage that is done.
-        times: when each stage began, in seconds since 1970, in their order.
-        message: why it ended, for cancelled and failed.
-        document: what the run reported at its end.
-    """
-
-    state: JobState
-    stage: str = ""
-    share: float = 0.0
-    times: dict[str, int] = field(default_factory=dict)
-    message: str = ""
-    document: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class Job(Generic[AnyPlan]):
-    """A run in its own process and folder.
-
-    Attributes:
-        folder: of mode 0700, in the workspace.
-        plan: what is run.
-        started: seconds since 1970.
-        process: None for a run that another dashboard started.
-    """
-
-    folder: Path
-    plan: AnyPlan
-    started: float
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Since the start, or from start to end."""
-        outcome = self.folder / child.OUTCOME
-        end = outcome.stat().st_mtime if outcome.exists() else time.time()
-        return max(0.0, end - self.started)
-
-    @property
-    def result(self) -> Path:
-        """The folder that a finished run wrote."""
-        return self.folder / child.RESULT
-
-    @property
-    def log(self) -> str:
-        """What it did when, without private values."""
-        try:
-            return (self.folder / child.LOG).read_text(encoding="utf-8")
-        except OSError:
-            return ""
-
-    @property
-    def public(self) -> bool:
-        """Whether it is a rehearsal on public rows, which has a seed and charges nobody."""
-        return (self.folder / child.SEED).is_file()
-
-    @property
-    def alive(self) -> bool:
-        """Whether its process lives."""
-        return folders.alive(self.folder) if self.process is None else self.process.poll() is None
-
-    def outcome(self) -> JobOutcome:
-        """Where it stands now."""
-        alive = self.alive  # before the file: a run writes it as its last deed
-        document = _read(self.folder / child.OUTCOME)
-        progress = _read(self.folder / child.PROGRESS)
-        where = {key: progress[key] for key in ("stage", "share", "times") if key in progress}
-        if document:
-            return JobOutcome(
-                state=document["state"],
-                message=document.get("message", ""),
-                document=document,
-                **where,
-            )
-        if alive:
-            return JobOutcome(state="running", **where)
-        child.forget(self.folder)
-        return JobOutcome(
-            state="cancelled" if (self.folder / _CANCELLED).exists() else "failed",
-            message="The run was ended from outside. If a charge was written, it stands.",
-            **where,
-        )
-
-    def charge(self) -> Charge | None:
-        """The charge in the ledger with its state, None where none was written.
-
-        Raises:
-            AccessError: in a session without the key.
-        """
-        if not (default_workspace() / FILE).is_file():
-            return None
-        number = _read(self.folder / CHARGE).get("number")
-        if number is not None:
-            return access.ledger().get(number)
-        # The process may have been killed between its charge and the note of it.
-        since = dt.datetime.fromtimestamp(int(self.started), dt.UTC).isoformat()
-        plan = getattr(self.plan, "hash", "")
-        own = [c for c in access.ledger().charges() if c.plan == plan and c.created >= since]
-        return own[-1] if own else None
-
-    def cancel(self) -> None:
-        """Ask the run to stop, and end it when it does not.
-
-        What has measured and drawn everything is left to write its files: they are paid for.
-        """
-        if self.outcome().state == "running":
-            if self._writing:
-                return
-            (self.folder / _CANCELLED).touch(mode=0o600)
-            self._signal(signal.SIGTERM)
-        self._end()
-        child.forget(self.folder)
-
-    @property
-    def _writing(self) -> bool:
-        return _read(self.folder / child.PROGRESS).get("stage") == WRITING
-
-    def _signal(self, number: int) -> None:
-        pid = _read(self.folder / _PROCESS).get("pid")
-        if pid is not None and self.alive:  # it holds its lock, so the number is still its own
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)
-
-    def _end(self) -> None:
-        end = time.monotonic() + _PATIENCE
-        while self.alive and time.monotonic() < end:
-            time.sleep(0.05)
-        if self.alive and self._writing:
-            return
-        self._signal(signal.SIGKILL)
-        while self.alive:
-            time.sleep(0.02)
-
-    def remove(self) -> None:
-        """Delete the folder of a run that has ended and whose result was taken."""
-        self._end()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def start(
@@ -244,10 +86,10 @@ def start(
     """
     config = RunConfig(
         table=TableConfig(
-            train=Path(child.CODES),
-            schema=Path(child.SCHEMA),
+            train=Path(folders.CODES),
+            schema=Path(folders.SCHEMA),
             public=table.public,
-            dag=None if plan.dag is None else Path(child.GRAPH),
+            dag=None if plan.dag is None else Path(folders.GRAPH),
         ),
         task=plan.task,
         budget=replace(plan.budget, delta=plan.delta),
@@ -255,17 +97,23 @@ def start(
         asset=asset,
     )
     with folders.claimed(key) as (folder, lock):
-        files.put(folder / child.SCHEMA, schema_file.dumps(plan.schema))
+        files.put(folder / folders.SCHEMA, schema_file.dumps(plan.schema))
         if plan.dag is not None:
-            files.put(folder / child.GRAPH, formats.write(plan.dag, "node-link"))
+            files.put(folder / folders.GRAPH, formats.write(plan.dag, "node-link"))
         if scenarios:
-            files.put(folder / child.SCENARIOS, scenario_files.dumps(scenarios))
+            files.put(folder / folders.SCENARIOS, scenario_files.dumps(scenarios))
         if approval is not None:
-            files.put(folder / child.APPROVAL, approval.dumps())
+            files.put(folder / folders.APPROVAL, approval.dumps())
         if said is not None and said.some:
-            files.put(folder / child.SAID, json.dumps(said.to_dict()))
-        about = {"name": name, "n": plan.n, "plan_sha256": plan.hash, "started": time.time()}
-        files.put(folder / child.ABOUT, json.dumps(about))
+            files.put(folder / folders.SAID, json.dumps(said.to_dict()))
+        folders.describe(
+            folder,
+            "release",
+            name=name,
+            n=plan.n,
+            plan_sha256=plan.hash,
+            started=time.time(),
+        )
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)
@@ -293,8 +141,8 @@ def find(key: str) -> FoundRun | None:
     if folder is None:
         return None
     try:
-        about = json.loads((folder / child.ABOUT).read_text(encoding="utf-8"))
-        config = configs.load(folder / child.CONFIG)
+        about = folders.description(folder)
+        config = configs.load(folder / folders.CONFIG)
         dag = None if config.table.dag is None else formats.read(config.table.dag)
         plan = design(
             Brief(
@@ -306,7 +154,7 @@ def find(key: str) -> FoundRun | None:
                 synthesis=config.synthesis,
             )
         )
-        seed = folder / child.SEED
+        seed = folder / folders.SEED
         return FoundRun(
             job=Job(folder=folder, plan=plan, started=about["started"]),
             name=about["name"],
@@ -326,15 +174,17 @@ def learn_graph(
     Spends: `plan.spent`, in the process that is started, after the ledger is charged.
     """
     config = RunConfig(
-        table=TableConfig(train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public),
+        table=TableConfig(
+            train=Path(folders.CODES), schema=Path(folders.SCHEMA), public=table.public
+        ),
         task=Task(target=plan.target, regime="graphical"),
         budget=Budget(epsilon=plan.epsilon, delta=plan.delta, above_limit=plan.above_limit),
         asset=asset,
         graph=GraphConfig(share=plan.share, members=plan.members),
     )
     with folders.claimed() as (folder, lock):
-        files.put(folder / child.SCHEMA, schema_file.dumps(plan.schema))
-        files.put(folder / child.LEARN_GRAPH, "")
+        files.put(folder / folders.SCHEMA, schema_file.dumps(plan.schema))
+        folders.describe(folder, "graph")
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)
@@ -349,14 +199,16 @@ def compare(
     on public rows. Another package is refused there on private rows.
     """
     config = RunConfig(
-        table=TableConfig(train=Path(child.CODES), schema=Path(child.SCHEMA), public=table.public),
+        table=TableConfig(
+            train=Path(folders.CODES), schema=Path(folders.SCHEMA), public=table.public
+        ),
         task=Task(target=plan.schema.names[0]),  # a configuration needs one; nobody looks at it
         budget=Budget(epsilon=plan.epsilon, delta=plan.delta),
         asset=asset,
     )
     with folders.claimed() as (folder, lock):
-        files.put(folder / child.SCHEMA, schema_file.dumps(plan.schema))
-        files.put(folder / child.COMPARATOR, json.dumps(plan.to_dict() | {"plan": plan.hash}))
+        files.put(folder / folders.SCHEMA, schema_file.dumps(plan.schema))
+        folders.describe(folder, "comparator", comparator=plan.to_dict() | {"plan": plan.hash})
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)
@@ -366,7 +218,7 @@ def rehearse(rehearsal: Rehearsal, stand_in: StandIn) -> Job[Rehearsal]:
     """Start a rehearsal on public rows. Its points are kept in the workspace as they come."""
     with folders.claimed() as (folder, lock):
         save_stand_in(stand_in, folder)
-        files.put(folder / child.REHEARSAL, json.dumps(rehearsal.to_dict()))
+        folders.describe(folder, "rehearsal", rehearsal=rehearsal.to_dict())
         return _process(folder, lock, rehearsal)
 
 
@@ -378,7 +230,7 @@ def start_story(story: Story) -> Job[Story]:
     """
     story.asked()
     with folders.claimed() as (folder, lock):
-        files.put(folder / child.STORY, json.dumps({"story": story.name}))
+        folders.describe(folder, "story", story=story.name)
         return _process(folder, lock, story)
 
 
@@ -387,21 +239,26 @@ def story_outcomes(job: Job[Story]) -> tuple[Told, ...]:
     from prism_core.reproduction import RunOutcome as Run
 
     try:
-        text = (job.folder / child.TOLD).read_text(encoding="utf-8")
+        text = (job.folder / folders.TOLD).read_text(encoding="utf-8")
     except OSError:
         return ()
     whole = text[: text.rfind("\n") + 1]  # the last line may be half written
     return tuple(Run.from_dict(json.loads(line)) for line in whole.splitlines())
 
 
+def _table(rows: Rows) -> TableConfig:
+    """Where the process finds the rows and their schema, beside its configuration."""
+    return TableConfig(train=Path(folders.CODES), schema=Path(folders.SCHEMA), public=rows.public)
+
+
 def _hand_over(folder: Path, table: Rows) -> None:
     """The rows, in a file for this user only, or where they stand."""
     if isinstance(table, StoredTable):
-        files.put(folder / child.STORED, json.dumps(to_dict(table)))
+        files.put(folder / folders.STORED, json.dumps(to_dict(table)))
     else:
         assert isinstance(table, EncodedTable), "there are two kinds of tables"
         codes = table.codes
-        with files.new(folder / child.CODES) as file:  # deleted by the run as soon as it is read
+        with files.new(folder / folders.CODES) as file:  # deleted by the run as soon as it is read
             np.save(file, codes, allow_pickle=False)
 
 
@@ -429,7 +286,7 @@ def learn(
     outline = plan.outline
     names = [column.name for column in outline.columns]
     config = RunConfig(
-        table=TableConfig(train=Path(child.ROWS), schema=Path(child.OUTLINE), public=public),
+        table=TableConfig(train=Path(folders.ROWS), schema=Path(folders.OUTLINE), public=public),
         task=Task(target=names[0]),  # a configuration needs one; learning does not look at it
         budget=Budget(epsilon=plan.epsilon, delta=plan.delta, above_limit=plan.above_limit),
         asset=asset,
@@ -437,9 +294,10 @@ def learn(
     )
     wanted = raw.frame[names if outline.person_id is None else [*names, outline.person_id]]
     with folders.claimed() as (folder, lock):
-        files.put(folder / child.OUTLINE, dumps_outline(outline))
+        folders.describe(folder, "domain")
+        files.put(folder / folders.OUTLINE, dumps_outline(outline))
         _describe(folder, config, seed)
-        with files.new(folder / child.ROWS) as file:  # deleted by the run as soon as it is read
+        with files.new(folder / folders.ROWS) as file:  # deleted by the run as soon as it is read
             wanted.to_parquet(file, index=False)
         return _process(folder, lock, plan)
 
@@ -457,20 +315,13 @@ def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
         start_new_session=True,
         pass_fds=(lock,),
     )
-    files.put(folder / _PROCESS, json.dumps({"pid": process.pid}))
+    files.put(folder / PROCESS, json.dumps({"pid": process.pid}))
     return Job(folder=folder, plan=plan, started=time.time(), process=process)
 
 
 def _describe(folder: Path, config: RunConfig, seed: int) -> None:
     if not config.table.public:
         access.require()  # it will be charged, and signed; every such process is described here
-    files.put(folder / child.CONFIG, configs.dumps(config))
+    files.put(folder / folders.CONFIG, configs.dumps(config))
     if config.table.public:
-        files.put(folder / child.SEED, str(seed))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError):
-        return {}
+        files.put(folder / folders.SEED, str(seed))

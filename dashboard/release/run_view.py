@@ -19,7 +19,7 @@ from prism_core.text.numbers import delta_text, eps_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dashboard.jobs.worker import Job, JobOutcome
+    from dashboard.jobs.job import Job, JobOutcome
     from prism_core.planning.plan import Plan
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dashboard.jobs.worker import Job
+    from dashboard.jobs.job import Job
     from prism_core.comparators import ComparatorPlan
     from prism_core.comparators.external import ExternalName, ExternalPlan
     from prism_core.comparators.methods import MethodName

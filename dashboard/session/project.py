@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dashboard.inspection.results import Inspection
-    from dashboard.jobs.worker import Job
+    from dashboard.jobs.job import Job
     from dashboard.session.memory import LetGo, RowSplit
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.data.engines.out_of_core import BigTable

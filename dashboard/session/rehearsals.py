@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from prism_core.planning.wishes.scenario import Scenario
 
 if TYPE_CHECKING:
-    from dashboard.jobs.worker import Job
+    from dashboard.jobs.job import Job
     from dashboard.session.designs import Entries
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.rehearsal import Rehearsal, RehearsalRequest, StandIn

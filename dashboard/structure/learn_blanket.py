@@ -10,7 +10,7 @@ from dashboard.common import asset_entry, confirmation, job_view, public_claim
 from dashboard.common.fields import epsilon_entry, from_percent, keep
 from dashboard.common.widgets import mistakes, plain
 from dashboard.data import people
-from dashboard.jobs import child, worker
+from dashboard.jobs import folders, worker
 from dashboard.session.project import project
 from prism_core.errors import PrismError
 from prism_core.runs.inputs import fresh_rng, ready
@@ -205,5 +205,5 @@ def _take(result: Path) -> None:
     """The blanket becomes the graph."""
     state = project()
     assert state.schema is not None
-    found = formats.read(result / child.GRAPH)
+    found = formats.read(result / folders.GRAPH)
     state.graph.load(found.over(state.schema.names))

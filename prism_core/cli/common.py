@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    import numpy as np
+
     from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.looks import Looks
     from prism_core.data.schema.schema import Schema
+    from prism_core.data.source import Rows
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.privacy.learning_charge import LearningCharge
-    from prism_core.privacy.ledger import Ledger
     from prism_core.rehearsal.estimates import Estimate
+    from prism_core.runs.inputs import Inputs
+    from prism_core.runs.step_account import StepAccount
 
 
 def emit(arguments: argparse.Namespace, document: Any, text: str) -> None:  # noqa: ANN401
@@ -116,35 +120,72 @@ def check_seed(seed: int | None, *, public: bool) -> None:
         raise ConfigError("--seed must be 0 or more.", field="seed")
 
 
-def ledger_for(
-    config: RunConfig, delta: float, workspace: Path | None, *, name: str | None = None
-) -> tuple[Ledger | None, str]:
-    """The ledger and the registered asset of a private table; nothing is charged yet.
+def account_for(
+    config: RunConfig,
+    delta: float,
+    arguments: argparse.Namespace,
+    *,
+    rng: np.random.Generator | None = None,
+    name: str | None = None,
+) -> StepAccount:
+    """The account of a step on a configuration's table; nothing is charged yet.
 
     Args:
         config: names the asset.
         delta: at which a new asset's lifetime is stated.
-        workspace: folder of the ledger.
+        arguments: name the workspace and the seed.
+        rng: the generator of the step, where it has drawn already.
         name: of an asset that the ledger knows, instead of the configuration's.
 
     Raises:
         PrivacyError: when the configuration names no asset.
     """
-    from prism_core.privacy.ledger.charging import account
+    from prism_core.runs.step_account import open_account
 
     public = config.table.public
-    return account(
-        config.asset, delta, public=public, workspace=workspace, known=None if public else name
+    return open_account(
+        config.asset,
+        delta,
+        public=public,
+        seed=arguments.seed,
+        rng=rng,
+        workspace=arguments.workspace,
+        known=None if public else name,
     )
 
 
-def say_owed(ledger: Ledger | None, asset: str, prior: LearningCharge | None) -> None:
+def say_owed(account: StepAccount, prior: LearningCharge | None) -> None:
     """Tell the curator beforehand where learning is charged with the step. Spends nothing."""
     from prism_core.privacy.ledger.charging import owed
 
-    found = None if ledger is None else owed(ledger, asset, prior)
+    found = None if account.ledger is None else owed(account.ledger, account.asset, prior)
     if found is not None:
         sys.stderr.write(f"prism: note: {found.sentence}\n")
+
+
+def encoded_and_recognised(
+    inputs: Inputs, account: StepAccount, plan: str, *, public: bool
+) -> Rows:
+    """The rows as codes; they are remembered where they are charged.
+
+    Where the ledger knows them under another asset the curator is told, and the run goes on as it
+    is.
+
+    Args:
+        inputs: schema and rows.
+        account: who is charged; its generator draws the row of a person.
+        plan: SHA-256 of the plan.
+        public: whether the rows are public.
+    """
+    from prism_core.runs.inputs import ready, recognise
+
+    table = ready(inputs.schema, inputs.raw, public=public, rng=account.rng)
+    if account.ledger is None:
+        return table
+    twin = recognise(account.ledger, account.asset, inputs.schema, inputs.raw, table, plan)
+    if twin:
+        sys.stderr.write(f"prism: note: {twin}\n")
+    return table
 
 
 def say_unchecked(looks: Looks, *, public: bool, when: str = "") -> None:

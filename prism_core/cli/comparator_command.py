@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.cli.common import (
     above_limit,
+    account_for,
     add_limit_option,
     add_seed_option,
     add_workspace_option,
     check_seed,
     emit,
-    ledger_for,
+    encoded_and_recognised,
     say_owed,
     say_unchecked,
     say_warnings,
 )
-from prism_core.errors import ConfigError, PrivacyError
+from prism_core.errors import PrivacyError
 
 if TYPE_CHECKING:
     import argparse
@@ -78,27 +78,20 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _run_own(arguments: argparse.Namespace) -> None:
-    import numpy as np
-
-    from prism_core.bundle.write import bundle_folder
-    from prism_core.comparators import design_comparator, folder, run_comparator
+    from prism_core.comparators import design_comparator, folder
     from prism_core.planning.wishes import config as configs
     from prism_core.privacy.ledger import default_workspace, rules
-    from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.runs import recovery_file
-    from prism_core.runs.inputs import fresh_rng, gather, ready, recognise
+    from prism_core.runs.charged_comparator import check_comparator_place, run_charged_comparator
+    from prism_core.runs.inputs import gather
 
     config = configs.load(arguments.config)
-    seed = arguments.seed
-    check_seed(seed, public=config.table.public)
-    if not config.table.public:
+    public = config.table.public
+    check_seed(arguments.seed, public=public)
+    if not public:
         rules.check_rules("comparator", arguments.workspace or default_workspace())
-    _check_out(arguments.out)
-    bundle_folder.check_bundle_folder(arguments.out)
+    check_comparator_place(arguments.out)
     epsilon = config.budget.epsilon if arguments.epsilon is None else arguments.epsilon
-    most = above_limit(
-        epsilon, arguments, public=config.table.public, said=config.budget.above_limit
-    )
+    most = above_limit(epsilon, arguments, public=public, said=config.budget.above_limit)
     inputs = gather(config, arguments.workspace, graph=False)
     plan = design_comparator(
         arguments.method,
@@ -110,42 +103,22 @@ def _run_own(arguments: argparse.Namespace) -> None:
         above_limit=most,
         rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
     )
-    say_unchecked(inputs.schema.looks, public=config.table.public)
+    say_unchecked(inputs.schema.looks, public=public)
     say_warnings(plan.warnings)
-    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
-    ledger, asset = ledger_for(config, plan.delta, arguments.workspace, name=arguments.asset)
-    say_owed(ledger, asset, plan.schema.prior)
-    table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
-    twin = ""
-    if ledger is not None:
-        twin = recognise(ledger, asset, inputs.schema, inputs.raw, table, plan.hash)
-    if twin:  # for the curator's eyes; the run goes on as it is
-        sys.stderr.write(f"prism: note: {twin}\n")
-    with recovery_file.reserved_space(ledger, folder.size(plan)) as room:
-        made = run_comparator(
-            plan,
-            table,
-            ledger=ledger,
-            asset=asset,
-            rng=rng,
-            noise=SecureNoise() if seed is None else SeededNoise(rng),
-            why=config.asset.why if config.asset else "",
-        )
-        room.keep("comparator", made.charge, folder.contents(made))
-        folder.write(made, arguments.out)
+    account = account_for(config, plan.delta, arguments, name=arguments.asset)
+    say_owed(account, plan.schema.prior)
+    table = encoded_and_recognised(inputs, account, plan.hash, public=public)
+    made = run_charged_comparator(plan, table, arguments.out, account)
     found = {"out": str(arguments.out), **folder.document(made), "seconds": round(made.seconds)}
     emit(arguments, found, _text(made, arguments.out))
 
 
 def _run_external(arguments: argparse.Namespace) -> None:
     """Another package, on public rows. Spends nothing; private rows are refused unread."""
-    import numpy as np
-
-    from prism_core.bundle.write import bundle_folder
-    from prism_core.comparators import folder
-    from prism_core.comparators.external import design_external, run_external
+    from prism_core.comparators.external import design_external
     from prism_core.planning.wishes import config as configs
-    from prism_core.runs.inputs import gather, ready
+    from prism_core.runs.charged_comparator import check_comparator_place, run_external_comparator
+    from prism_core.runs.inputs import gather, generator, ready
 
     config, seed = configs.load(arguments.config), arguments.seed
     if not config.table.public or seed is None:
@@ -155,8 +128,7 @@ def _run_external(arguments: argparse.Namespace) -> None:
             field="method",
         )
     check_seed(seed, public=True)
-    _check_out(arguments.out)
-    bundle_folder.check_bundle_folder(arguments.out)
+    check_comparator_place(arguments.out)
     inputs = gather(config, arguments.workspace, graph=False)
     plan = design_external(
         arguments.method,
@@ -166,10 +138,9 @@ def _run_external(arguments: argparse.Namespace) -> None:
         config.budget.delta if arguments.delta is None else arguments.delta,
         rows=config.synthesis.rows if arguments.rows is None else arguments.rows,
     )
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     table = ready(inputs.schema, inputs.raw, public=True, rng=rng)
-    made = run_external(plan, table, rng=rng, python=arguments.python)
-    folder.write(made, arguments.out)
+    made = run_external_comparator(plan, table, arguments.out, rng, python=arguments.python)
     found = {"out": str(arguments.out), **made.document(), "seconds": round(made.seconds)}
     emit(arguments, found, _foreign_text(made, arguments.out))
 
@@ -187,15 +158,6 @@ def _foreign_text(made: ExternalResult, out: Path) -> str:
             f"nobody here vouches for it: {about.found}",
         )
     )
-
-
-def _check_out(out: Path) -> None:
-    from prism_core.comparators import folder
-
-    if out.is_dir() and any(out.iterdir()) and not folder.is_folder(out):
-        raise ConfigError(
-            "--out must name a new folder, or one of an earlier comparator.", field="out"
-        )
 
 
 def _text(made: ComparatorResult, out: Path) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import files
 from prism_core.cli.common import (
     above_limit,
     add_limit_option,
@@ -18,23 +15,19 @@ from prism_core.cli.common import (
     say_warnings,
 )
 from prism_core.cli.holdout_rows import (
+    account_of_run,
     config_of,
     delta_of,
     is_public,
-    ledger_of,
     looks_of,
     opened,
-    remember,
     was_charged,
 )
 from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-    from typing import BinaryIO
 
-    from prism_core.bundle.write.bundle_folder import BundleFolder
     from prism_core.evaluation.inside_epsilon.private_numbers import PrivateEvaluation
 
 
@@ -179,15 +172,12 @@ def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
         BundleError: when the folder is not as its manifest says, or the place to write to is in it.
         PrivacyError: when it is not known whom to charge.
     """
-    import numpy as np
-
     from prism_core.bundle import manifest
     from prism_core.bundle.write import bundle_folder
-    from prism_core.evaluation.inside_epsilon.private_numbers import evaluate_private
     from prism_core.evaluation.inside_epsilon.private_plan import design_private
-    from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.runs import recovery_file
-    from prism_core.runs.inputs import encode_holdout, fresh_rng, synthetic_rows
+    from prism_core.runs.charged_evaluation import numbers_place, run_private_numbers
+    from prism_core.runs.inputs import encode_holdout, synthetic_rows
+    from prism_core.runs.step_account import step_rng
 
     folder = bundle_folder.read(arguments.dir)
     manifest.check_manifest(folder.path, signed=was_charged(folder))
@@ -195,8 +185,8 @@ def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     public = is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
     most = above_limit(arguments.private, arguments, public=public)
-    out = _place(arguments.out, folder)
-    rng = fresh_rng() if arguments.seed is None else np.random.default_rng(arguments.seed)
+    out = numbers_place(arguments.out, folder.path)
+    rng = step_rng(arguments.seed)
     raw = opened(arguments.holdout, folder, arguments, public=public)
     holdout = encode_holdout(folder.schema, raw, rng=rng, public=public)
     plan = design_private(
@@ -211,59 +201,10 @@ def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     )
     say_unchecked(looks_of(folder, config), public=public)
     say_warnings(plan.warnings)
-    ledger, asset = ledger_of(arguments, config, plan.delta, public=public)
-    remember(ledger, asset, raw, plan.hash)
-    # Whether it can be written is known before the charge; that it could not, before the room goes.
-    with recovery_file.reserved_space(ledger, recovery_file.SMALL) as room, _written(out) as file:
-        found = evaluate_private(
-            plan,
-            synthetic_rows(folder),
-            holdout,
-            ledger=ledger,
-            asset=asset,
-            noise=SecureNoise() if arguments.seed is None else SeededNoise(rng),
-        )
-        text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
-        room.keep("evaluation", found.charge, {out.name: text})
-        file.write(text.encode("utf-8"))
+    account = account_of_run(arguments, config, plan.delta, public=public, rng=rng)
+    synthetic = synthetic_rows(folder)
+    found = run_private_numbers(plan, synthetic, holdout, out, account, remember=raw)
     return found.to_dict(), _text(found, Path(out.name))
-
-
-def _place(asked: Path | None, folder: BundleFolder) -> Path:
-    """The file of the numbers.
-
-    By default it stands beside the folder, not in it: the folder is finished, and whoever checks
-    it counts its files.
-
-    Raises:
-        BundleError: when it may not be written.
-    """
-    from prism_core.bundle.report.report_copy import check_place
-    from prism_core.bundle.write import bundle_folder
-
-    place = folder.path.resolve()
-    out = asked or place.with_name(f"{place.name}-{bundle_folder.PRIVATE_EVALUATION}")
-    check_place(out, folder.path)
-    return out
-
-
-@contextmanager
-def _written(out: Path) -> Iterator[BinaryIO]:
-    """The file of the numbers, opened before anything is charged; what fails leaves it as it was.
-
-    Raises:
-        ConfigError: when it cannot be opened.
-    """
-    with ExitStack() as held:
-        try:
-            file = held.enter_context(files.whole(out))
-        except OSError:
-            raise ConfigError(
-                f"{out.name!r} cannot be written. Name another file, or check your permissions; "
-                "nothing was charged.",
-                field="out",
-            ) from None
-        yield file
 
 
 def _text(found: PrivateEvaluation, out: Path) -> str:

@@ -113,8 +113,9 @@ def _open(arguments: argparse.Namespace) -> None:
     """Spends what `design_holdout` plans, charged before the first noise is drawn."""
     from prism_core.bundle import manifest
     from prism_core.bundle.write import bundle_folder
-    from prism_core.evaluation.inside_epsilon.holdout import open_holdout, status
+    from prism_core.evaluation.inside_epsilon.holdout import status
     from prism_core.evaluation.inside_epsilon.holdout_plan import design_holdout
+    from prism_core.runs.charged_evaluation import run_open_holdout
     from prism_core.runs.inputs import synthetic_rows
 
     folder = bundle_folder.read(arguments.dir)
@@ -140,18 +141,15 @@ def _open(arguments: argparse.Namespace) -> None:
     )
     say_unchecked(holdout_rows.looks_of(folder, config), public=public)
     say_warnings(plan.warnings)
-    ledger, asset = holdout_rows.ledger_of(arguments, config, plan.delta, public=public)
-    holdout_rows.remember(ledger, asset, raw, plan.hash)
-    session = open_holdout(
+    session = run_open_holdout(
         plan,
         synthetic_rows(folder),
         holdout,
-        workspace=_workspace(arguments),
-        ledger=ledger,
-        asset=asset,
-        seed=arguments.seed,
+        _workspace(arguments),
+        holdout_rows.account_of_run(arguments, config, plan.delta, public=public),
         key=key,
         local={"run": str(folder.path.resolve()), "holdout": _place(arguments.holdout)},
+        remember=raw,
     )
     emit(arguments, status(session), _text(session))
 

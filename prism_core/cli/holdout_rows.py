@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prism_core.cli.common import ledger_for
+from prism_core.cli.common import account_for
 from prism_core.errors import PrismError, PrivacyError
 
 if TYPE_CHECKING:
     import argparse
+
+    import numpy as np
 
     from prism_core.bundle.write.bundle_folder import BundleFolder
     from prism_core.data.engines.out_of_core import BigTable
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from prism_core.data.tables.address import Address
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.planning.wishes.config import RunConfig
-    from prism_core.privacy.ledger import Ledger
+    from prism_core.runs.step_account import StepAccount
 
 
 def opened(
@@ -37,17 +40,6 @@ def opened(
     if public and not arguments.although_charged:
         check_public(raw, workspace=arguments.workspace)
     return raw
-
-
-def remember(ledger: Ledger | None, asset: str, raw: RawTable | BigTable, plan: str) -> None:
-    """Remember a holdout that is charged, so that it does not pass for public later.
-
-    Spends nothing: what is remembered stays in the workspace, under its key.
-    """
-    from prism_core.data.table_identity import remember_private
-
-    if ledger is not None:
-        remember_private(ledger, asset, raw, plan)
 
 
 def is_public(
@@ -110,19 +102,30 @@ def delta_of(folder: BundleFolder) -> float | None:
     return folder.certificate.get("guarantee", {}).get("delta")
 
 
-def ledger_of(
-    arguments: argparse.Namespace, config: RunConfig | None, delta: float, *, public: bool
-) -> tuple[Ledger | None, str]:
+def account_of_run(
+    arguments: argparse.Namespace,
+    config: RunConfig | None,
+    delta: float,
+    *,
+    public: bool,
+    rng: np.random.Generator | None = None,
+) -> StepAccount:
     """Whom to charge; nobody only where the holdout is public.
 
     Raises:
         PrivacyError: when that is not known.
     """
-    from prism_core.privacy.ledger.charging import account
+    from prism_core.runs.step_account import open_account
 
     if arguments.asset is not None or public:
-        return account(
-            None, delta, public=public, workspace=arguments.workspace, known=arguments.asset
+        return open_account(
+            None,
+            delta,
+            public=public,
+            seed=arguments.seed,
+            rng=rng,
+            workspace=arguments.workspace,
+            known=arguments.asset,
         )
     if config is None:
         raise PrivacyError(
@@ -137,4 +140,5 @@ def ledger_of(
             "or say --holdout-public if its rows are public.",
             field="asset",
         )
-    return ledger_for(config, delta, arguments.workspace)
+    # The configuration's purpose is that of the release: the step's own stands in the ledger.
+    return replace(account_for(config, delta, arguments, rng=rng), why="")

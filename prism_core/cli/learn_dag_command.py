@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prism_core import files
 from prism_core.cli.common import (
+    account_for,
     add_limit_option,
     add_seed_option,
     add_workspace_option,
     check_seed,
     emit,
-    ledger_for,
     say_unchecked,
     say_warnings,
     within_limit,
 )
-from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -45,75 +43,37 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    import numpy as np
-
-    from prism_core.bundle.write import bundle_folder
-    from prism_core.data.table_identity import remember_private
-    from prism_core.learning.graph.graph_plan import design_graph
-    from prism_core.learning.graph.learned_graph import graph_of_public, learn_graph
+    from prism_core.learning.graph.learned_graph import graph_of_public
     from prism_core.planning.wishes import config as configs
-    from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.runs import recovery_file
-    from prism_core.runs.inputs import fresh_rng, gather, ready
+    from prism_core.runs.charged_learning import (
+        check_graph_place,
+        graph_plan,
+        run_learn_graph,
+        write_graph,
+    )
+    from prism_core.runs.inputs import gather, ready
+    from prism_core.runs.step_account import step_rng
     from prism_core.structure import formats
 
-    config = within_limit(configs.load(arguments.config), arguments)
-    seed, out = arguments.seed, arguments.out
-    check_seed(seed, public=config.table.public)
-    _check_out(out)
-    bundle_folder.check_bundle_folder(out.parent)
+    config, out = within_limit(configs.load(arguments.config), arguments), arguments.out
+    public = config.table.public
+    check_seed(arguments.seed, public=public)
+    check_graph_place(out)
     inputs = gather(config, arguments.workspace, graph=False)
-    plan = design_graph(
-        inputs.schema,
-        config.task.target,
-        config.budget.epsilon,
-        config.budget.delta,
-        inputs.n,
-        share=config.graph.share,
-        members=config.graph.members,
-        above_limit=config.budget.above_limit,
-    )
-    say_unchecked(inputs.schema.looks, public=config.table.public)
+    plan = graph_plan(config, inputs.schema, inputs.n)
+    say_unchecked(inputs.schema.looks, public=public)
     say_warnings(plan.warnings)
-    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     if arguments.exact:
-        table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
+        table = ready(inputs.schema, inputs.raw, public=public, rng=step_rng(arguments.seed))
         found = graph_of_public(plan, table)
+        write_graph(formats.write(found.dag, "node-link"), out)
     else:
-        ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
-        if ledger is not None:
-            remember_private(ledger, asset, inputs.raw, plan.hash)
-        table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
-        with recovery_file.reserved_space(ledger, recovery_file.SMALL) as room:
-            found = learn_graph(
-                plan,
-                table,
-                ledger=ledger,
-                asset=asset,
-                why=config.asset.why if config.asset else "",
-                noise=SecureNoise() if seed is None else SeededNoise(rng),
-            )
-            text = formats.write(found.dag, "node-link")
-            room.keep("graph", found.charge, {out.name: text})
-            _put(text, out)
-    if arguments.exact:
-        _put(formats.write(found.dag, "node-link"), out)
+        account = account_for(config, plan.delta, arguments)
+        table = ready(inputs.schema, inputs.raw, public=public, rng=account.rng)
+        found = run_learn_graph(plan, table, out, account, remember=inputs.raw)
     document = _document(found, out) | {"warnings": list(plan.warnings)}
     text = _text(found, plan, out)
     emit(arguments, document, text)
-
-
-def _put(text: str, out: Path) -> None:
-    out.parent.mkdir(parents=True, exist_ok=True)
-    files.give(out, text.encode("utf-8"))
-
-
-def _check_out(out: Path) -> None:
-    if out.exists() or out.suffix != ".json":
-        raise ConfigError(
-            "--out must name a new .json file: no other format holds what the graph cost.",
-            field="out",
-        )
 
 
 def _document(found: LearnedDag, out: Path) -> dict[str, Any]:

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.cli.common import (
+    account_for,
     add_limit_option,
     add_seed_option,
     add_workspace_option,
     check_seed,
     emit,
-    ledger_for,
     say_unchecked,
     say_warnings,
     within_limit,
 )
-from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -37,57 +36,23 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
 
 
 def _learn(arguments: argparse.Namespace) -> None:
-    import numpy as np
-
-    from prism_core.bundle.write import bundle_folder
-    from prism_core.data.schema import schema_file
-    from prism_core.data.table_identity import remember_private
-    from prism_core.learning.domain.domain_plan import design_domain
-    from prism_core.learning.domain.learned_domain import learn_domain
     from prism_core.learning.domain.outline_io import load_outline
     from prism_core.planning.wishes import config as configs
-    from prism_core.privacy.noise import SecureNoise, SeededNoise
-    from prism_core.runs import recovery_file
-    from prism_core.runs.inputs import fresh_rng, read_rows
+    from prism_core.runs.charged_learning import check_schema_place, domain_plan, run_learn_domain
+    from prism_core.runs.inputs import read_rows
     from prism_core.text.numbers import count_text
 
-    config = within_limit(configs.load(arguments.config), arguments)
-    seed, out = arguments.seed, arguments.out
-    check_seed(seed, public=config.table.public)
-    if out.is_dir() or out.resolve() == config.table.schema.resolve():
-        raise ConfigError("--out must name a new file for the learned schema.", field="out")
-    bundle_folder.check_bundle_folder(out.parent)
+    config, out = within_limit(configs.load(arguments.config), arguments), arguments.out
+    public = config.table.public
+    check_seed(arguments.seed, public=public)
+    check_schema_place(out, config.table.schema)
     outline = load_outline(config.table.schema)
     raw = read_rows(config, config.table.train, arguments.workspace, columns=outline.header)
-    plan = design_domain(
-        outline,
-        config.budget.epsilon,
-        config.budget.delta,
-        outline.persons or raw.rows,
-        share=config.domain.share,
-        delta_share=config.domain.delta_share,
-        above_limit=config.budget.above_limit,
-    )
-    say_unchecked(outline.looks, public=config.table.public, when=", once the columns are learned")
+    plan = domain_plan(config, outline, raw.rows)
+    say_unchecked(outline.looks, public=public, when=", once the columns are learned")
     say_warnings(plan.warnings)
-    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
-    ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
-    if ledger is not None:
-        remember_private(ledger, asset, raw, plan.hash)
-    with recovery_file.reserved_space(ledger, recovery_file.SMALL) as room:
-        found = learn_domain(
-            plan,
-            raw,
-            ledger=ledger,
-            asset=asset,
-            why=config.asset.why if config.asset else "",
-            noise=SecureNoise() if seed is None else SeededNoise(rng),
-            rng=rng,
-            public=config.table.public,
-        )
-        room.keep("domain", found.charge, {out.name: schema_file.dumps(found.schema)})
-        out.parent.mkdir(parents=True, exist_ok=True)
-        schema_file.save(found.schema, out)
+    account = account_for(config, plan.delta, arguments)
+    found = run_learn_domain(plan, raw, out, account, public=public, remember=raw)
     document = {
         "out": str(out),
         "columns": [request.name for request in outline.requests],

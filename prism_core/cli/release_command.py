@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.cli.common import (
+    account_for,
     add_limit_option,
     add_said,
     add_seed_option,
     add_workspace_option,
     check_seed,
     emit,
-    ledger_for,
+    encoded_and_recognised,
     said_of,
     say_owed,
     say_unchecked,
@@ -77,8 +78,6 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
 
 
 def _release(arguments: argparse.Namespace) -> None:
-    import numpy as np
-
     from prism_core.planning.wishes import config as configs
     from prism_core.synthesis.engine.cache import load_meanwhile
 
@@ -88,12 +87,11 @@ def _release(arguments: argparse.Namespace) -> None:
     load_meanwhile(config.synthesis)  # before the other imports, which take as long
 
     from prism_core.bundle.write import bundle_folder
-    from prism_core.privacy.noise import SecureNoise, SeededNoise
     from prism_core.runs.charged_release import run_release
-    from prism_core.runs.inputs import fresh_rng, gather, plan_for, ready, recognise
+    from prism_core.runs.inputs import gather, plan_for
 
-    seed, said = arguments.seed, said_of(arguments)
-    check_seed(seed, public=config.table.public)
+    said, public = said_of(arguments), config.table.public
+    check_seed(arguments.seed, public=public)
     bundle_folder.check_out_folder(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
@@ -102,29 +100,18 @@ def _release(arguments: argparse.Namespace) -> None:
     if arguments.what_if is not None:  # before anything is spent
         facts = PlanInputs(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
         scenarios = considered(arguments.what_if, config, facts)
-    rng = fresh_rng() if seed is None else np.random.default_rng(seed)
     approval = _approval_for(
         arguments.protocol, plan, config.asset.name if config.asset else "", arguments.workspace
     )
-    ledger, asset = ledger_for(config, plan.delta, arguments.workspace)
-    say_owed(ledger, asset, plan.prior)
-    say_unchecked(inputs.schema.looks, public=config.table.public)
-    table = ready(inputs.schema, inputs.raw, public=config.table.public, rng=rng)
-    twin = ""
-    if ledger is not None:
-        twin = recognise(ledger, asset, inputs.schema, inputs.raw, table, plan.hash)
-    if twin:  # for the curator's eyes; the run goes on as it is
-        print(f"prism: note: {twin}", file=sys.stderr)
-    noise = SecureNoise() if seed is None else SeededNoise(rng)
+    account = account_for(config, plan.delta, arguments)
+    say_owed(account, plan.prior)
+    say_unchecked(inputs.schema.looks, public=public)
+    table = encoded_and_recognised(inputs, account, plan.hash, public=public)
     made = run_release(
         plan,
         table,
         arguments.out,
-        ledger=ledger,
-        asset=asset,
-        noise=noise,
-        rng=rng,
-        why=config.asset.why if config.asset else "",
+        account,
         approval=approval,
         scenarios=scenarios,
         local={

@@ -23,15 +23,12 @@ from prism_core.synthesis.release import Release, draw, fit_model, release
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-
     from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
-    from prism_core.privacy.ledger import Ledger
-    from prism_core.privacy.noise import NoiseSource
+    from prism_core.runs.step_account import StepAccount
     from prism_core.synthesis.release import Progress, ReleasedMeasurements
 
 _BYTES = 16
@@ -42,12 +39,8 @@ def run_release(
     plan: Plan,
     table: Rows,
     out: Path,
+    account: StepAccount,
     *,
-    ledger: Ledger | None,
-    asset: str,
-    noise: NoiseSource,
-    rng: np.random.Generator,
-    why: str = "",
     approval: Approval | None = None,
     progress: Progress | None = None,
     scenarios: Sequence[tuple[Scenario, Plan]] = (),
@@ -64,11 +57,7 @@ def run_release(
         plan: from `design`.
         table: the training rows.
         out: the folder.
-        ledger: the workspace's; None has to be asked for.
-        asset: the data asset's name in it.
-        noise: secure, or known for public rows.
-        rng: gives the seed of the synthetic rows.
-        why: purpose, for the ledger.
+        account: who is charged; its generator gives the seed of the synthetic rows.
         approval: of the plan, where there is one.
         progress: told before each step; may raise to cancel.
         scenarios: what else was considered, each with its plan.
@@ -84,6 +73,7 @@ def run_release(
             and the message says how the folder is made from it.
     """
     bundle_folder.check_out_folder(out, again=again)
+    ledger = account.ledger
     if ledger is not None:
         signing.check_signing(ledger.path.parent)
 
@@ -97,10 +87,10 @@ def run_release(
             plan,
             table,
             ledger=ledger,
-            asset=asset,
-            why=why,
-            noise=noise,
-            rng=rng,
+            asset=account.asset,
+            why=account.why,
+            noise=account.noise,
+            rng=account.rng,
             progress=progress,
             approval=approval,
             keep=keep,

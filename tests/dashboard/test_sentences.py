@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.jobs import child, worker
+from dashboard.jobs import folders, worker
 from dashboard.session.project import EditedGraph, Project
 from prism_core.bundle import bundle_files
 from prism_core.bundle.report.report_copy import copy_report
@@ -251,8 +251,8 @@ def test_what_is_said_reaches_the_process_of_the_run(project, monkeypatch):
     )
     table = encode(project.schema, project.raw, public=True)
     job = worker.start(project.plan(), table, None, 1, said=CuratorStatement(purpose=PURPOSE))
-    assert json.loads((job.folder / child.SAID).read_text())["purpose"] == PURPOSE
-    assert (job.folder / child.SAID).stat().st_mode & 0o777 == 0o600
+    assert json.loads((job.folder / folders.SAID).read_text())["purpose"] == PURPOSE
+    assert (job.folder / folders.SAID).stat().st_mode & 0o777 == 0o600
 
 
 def test_articles_fit_the_kind():

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
-import pkgutil
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dashboard
 import prism_core
 from dashboard.jobs import worker
 from prism_core import comparators
@@ -39,8 +35,12 @@ from prism_core.privacy.learning_charge import LearningCharge
 from prism_core.privacy.ledger import Ledger, store
 from prism_core.privacy.ledger.charging import owed
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
-from prism_core.privacy.noise import SecureNoise, SeededNoise
+from prism_core.privacy.noise import SeededNoise
+from prism_core.runs.charged_comparator import run_charged_comparator
+from prism_core.runs.charged_evaluation import run_open_holdout, run_private_numbers
+from prism_core.runs.charged_learning import run_learn_domain, run_learn_graph
 from prism_core.runs.charged_release import run_release
+from prism_core.runs.step_account import StepAccount
 from prism_core.structure import formats
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
@@ -105,11 +105,39 @@ def by_folder(schema, frame, rows, tmp_path, make_run):
         planned(schema),
         rows,
         tmp_path / "out",
-        ledger=Ledger(),
-        asset="ward",
-        noise=SecureNoise(),
-        rng=rng(),
+        ward(),
     )
+
+
+def ward():
+    return StepAccount(ledger=Ledger(), asset="ward")
+
+
+def by_comparator_folder(schema, frame, rows, tmp_path, make_run):
+    plan = comparators.design_comparator("independent", schema, rows.n, 1.0, 1e-6, rows=9)
+    run_charged_comparator(plan, rows, tmp_path / "out", ward())
+
+
+def by_schema_file(schema, frame, rows, tmp_path, make_run):
+    plan = design_domain(loads_outline(OUTLINE), 1.0, 1e-6, 300)
+    raw = RawTable(frame[["age", "readmitted"]])
+    run_learn_domain(plan, raw, tmp_path / "s.yaml", ward(), public=False)
+
+
+def by_graph_file(schema, frame, rows, tmp_path, make_run):
+    plan = design_graph(schema, "readmitted", 1.0, 1e-6, rows.n)
+    run_learn_graph(plan, rows, tmp_path / "g.json", ward())
+
+
+def by_numbers_file(schema, frame, rows, tmp_path, make_run):
+    plan = design_private(schema, "readmitted", rows.n, 1.0, 1e-6)
+    run_private_numbers(plan, _released(schema, rows), rows, tmp_path / "n.json", ward())
+
+
+def by_stored_session(schema, frame, rows, tmp_path, make_run):
+    plan = design_holdout(schema, "readmitted", rows.n, 1.0, 1e-6, answers=2)
+    place = Ledger().path.parent
+    run_open_holdout(plan, _released(schema, rows), rows, place, ward())
 
 
 def by_facade(schema, frame, rows, tmp_path, make_run):
@@ -203,11 +231,11 @@ def by_page_comparator(schema, frame, rows, tmp_path, make_run):
 
 DOORS = {
     "release": (by_release, by_folder, by_facade, by_command_release, by_page_release),
-    "comparator": (by_comparator, by_command_compare, by_page_comparator),
-    "domain": (by_learning_a_domain,),
-    "graph": (by_learning_a_graph, by_command_learn_dag),
-    "evaluation": (by_private_numbers,),
-    "holdout": (by_holdout,),
+    "comparator": (by_comparator, by_comparator_folder, by_command_compare, by_page_comparator),
+    "domain": (by_learning_a_domain, by_schema_file),
+    "graph": (by_learning_a_graph, by_graph_file, by_command_learn_dag),
+    "evaluation": (by_private_numbers, by_numbers_file),
+    "holdout": (by_holdout, by_stored_session),
 }
 ALL = [(step, door) for step, doors in DOORS.items() for door in doors]
 
@@ -228,30 +256,67 @@ def test_the_rule_stands_at_every_door(
     assert charge.state == "done"
 
 
+def _functions():
+    """Every function of the product by syntax, with its file."""
+    root = Path(prism_core.__file__).parents[1]
+    for path in [*root.glob("prism_core/**/*.py"), *root.glob("dashboard/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                yield path.relative_to(root).as_posix(), node
+
+
+def _arguments(function):
+    return {one.arg for one in (*function.args.args, *function.args.kwonlyargs)}
+
+
 def test_every_function_that_takes_a_ledger_is_a_door():
     """A new one has to be walked above; only the gate writes and closes charges."""
     takes = {
-        f"{module.__name__}.{name}"
-        for package in (prism_core, dashboard)
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        # Pages run when they are imported; a share bar can be declared by a running page alone.
-        if not found.name.endswith(("app", "_child", ".page", ".budget.sharing"))
-        for module in [importlib.import_module(found.name)]
-        for name, value in vars(module).items()
-        if inspect.isfunction(value)
-        and value.__module__ == module.__name__
-        and "ledger" in inspect.signature(value).parameters
-        and "noise" in inspect.signature(value).parameters
+        f"{file}:{function.name}"
+        for file, function in _functions()
+        if {"ledger", "noise"} <= _arguments(function)
     }
     assert takes == {
-        "prism_core.synthesis.release.release",
-        "prism_core.runs.charged_release.run_release",
-        "prism_core.comparators.comparator_run.run_comparator",
-        "prism_core.learning.domain.learned_domain.learn_domain",
-        "prism_core.learning.graph.learned_graph.learn_graph",
-        "prism_core.evaluation.inside_epsilon.private_numbers.evaluate_private",
-        "prism_core.evaluation.inside_epsilon.holdout.open_holdout",
-        "prism_core.privacy.ledger.charging.charging",
+        "prism_core/synthesis/release.py:release",
+        "prism_core/comparators/comparator_run.py:run_comparator",
+        "prism_core/learning/domain/learned_domain.py:learn_domain",
+        "prism_core/learning/graph/learned_graph.py:learn_graph",
+        "prism_core/evaluation/inside_epsilon/private_numbers.py:evaluate_private",
+        "prism_core/evaluation/inside_epsilon/holdout.py:open_holdout",
+        "prism_core/privacy/ledger/charging.py:charging",
+    }
+
+
+DOORS_OF_RUNS = {
+    "release": "charged_release.py:run_release",
+    "run_comparator": "charged_comparator.py:run_charged_comparator",
+    "learn_domain": "charged_learning.py:run_learn_domain",
+    "learn_graph": "charged_learning.py:run_learn_graph",
+    "evaluate_private": "charged_evaluation.py:run_private_numbers",
+    "open_holdout": "charged_evaluation.py:run_open_holdout",
+}
+
+
+def test_each_step_is_run_from_one_place():
+    """By syntax: a call with a ledger stands in `runs`, once a step, and in the facade.
+
+    The reproduction has public rows alone and no ledger.
+    """
+    calls = {
+        (call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id, file, fn.name)
+        for file, fn in _functions()
+        for call in ast.walk(fn)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute | ast.Name)
+        and any(
+            keyword.arg == "ledger" and ast.unparse(keyword.value) != "None"
+            for keyword in call.keywords
+        )
+    }
+    found = {(name, f"{file}:{fn}") for name, file, fn in calls if name in DOORS_OF_RUNS}
+    assert found == {
+        *((name, f"prism_core/runs/{place}") for name, place in DOORS_OF_RUNS.items()),
+        ("release", "prism_core/synthesizer.py:fit"),
     }
 
 

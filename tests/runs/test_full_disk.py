@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from dashboard.jobs import child
+from dashboard.jobs import child, folders
 from dashboard.jobs.folders import OUTCOME
 from prism_core.cli import main
 from prism_core.data.encoding import encode
@@ -251,8 +251,8 @@ def test_the_run_of_the_page(make_run, disk, monkeypatch, half):
         folder.mkdir()
         for name in ("config.toml", "schema.yaml", "dag.csv"):
             shutil.copy(configuration.parent / name, folder / name)
-        save(folder / child.CODES, table.codes)
-        (folder / child.ABOUT).write_text(json.dumps({"plan_sha256": _plan(loaded, table)}))
+        save(folder / folders.CODES, table.codes)
+        folders.describe(folder, "release", plan_sha256=_plan(loaded, table))
         before = len(Ledger(disk / "ws").charges())
         with monkeypatch.context() as patched:
             full = FullDisk(disk, first, half=half)
@@ -269,12 +269,12 @@ def test_the_run_of_the_page(make_run, disk, monkeypatch, half):
         if outcome.get("state") != "done" and new:
             kept = True
             assert (
-                not (folder / child.RESULT).exists()
-                or (folder / child.RESULT / "manifest.json").exists()
+                not (folder / folders.RESULT).exists()
+                or (folder / folders.RESULT / "manifest.json").exists()
             )
             assert {one.id for one in new} <= set(recovery_file.unwritten_charges(disk / "ws"))
             assert not outcome or f"prism recover {new[0].id}" in outcome["message"]
-        assert not (folder / child.CODES).exists()
+        assert not (folder / folders.CODES).exists()
     raise AssertionError("the job never came to its end")
 
 

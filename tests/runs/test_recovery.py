@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -26,9 +25,9 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.noise import SecureNoise
 from prism_core.runs import recovery_file
 from prism_core.runs.charged_release import recover, run_release
+from prism_core.runs.step_account import StepAccount
 from prism_core.structure import formats
 from prism_core.synthesis import release
 from tests.support import bundles
@@ -57,10 +56,7 @@ def run(schema, frame, ledger):
             plan,
             table,
             out,
-            ledger=ledger,
-            asset="ward",
-            noise=SecureNoise(),
-            rng=np.random.default_rng(),
+            StepAccount(ledger=ledger, asset="ward"),
             **others,
         )
 
@@ -320,12 +316,12 @@ def test_a_learned_schema_is_recovered(make_run, tmp_path, monkeypatch, capsys):
 
 
 def test_a_learned_graph_and_a_comparator_are_recovered(make_run, tmp_path, monkeypatch, capsys):
-    from prism_core.cli import learn_dag_command
     from prism_core.comparators import folder
+    from prism_core.runs import charged_learning
 
     config, place = make_run(public=False, asset=50.0), ["--workspace", str(tmp_path / "ws")]
     with monkeypatch.context() as patched:
-        broken(patched, learn_dag_command, "_put")
+        broken(patched, charged_learning, "write_graph")
         command = ["learn-dag", str(config), "--out", str(tmp_path / "g.json"), *place]
         assert main.main(command) == 2
     assert main.main(["recover", "1", "--out", str(tmp_path / "g.json"), *place]) == 0

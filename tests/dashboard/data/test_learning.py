@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.jobs import child, worker
+from dashboard.jobs import folders, worker
 from dashboard.session.project import People, Project
 from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import UNCHECKED
@@ -303,7 +303,7 @@ def test_a_refused_charge_loses_nothing_and_leaves_no_private_file(project):
         begun, project.raw, asset, 1, delta_share=0.1, public=False
     )
     job.process.wait(timeout=120)
-    assert not (job.folder / child.ROWS).exists()
+    assert not (job.folder / folders.ROWS).exists()
     before = [dict(row) for row in project.rows_of_form]
     test.run()
     assert "lifetime epsilon of 1" in texts(test)
@@ -322,7 +322,7 @@ def test_cancelling_loses_nothing_and_leaves_no_private_file(project):
     job = worker.learn(plan, project.raw, asset, 1, delta_share=0.1, public=False)
     assert stat.S_IMODE(job.folder.stat().st_mode) == 0o700
     job.cancel()
-    assert not (job.folder / child.ROWS).exists()
+    assert not (job.folder / folders.ROWS).exists()
     project.learning.job = job
     test = page("data", project)
     assert "Learning was cancelled" in texts(test)

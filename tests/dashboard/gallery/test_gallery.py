@@ -11,10 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import launch
-from dashboard.jobs import child, worker
+from dashboard.jobs import child, folders, worker
 from dashboard.key import machine_key
 from dashboard.session.project import Project
-from prism_core import files
 from prism_core.errors import TableError
 from prism_core.privacy.ledger.ledger import FILE, default_workspace
 from prism_core.reproduction import STORIES, adult_table, story
@@ -81,7 +80,7 @@ def told(folder: Path) -> Path:
         )
         for one in story("allocation-wins").asked()
     ]
-    (folder / child.TOLD).write_text("\n".join(lines) + '\n{"half')
+    (folder / folders.TOLD).write_text("\n".join(lines) + '\n{"half')
     return folder
 
 
@@ -190,9 +189,9 @@ def test_the_process_writes_its_runs_and_charges_nobody(tmp_path, monkeypatch):
     monkeypatch.setattr(child.signal, "signal", lambda *_: None)
     folder = tmp_path / "run"
     folder.mkdir()
-    files.put(folder / child.STORY, json.dumps({"story": one.name}))
+    folders.describe(folder, "story", story=one.name)
     child.main(folder)
-    assert json.loads((folder / child.OUTCOME).read_text()) == {"state": "done", "runs": 1}
+    assert json.loads((folder / folders.OUTCOME).read_text()) == {"state": "done", "runs": 1}
     (found,) = worker.story_outcomes(worker.Job(folder=folder, plan=one, started=0.0))
     assert (found.benchmark, found.method, found.seed) == ("allocation-wins", "graphical-opt", 0)
     assert 0.5 < found.onehot.auc < found.onehot.ceiling

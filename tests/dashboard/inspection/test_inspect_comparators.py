@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.inspection.results import Inspection
-from dashboard.jobs import child, folders, worker
+from dashboard.jobs import folders, worker
 from dashboard.session.project import EditedGraph, Project
 from prism_core.bundle.write import bundle_folder
 from prism_core.comparators import design_comparator
@@ -291,7 +291,7 @@ def test_the_process_is_refused_without_budget_and_leaves_no_row(make):
     assert job.outcome().state == "failed"
     assert "lifetime" in job.outcome().message
     assert Ledger().charges() == ()
-    assert not (job.folder / child.CODES).exists()
+    assert not (job.folder / folders.CODES).exists()
     assert not job.result.exists()
-    assert not (job.folder / child.SEED).exists()
+    assert not (job.folder / folders.SEED).exists()
     job.remove()

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dashboard.jobs import child, worker
+from dashboard.jobs import folders, worker
 from dashboard.jobs.progress import TITLES, WRITING
 from prism_core.bundle.verify import verification
 from prism_core.data.encoding import encode
@@ -100,5 +100,5 @@ def test_a_run_goes_on_and_is_found_again(spurious, monkeypatch, stage):
     (charge,) = Ledger(default_workspace()).charges()
     assert charge.state == "done"
     assert verification.verify(found.job.result, workspace=default_workspace()).ok
-    assert not (folder / child.CODES).exists()
+    assert not (folder / folders.CODES).exists()
     assert worker.find("another key") is None

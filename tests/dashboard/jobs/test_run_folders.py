@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.jobs import child, folders, worker
+from dashboard.jobs import folders, worker
 from prism_core.data.encoding import encode
 from prism_core.data.engines import scratch
 from prism_core.errors import ConfigError, PrismError
@@ -82,7 +82,7 @@ def test_a_folder_is_private_and_its_name_gives_no_key_away(sleeper):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert "a key" not in folder.name
     assert modes(run.folder) == {0o600}
-    assert (run.folder / child.CODES).exists()
+    assert (run.folder / folders.CODES).exists()
 
 
 def test_one_run_at_a_time_and_another_project_is_free(sleeper):
@@ -103,7 +103,7 @@ def test_one_run_at_a_time_and_another_project_is_free(sleeper):
 
 def test_a_run_that_told_its_outcome_is_no_obstacle_though_its_process_still_ends(sleeper):
     first = start()
-    (first.folder / child.OUTCOME).write_text('{"state": "cancelled"}')
+    (first.folder / folders.OUTCOME).write_text('{"state": "cancelled"}')
     assert folders.alive(first.folder)
     assert not folders.under_way(first.folder)
     assert start().folder.name == "0002"
@@ -116,7 +116,7 @@ def test_a_killed_run_is_over_at_once_and_its_codes_are_deleted(sleeper):
     sleeper[0].wait()
     outcome = run.outcome()
     assert (outcome.state, outcome.document) == ("failed", {})
-    assert not (run.folder / child.CODES).exists()
+    assert not (run.folder / folders.CODES).exists()
     assert run.charge() is None
 
 
@@ -127,26 +127,26 @@ def test_what_a_crash_left_is_swept_and_what_lives_or_was_paid_for_is_not(sleepe
         process.kill()
         process.wait()
     done.result.mkdir()
-    (done.folder / child.OUTCOME).write_text("{}")
+    (done.folder / folders.OUTCOME).write_text("{}")
     with folders.claimed() as (step, _):
-        (step / child.ROWS).write_text("private")
+        (step / folders.ROWS).write_text("private")
         with folders.claimed() as (finished, _):
-            (finished / child.OUTCOME).write_text("{}")
+            (finished / folders.OUTCOME).write_text("{}")
         folders.sweep()
-        assert (step / child.ROWS).exists()  # it is held
+        assert (step / folders.ROWS).exists()  # it is held
     left = scratch.make(default_workspace())
     folders.sweep()
     assert left.path.exists()
     left.close()
-    assert (living.folder / child.CODES).exists()
-    assert not (dead.folder / child.CODES).exists()
+    assert (living.folder / folders.CODES).exists()
+    assert not (dead.folder / folders.CODES).exists()
     assert dead.folder.exists()
     assert done.result.exists()
-    assert not (step / child.ROWS).exists()
+    assert not (step / folders.ROWS).exists()
     assert step.exists()  # nobody has looked at these yet
     assert finished.exists()
     old = time.time() - 8 * 24 * 3600
-    for path in (finished / child.OUTCOME, step / "in-use"):
+    for path in (finished / folders.OUTCOME, step / "in-use"):
         os.utime(path, (old, old))
     folders.sweep()
     assert not step.exists()
@@ -196,7 +196,7 @@ def test_another_dashboard_finds_the_run_by_the_projects_key_and_can_end_it(slee
     assert sleeper[0].wait() == -signal.SIGTERM
     assert "The run was cancelled" in texts(test)
     assert "Nothing is spent:" in texts(test)
-    assert not (run.folder / child.CODES).exists()
+    assert not (run.folder / folders.CODES).exists()
     # Nobody else gets there.
     stranger = opened("no key")
     assert stranger.session_state["project"].job is None
@@ -215,5 +215,5 @@ def test_half_made_folders_are_passed_over():
     with folders.claimed("a key") as (folder, _):
         assert worker.find("a key") is None
     for text in ("", "{", "[]", '{"n": 3}'):
-        (folder / child.ABOUT).write_text(text)
+        (folder / folders.JOB).write_text(text)
         assert worker.find("a key") is None

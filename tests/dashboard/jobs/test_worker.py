@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from dashboard.jobs import child, worker
+from dashboard.jobs import folders, worker
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import encode, set_aside
 from prism_core.data.schema.column import Column
@@ -98,7 +98,7 @@ def test_a_private_run_is_charged_and_leaves_no_private_file(start):
     assert outcome.document["stamp"] == "release", outcome
     (charge,) = Ledger().charges()
     assert (charge.state, charge.asset, charge.why) == ("done", "stays", "a test")
-    assert not (run.folder / child.CODES).exists()
+    assert not (run.folder / folders.CODES).exists()
     certificate = json.loads((run.result / bundle_folder.CERTIFICATE).read_text())
     assert certificate["charge"] == charge.id
     # The asset is used up: the next run is refused, before a row is measured.
@@ -130,7 +130,7 @@ def test_cancelling_ends_the_process_and_deletes_the_codes(start):
     run.cancel()
     assert run.process.poll() is not None
     assert run.outcome().state == "cancelled"
-    assert not (run.folder / child.CODES).exists()
+    assert not (run.folder / folders.CODES).exists()
     assert not run.result.exists()
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.jobs import child
-from dashboard.jobs.worker import Job
+from dashboard.jobs import child, folders
+from dashboard.jobs.job import Job
 from dashboard.release import protocol_panel
 from dashboard.session.project import EditedGraph, Project
 from prism_core.bundle.protocol import approval_file
@@ -235,10 +235,10 @@ def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_
     assert test.button(key="release_run").disabled
     with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
         release_protocol_given(project)
-    (tmp_path / child.APPROVAL).write_text(project.approved.dumps(), encoding="utf-8")
+    (tmp_path / folders.APPROVAL).write_text(project.approved.dumps(), encoding="utf-8")
     with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
         child._approval(tmp_path, project.plan(), "stays 2024")
-    (tmp_path / child.APPROVAL).write_text(record.dumps(), encoding="utf-8")
+    (tmp_path / folders.APPROVAL).write_text(record.dumps(), encoding="utf-8")
     assert child._approval(tmp_path, project.plan(), "stays 2024") == record.approval
 
 

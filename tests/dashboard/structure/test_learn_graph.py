@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.jobs import child
+from dashboard.jobs import folders
 from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import UNCHECKED
@@ -77,7 +77,7 @@ def test_learned_charged_shown_and_deducted(project):
     job = project.blanket.job
     if job is not None:  # it may have ended within the same run of the page
         job.process.wait(timeout=120)
-        assert not (job.folder / child.CODES).exists()
+        assert not (job.folder / folders.CODES).exists()
         test.run()
     # At this epsilon an edge from a is missed in fewer than one run of 1e20.
     assert ("a", "y") in project.graph.edges
