@@ -14,7 +14,8 @@ from dashboard.session.project import project
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.ledger.charging import Price, account, asset_balance, owed
+from prism_core.privacy.ledger.charging import Price, asset_balance, owed
+from prism_core.runs.step_account import open_account
 from prism_core.text.numbers import eps_text, left_text
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.privacy.ledger import Balance
     from prism_core.privacy.ledger.charging import Owed
+    from prism_core.runs.step_account import StepAccount
 
 
 _WORD = "rehearse"
@@ -141,8 +143,8 @@ def chosen() -> AssetConfig | None:
     return AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime, why=state.why)
 
 
-def registered(delta: float) -> tuple[Ledger | None, str]:
-    """The ledger with the chosen asset in it, and the asset's name; nothing for public rows.
+def registered(delta: float) -> StepAccount:
+    """The account of a step, with the chosen asset registered; nobody's for public rows.
 
     Args:
         delta: at which a new asset's lifetime is stated.
@@ -152,8 +154,8 @@ def registered(delta: float) -> tuple[Ledger | None, str]:
     """
     asset = chosen()
     if asset is None:
-        return account(None, delta, public=True)
-    return account(asset, delta, public=False, ledger=access.ledger())
+        return open_account(None, delta, public=True, seed=project().seed)
+    return open_account(asset, delta, public=False, ledger=access.ledger())
 
 
 def word() -> str:

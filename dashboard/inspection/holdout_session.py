@@ -20,13 +20,13 @@ from prism_core.evaluation import LEARNER_LABELS, LEARNERS
 from prism_core.evaluation.inside_epsilon.holdout import (
     ask_holdout,
     entry_dict,
-    open_holdout,
     sessions_of,
     status,
 )
 from prism_core.evaluation.inside_epsilon.holdout_plan import MOST_ANSWERS, design_holdout
 from prism_core.evaluation.inside_epsilon.holdout_question import METRICS, most_frequent, question
 from prism_core.evaluation.inside_epsilon.holdout_state import HOLDOUT
+from prism_core.runs.charged_evaluation import run_open_holdout
 from prism_core.text.numbers import delta_text, eps_text
 
 if TYPE_CHECKING:
@@ -322,16 +322,7 @@ def _confirm(plan: HoldoutPlan, number: int, *, covered: bool) -> None:
 
 def _open(plan: HoldoutPlan) -> None:
     """Charge and open. No widget is touched in between, so no click can come between them."""
-    state, subject = project(), inspection().subject
-    ledger, name = asset_entry.registered(plan.delta)
-    public_claim.remember(plan.hash, state.test)
-    open_holdout(
-        plan,
-        subject.synthetic,
-        subject.holdout,
-        workspace=access.workspace(),
-        ledger=ledger,
-        asset=name,
-        why=state.why,
-        seed=state.seed if state.public else None,
-    )
+    subject = inspection().subject
+    account = asset_entry.registered(plan.delta)
+    public_claim.remember(plan.hash, project().test)
+    run_open_holdout(plan, subject.synthetic, subject.holdout, access.workspace(), account)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -15,12 +13,10 @@ from dashboard.data import people
 from dashboard.inspection.figure import table
 from dashboard.inspection.results import inspection
 from dashboard.session.project import project
-from prism_core import files
 from prism_core.bundle.write import bundle_folder
 from prism_core.errors import PrismError
-from prism_core.evaluation import design_private, evaluate_private
-from prism_core.privacy.noise import SecureNoise, SeededNoise
-from prism_core.runs.inputs import generator
+from prism_core.evaluation import design_private
+from prism_core.runs.charged_evaluation import numbers_text, run_private_numbers
 from prism_core.text.numbers import delta_text, eps_text
 
 if TYPE_CHECKING:
@@ -165,24 +161,17 @@ def _confirm(plan: PrivatePlan, *, covered: bool) -> None:
 
 def _run(plan: PrivatePlan) -> None:
     """Charge and count. No widget is touched in between, so no click can come between them."""
-    state, now = project(), inspection()
-    subject = now.subject
-    ledger, name = asset_entry.registered(plan.delta)
-    public_claim.remember(plan.hash, state.test)
-    noise = SeededNoise(generator(state.seed)) if state.public else SecureNoise()
-    found = evaluate_private(
+    now = inspection()
+    account = asset_entry.registered(plan.delta)
+    public_claim.remember(plan.hash, project().test)
+    run_private_numbers(
         plan,
-        subject.synthetic,
-        subject.holdout,
-        ledger=ledger,
-        asset=name,
-        why=state.why,
-        noise=noise,
+        now.subject.synthetic,
+        now.subject.holdout,
+        _kept,
+        account,
+        told=now.private.append,  # on the screen, whatever the disk says
     )
-    now.private.append(found)
-    if found.charge is not None:  # paid for: another run, or a restart, must not lose it
-        with suppress(OSError):  # the numbers are on the screen, whatever the disk says
-            files.put(_kept(found), _entry(found))
 
 
 def _kept(found: PrivateEvaluation) -> Path:
@@ -191,10 +180,6 @@ def _kept(found: PrivateEvaluation) -> Path:
     return folder.with_name(
         f"{folder.name}-charge-{found.charge}-{bundle_folder.PRIVATE_EVALUATION}"
     )
-
-
-def _entry(found: PrivateEvaluation) -> str:
-    return json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
 
 
 def _show(found: PrivateEvaluation, number: int) -> None:
@@ -229,7 +214,7 @@ def _show(found: PrivateEvaluation, number: int) -> None:
     )
     st.download_button(
         "Certificate entry (JSON)",
-        _entry(found).encode(),
+        numbers_text(found).encode(),
         bundle_folder.PRIVATE_EVALUATION,
         "application/json",
         key=f"private_entry_{number}",

@@ -7,7 +7,7 @@ session is stored with the charge itself.
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from prism_core import files
@@ -19,7 +19,7 @@ from prism_core.evaluation.inside_epsilon.private_numbers import evaluate_privat
 from prism_core.runs import recovery_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -61,9 +61,10 @@ def run_private_numbers(
     plan: PrivatePlan,
     synthetic: EncodedTable,
     holdout: EncodedTable,
-    out: Path,
+    out: Path | Callable[[PrivateEvaluation], Path],
     account: StepAccount,
     *,
+    told: Callable[[PrivateEvaluation], object] = lambda _: None,
     remember: RawTable | BigTable | None = None,
 ) -> PrivateEvaluation:
     """Evaluate privately and write the numbers.
@@ -74,8 +75,10 @@ def run_private_numbers(
         plan: from `design_private`.
         synthetic: the released rows.
         holdout: the rows kept aside.
-        out: the file of the numbers.
+        out: the file of the numbers. Or what names it once they are there, for one that is named
+            by its charge; then numbers that nobody was charged for are not written.
         account: who is charged.
+        told: told the numbers once they are kept, whatever becomes of the file.
         remember: the rows kept aside as they were read, so that they do not pass for public once
             they are charged; None where the caller has remembered them.
 
@@ -88,7 +91,7 @@ def run_private_numbers(
     # Whether it can be written is known before the charge; that it could not, before the room goes.
     with (
         recovery_file.reserved_space(account.ledger, recovery_file.SMALL) as room,
-        _opened(out) as file,
+        nullcontext() if callable(out) else _opened(out) as file,
     ):
         found = evaluate_private(
             plan,
@@ -100,8 +103,12 @@ def run_private_numbers(
             noise=account.noise,
         )
         text = numbers_text(found)
-        room.keep("evaluation", found.charge, {out.name: text})
-        file.write(text.encode("utf-8"))
+        room.keep("evaluation", found.charge, {PRIVATE_EVALUATION: text})
+        told(found)
+        if file is not None:
+            file.write(text.encode("utf-8"))
+        elif callable(out) and found.charge is not None:
+            files.put(out(found), text)
     return found
 
 

@@ -326,7 +326,7 @@ def test_nobody_is_a_stranger_where_nothing_is_served():
 
 
 DASHBOARD = APP.parent
-_CHILD = {"job.py", "telling.py"}
+_CHILD = {"child.py", "progress.py"}
 """Run in the process of a run, which nobody starts without the key."""
 
 
