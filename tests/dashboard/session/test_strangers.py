@@ -346,7 +346,7 @@ def _calls(tree: ast.AST) -> set[str]:
         (
             "default_workspace",
             _CHILD
-            | {"runs.py", "rehearse_start.py", "worker.py"}
+            | {"folders.py", "rehearsal_run.py", "job.py"}
             | {"limit.py", "state.py"},  # ask for the workspace's maximum alone
         ),
     ],
