@@ -51,12 +51,12 @@ def run(schema, frame, ledger):
     table = encode(schema, RawTable(frame))
     plan = design(Brief(schema, TASK, Budget(), table.n, synthesis=Synthesis(rows=50)))
 
-    def make(out: Path, **others):
+    def make(out: Path, why: str = "", **others):
         return run_release(
             plan,
             table,
             out,
-            StepAccount(ledger=ledger, asset="ward"),
+            StepAccount(ledger=ledger, asset="ward", why=why),
             **others,
         )
 
