@@ -2,6 +2,8 @@
 
 A record such as `Task` is a frozen dataclass whose fields carry an `Option`. Reading and writing of
 files, refusals, lists of settings and the pages follow from it: none of them names an option again.
+Another option is a field of its record, the line that uses it, a field of `Entries` in the
+dashboard, and its widget on the page.
 
 No library for this: those that structure plain values turn the whole number 1 of a file into 1.0
 where a float is declared, which would change the bytes of what is written and the hash of a plan.

@@ -410,7 +410,7 @@ class Synthesis:
         default="auto",
         metadata=choice(
             "Engine",
-            {"auto": "The quicker one", "fast": "PRISM's own", "mbi": "mbi, the reference"},
+            {"auto": "PRISM's own", "fast": "PRISM's own", "mbi": "mbi, the reference"},
             help="what fits the model, instead of the configuration's; same optimum",
         ),
     )
