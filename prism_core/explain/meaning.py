@@ -21,6 +21,7 @@ from prism_core.privacy.accountants.trade_off_bound import (
     only_counts,
     trade_off,
 )
+from prism_core.text import documents
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import one_in, out_of, seldom, small, up
 
@@ -309,46 +310,13 @@ class Meaning:
         Args:
             stamp: of the run it goes with; a rehearsal says that it protects nobody.
         """
-        blocks = ["# What epsilon means here"]
-        if stamp.startswith("rehearsal"):
-            blocks.append(
-                "**This was a rehearsal on public rows with known noise: it protects nobody.** "
-                "The text says what the same plan promises when it is run as a release."
-            )
-        blocks += [
-            f"A synthetic table was planned from the rows of {self.n:,} people, made for "
-            f"predicting {plain(self.target)}. Protected is {self.unit}.",
-            f"**{self.claim}**",
-            *self._warned(),
-            self._guesses(),
-            self._tests(),
-            _deployments(self),
-            "## What it does not protect\n\n"
-            + "\n".join(f"- **{each.title}.** {each.text}" for each in self.limits),
-            f"## How this was computed\n\n{self.basis}",
-        ]
-        return "\n\n".join(blocks) + "\n"
-
-    def _warned(self) -> list[str]:
-        lines = "\n".join(f"- {plain(warning)}" for warning in self.warnings)
-        return [f"## {WARNINGS}\n\n{lines}"] if lines else []
-
-    def _guesses(self) -> str:
-        rows = "\n".join(f"| {g.before_words} | {g.after_words} |" for g in self.guesses)
-        return (
-            "## What somebody may learn about one person\n\n"
-            "Somebody guesses what one person's row says, and is right this often before the "
-            "release and, with its help, at most that often after:\n\n"
-            f"| right before | right after, at most |\n|---|---|\n{rows}"
-        )
-
-    def _tests(self) -> str:
-        lines = "\n".join(f"- {test.sentence}" for test in self.tests)
-        return (
-            "## What a membership test can gain\n\n"
-            "An attacker who knows all other rows tests whether the last one is a certain "
-            "person's or somebody else's. No test, however clever, does better than this:\n\n"
-            f"{lines}"
+        return documents.render(
+            "meaning.md",
+            meaning=self,
+            rehearsal=stamp.startswith("rehearsal"),
+            warnings=WARNINGS,
+            deployments=DEPLOYMENTS,
+            not_comparable=NOT_COMPARABLE,
         )
 
 
@@ -416,16 +384,3 @@ def _unit(plan: Plan) -> str:
     if plan.schema.person_id is not None:
         return "one person, by the person ID: whatever her row says"
     return "one person, who has one row: whatever it says"
-
-
-def _deployments(found: Meaning) -> str:
-    rows = "\n".join(
-        f"| [{plain(each.name)}]({each.source}) | {each.year} | {plain(each.unit)} | "
-        f"{each.epsilon:g} | {each.delta_words} |"
-        for each in DEPLOYMENTS
-    )
-    own = f"| **This plan** | | a person | **{up(found.epsilon)}** | {small(found.delta)} |"
-    return (
-        f"## Beside published releases\n\n{NOT_COMPARABLE}\n\n"
-        f"| release | year | unit | epsilon | delta |\n|---|---|---|---|---|\n{own}\n{rows}"
-    )

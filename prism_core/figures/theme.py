@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from prism_core.text import documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,17 +202,15 @@ def html_pages(drawn: Sequence[tuple[str, go.Figure, str]]) -> bytes:
     Args:
         drawn: heading (may be ""), figure and words of each.
     """
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Figure</title></head>'
-        '<body style="font-family:sans-serif">'
-        f"{''.join(_html_part(place, *one) for place, one in enumerate(drawn))}</body></html>\n"
-    ).encode()
-
-
-def _html_part(place: int, heading: str, figure: go.Figure, words: str) -> str:
-    code = figure.to_html(
-        full_html=False, include_plotlyjs=place == 0, config={"displaylogo": False}
-    )
-    said = html.escape(words)
-    above = f"<h2>{html.escape(heading)}</h2>" if heading else ""
-    return f'{above}<div role="img" aria-label="{said}">{code}</div><p>{said}</p>'
+    figures = [
+        {
+            "heading": heading,
+            "words": words,
+            # The library stands in the file once, before the first figure.
+            "code": figure.to_html(
+                full_html=False, include_plotlyjs=place == 0, config={"displaylogo": False}
+            ),
+        }
+        for place, (heading, figure, words) in enumerate(drawn)
+    ]
+    return documents.render("figures.html", figures=figures).encode()

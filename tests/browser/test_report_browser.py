@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from prism_core.bundle.certificate import REHEARSAL, Facts
-from prism_core.bundle.report import report_html as report_room
 from prism_core.bundle.report.report_copy import report_pdf
 from prism_core.bundle.report.report_html import report
 from prism_core.data.schema.column import Column
@@ -19,10 +17,13 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.structure.dag import Dag
+from prism_core.text.documents import TEMPLATES
 from tests.browser.driver import Watch, chromium_path
 from tests.support.bundles import stages_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
@@ -101,7 +102,7 @@ def test_no_page_ends_with_a_heading_and_no_row_stands_alone(tmp_path: Path):
     """A table after fillers of every height, so that the page's end falls on each of its parts."""
     if chromium_path() is None or shutil.which("pdftotext") is None:
         pytest.skip("needs chromium and pdftotext (poppler-utils) on this machine")
-    css = (Path(report_room.__file__).parent / "templates" / "report.css").read_text("utf-8")
+    css = (TEMPLATES / "report.css").read_text("utf-8")
     tables = {"short": 5, "long": 40}
     parts = [
         f'<section style="break-before:page"><div style="height:{high}mm">filler</div>'

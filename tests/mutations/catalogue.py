@@ -1221,8 +1221,8 @@ CATALOGUE = (
     _one(
         "names in the report are markup",
         "_environment",
-        "Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)",
-        "Environment(loader=FileSystemLoader(_HERE), autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)",
+        "Environment(loader=FileSystemLoader(TEMPLATES), autoescape=_is_html, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)",
+        "Environment(loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)",
         "bundle/test_report.py::test_hostile_names_are_text",
     ),
     _one(

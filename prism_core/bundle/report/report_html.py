@@ -12,8 +12,6 @@ Jinja fills the template and escapes every value: names of columns come from fil
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
@@ -32,23 +30,10 @@ from prism_core.explain.meaning import WARNINGS, meaning
 from prism_core.explain.plan_lines import PlanLine, lines
 from prism_core.planning.search.comparison import figures
 from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES
-from prism_core.text.markdown import pieces
-from prism_core.text.numbers import (
-    count_text,
-    delta_text,
-    eps_text,
-    error_text,
-    percent,
-    share_text,
-    sigma_text,
-    small,
-    up,
-)
+from prism_core.text import documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from jinja2 import Environment
 
     from prism_core.bundle.certificate import Facts
     from prism_core.data.schema.column import Column
@@ -56,7 +41,6 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
 
-_HERE = Path(__file__).parent / "templates"
 _POOLS = {
     "selection": "choosing the features",
     "choice": "choosing 3-way marginals",
@@ -92,74 +76,40 @@ def report(
     spent = _spent(stages)
     said = facts.said.over(extras.said)
     entry = registry_entry.registry(plan, facts, extras.date, said)
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            plan=plan,
-            facts=facts,
-            certificate=certificate(stages, facts),
-            extras=extras,
-            rehearsal=facts.stamp == REHEARSAL,
-            meaning=meaning(plan),
-            opened=sentences(plan.schema.looks),
-            said=said,
-            warned=WARNINGS,
-            why=features_statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
-            outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
-            budget=_bars(spent),
-            pools=_pools(spent),
-            bounds=bounds(plan),
-            most_bars=MOST_BARS,
-            wholes=[(aim.target, bounds(plan, target=aim.target)) for aim in plan.aims],
-            pictures=_pictures(plan),
-            looks=NODE_STYLES,
-            in_s=IN_S,
-            scenarios=[(scenario.name, figures(made)) for scenario, made in scenarios],
-            own=figures(plan),
-            deployments=DEPLOYMENTS,
-            not_comparable=NOT_COMPARABLE,
-            registry=list(registry_entry.fields(entry)),
-            registry_json=_data_block(entry),
-            columns=[(column, _domain(column)) for column in plan.schema.columns],
-            program=NAME,
-            css=(_HERE / "report.css").read_text(encoding="utf-8"),
-        )
+    return documents.render(
+        "report.html",
+        plan=plan,
+        facts=facts,
+        certificate=certificate(stages, facts),
+        extras=extras,
+        rehearsal=facts.stamp == REHEARSAL,
+        meaning=meaning(plan),
+        opened=sentences(plan.schema.looks),
+        said=said,
+        warned=WARNINGS,
+        why=features_statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
+        outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
+        budget=_bars(spent),
+        pools=_pools(spent),
+        bounds=bounds(plan),
+        most_bars=MOST_BARS,
+        wholes=[(aim.target, bounds(plan, target=aim.target)) for aim in plan.aims],
+        pictures=_pictures(plan),
+        looks=NODE_STYLES,
+        in_s=IN_S,
+        scenarios=[(scenario.name, figures(made)) for scenario, made in scenarios],
+        own=figures(plan),
+        deployments=DEPLOYMENTS,
+        not_comparable=NOT_COMPARABLE,
+        registry=list(registry_entry.fields(entry)),
+        registry_json=_data_block(entry),
+        columns=[(column, _domain(column)) for column in plan.schema.columns],
+        program=NAME,
+        css=(documents.TEMPLATES / "report.css").read_text(encoding="utf-8"),
+        title_of=metric_title,
+        three=three,
+        percent_of=whole_percent,
     )
-
-
-@cache
-def _environment() -> Environment:
-    """Jinja with every value escaped and every missing name an error."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    made = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.filters |= {
-        "up": up,
-        "small": small,
-        "percent": percent,
-        "eps": eps_text,
-        "delta": delta_text,
-        "sigma": sigma_text,
-        "error": error_text,
-        "share": share_text,
-        "pieces": pieces,
-        "title_of": metric_title,
-        "count": count_text,
-        "number": lambda value: f"{value:,}",
-        "three": three,
-        "percent_of": whole_percent,
-        "width": _width,
-        "shown": _printable,
-    }
-    return made
 
 
 def _data_block(entry: dict[str, Any]) -> str:
@@ -168,16 +118,6 @@ def _data_block(entry: dict[str, Any]) -> str:
     for character in "<>&'":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _width(share: float | None) -> str:
-    """A share as the width of a bar."""
-    return f"{100.0 * min(1.0, max(0.0, share or 0.0)):.2f}%"
-
-
-def _printable(text: object) -> str:
-    """One line; control and direction marks, which could make a name look like another, go."""
-    return "".join(c if c.isprintable() else "�" for c in str(text))
 
 
 def _spent(stages: Stages) -> list[PlanLine]:

@@ -1,0 +1,110 @@
+"""Documents: every page and text that is handed out is a template, filled in by one environment.
+
+What ends in `.html` has each value escaped; in Markdown, text from outside goes through the filter
+`plain`. A missing name is an error, so that no document has a silent gap.
+"""
+
+from __future__ import annotations
+
+import html
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prism_core.text.markdown import pieces, plain
+from prism_core.text.numbers import (
+    count_text,
+    delta_text,
+    eps_text,
+    error_text,
+    percent,
+    share_text,
+    sigma_text,
+    small,
+    up,
+)
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(template: str, /, **values: object) -> str:
+    """A template filled in. The same values give the same text, to the byte.
+
+    Args:
+        template: name of a file among the templates.
+        values: what it names.
+    """
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    # Here, not on top: Jinja takes a tenth of a second, and plans and releases need none of it.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=_is_html,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "up": up,
+        "small": small,
+        "percent": percent,
+        "eps": eps_text,
+        "delta": delta_text,
+        "sigma": sigma_text,
+        "error": error_text,
+        "share": share_text,
+        "count": count_text,
+        "number": lambda value: f"{value:,}",
+        "width": _width,
+        "plain": plain,
+        "pieces": pieces,
+        "unmarked": lambda text: "".join(part for part, _ in pieces(text)),
+        "shown": _printable,
+        "escaped": _escaped,
+        "inline": _inline,
+    }
+    return made
+
+
+def _is_html(template: str | None) -> bool:
+    return template is None or template.endswith(".html")
+
+
+def _width(share: float | None) -> str:
+    """A share as the width of a bar."""
+    return f"{100.0 * min(1.0, max(0.0, share or 0.0)):.2f}%"
+
+
+def _printable(text: object) -> str:
+    """One line; control and direction marks, which could make a name look like another, go."""
+    return "".join(c if c.isprintable() else "�" for c in str(text))
+
+
+def _escaped(text: str) -> Markup:
+    """Text as HTML by the standard library, which writes quotes otherwise than Jinja does.
+
+    Documents that were approved or handed out before are written again to the byte.
+    """
+    from markupsafe import Markup
+
+    return Markup(html.escape(text))
+
+
+def _inline(text: str) -> Markup:
+    """One line of this program's Markdown as HTML: bold, and nothing else."""
+    from markupsafe import Markup
+
+    return Markup("").join(
+        Markup("<strong>{}</strong>").format(_escaped(part)) if bold else _escaped(part)
+        for part, bold in pieces(text)
+    )
