@@ -26,6 +26,16 @@ def test_it_is_the_same_plan_to_the_last_digit(plan):
     assert stages.opened.three_way is not None
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_a_release_carries_the_stages_that_a_replay_finds(small, name):
+    """So nothing designs the plan again to write the bundle."""
+    made = rehearsed(*small, task=TASKS[name])
+    assert made.stages == replay(made.plan.brief, Choices.of(made.plan))
+    assert made.stages.planned.s_is_final == (name == "causal")
+    assert made.stages.opened.tree is not None
+    assert made.plan is made.stages.final
+
+
 @pytest.mark.privacy
 @pytest.mark.parametrize(
     ("change", "message"),

@@ -65,10 +65,12 @@ def charged(
     return release(plan, table, ledger=ledger, asset="ward 7", rng=np.random.default_rng())
 
 
-def rehearsed(schema: Schema, frame: pd.DataFrame, seed: int = 5) -> Release:
+def rehearsed(
+    schema: Schema, frame: pd.DataFrame, seed: int = 5, task: Task = TASKS["causal"]
+) -> Release:
     """A seeded run on public rows, which is not charged."""
     table = encode(schema, RawTable(frame), public=True)
-    plan = design(Brief(schema, TASKS["causal"], Budget(), table.n, dag=DAG))
+    plan = design(Brief(schema, task, Budget(), table.n, dag=DAG))
     rng = np.random.default_rng(seed)
     return release(plan, table, ledger=None, noise=SeededNoise(rng), rng=rng)
 
