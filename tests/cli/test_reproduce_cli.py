@@ -69,11 +69,11 @@ def test_the_page_is_the_golden_one():
     assert result_tables.document(example()) == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_the_readme_and_the_page_agree_with_the_file_of_results():
-    """`prism reproduce table docs/results.json --readme README.md` makes both anew."""
+def test_both_pages_agree_with_the_file_of_results():
+    """`prism reproduce table docs/results.json --readme docs/reproduce.md` makes both anew."""
     book = reproduction.load_results(RESULTS)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert result_tables.with_headline(readme, book) == readme
+    page = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    assert result_tables.with_headline(page, book) == page
     assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == result_tables.document(
         book
     )

@@ -1,4 +1,4 @@
-"""Every example of the README and of docs/ is run, in order, from a fresh folder.
+"""Every example of README, CONTRIBUTING and docs/ is run, in order, from a fresh folder.
 
 A block is Python, a file (YAML and TOML; `<!-- file: NAME -->` above it says which), or commands.
 What takes minutes is run with fewer seeds and fewer held-out rows; as it stands in the tests marked
@@ -39,7 +39,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+)
 HELD = 1_000  # rows of the sample kept aside, in the short test
 
 _BLOCK = re.compile(
@@ -52,6 +56,9 @@ NOT_RUN = {
     "python3.11 -m venv": "installs",
     "export PRISM_COMPARATOR_PYTHON_DPMM": "names another Python",
     "python tests/": "a test or a benchmark of its own",
+    "python -m pytest": "these tests themselves",
+    "HYPOTHESIS_PROFILE=deep": "these tests themselves",
+    "prism-dashboard": "runs until it is stopped; tests/browser starts it",
     "prism comparator CONFIG.toml --method dpmm-mst": "needs another package",
     "prism reproduce": "minutes to hours; see test_reproduce_cli.py",
     "prism bench": "minutes; see test_bench.py",
@@ -60,7 +67,7 @@ NOT_RUN = {
 RUN_AFTER_ALL: dict[str, list[str]] = {
     "prism reproduce scm-spurious --epsilon 1 --seeds 3 --methods causal-opt,mst "
     "--setting ours": [],
-    "prism reproduce table docs/results.json --readme README.md": [],
+    "prism reproduce table docs/results.json --readme docs/reproduce.md": [],
     "prism bench fit --columns 200 --json": ["--no-mbi"],  # mbi alone takes many minutes
 }
 """The shortest of what takes minutes or hours, run where a page is run as it stands; with options
@@ -123,6 +130,8 @@ class Desk:
         if any(command.startswith(start) for start in NOT_RUN) and not really:
             if words[0] == "prism":
                 main._parser().parse_args(words[1:])
+            for word in words:
+                assert not word.startswith("tests/") or (ROOT / word).exists(), line
             return
         if words[0] == "prism":
             for start, make in BEFORE.items():
@@ -143,10 +152,10 @@ class Desk:
 
 
 def sample(desk: Desk) -> None:
-    """The sample, and what the README puts beside it."""
+    """The sample, and the files that docs/commands.md puts beside it."""
     desk.prism("sample-data", "readmission", "--out", "demo")
     cut(desk)
-    for block in blocks("README.md"):
+    for block in blocks("docs/commands.md"):
         if block.file is not None:
             Path(block.file).write_text(block.text)
 
@@ -170,7 +179,7 @@ def charged(desk: Desk) -> None:
 
 
 def configured(desk: Desk) -> None:
-    """The sample's configuration as CONFIG.toml, with the scenarios of the README."""
+    """The sample's configuration as CONFIG.toml, with the scenarios of docs/commands.md."""
     sample(desk)
     Path("CONFIG.toml").write_text(
         Path("demo/config.toml")
@@ -226,9 +235,9 @@ def beside_report(desk: Desk) -> None:
 
 
 def results(_desk: Desk) -> None:
-    """The file of results and the text with its table, as in the repository."""
+    """The file of results and the page with its table, as in the repository."""
     Path("docs").mkdir(exist_ok=True)
-    for name in ("docs/results.json", "README.md"):
+    for name in ("docs/results.json", "docs/reproduce.md"):
         shutil.copyfile(ROOT / name, name)
 
 
@@ -276,15 +285,12 @@ LONG_PYTHON = ("docs/reproduce.md",)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("desk", BOTH, indirect=True)
-def test_the_examples_of_a_page_run_in_order(desk, monkeypatch):
-    found = blocks(desk.page)
-    for block in found:
+def test_the_examples_of_a_page_run_in_order(desk):
+    for block in blocks(desk.page):
         if block.file is not None:
-            Path(block.file).parent.mkdir(exist_ok=True)
             Path(block.file).write_text(block.text)
-    for block in found:
-        if block.language == "python":
-            python(desk, block, monkeypatch)
+        elif block.language == "python":
+            python(desk, block)
         elif block.language == "":
             for line in block.commands:
                 desk.run(line)
@@ -292,7 +298,7 @@ def test_the_examples_of_a_page_run_in_order(desk, monkeypatch):
                     cut(desk)
 
 
-def python(desk: Desk, block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+def python(desk: Desk, block: Block) -> None:
     """A block of Python: all of it, or, where that takes minutes, its imports alone."""
     code = block.text
     if not desk.whole and desk.page in LONG_PYTHON:
@@ -302,11 +308,7 @@ def python(desk: Desk, block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
         code = code.replace(many, few)
     if "2638417f483d630b" in code:  # a fingerprint of somebody's workspace
         code = code.replace("2638417f483d630b", manifest.signer(Path.cwd()) or "")
-    with monkeypatch.context() as patched:
-        if desk.page == "README.md":
-            patched.chdir("demo")
-            patched.setenv("PRISM_WORKSPACE", str(Path("../python").absolute()))
-        exec(compile(code, desk.page, "exec"), desk.names)
+    exec(compile(code, desk.page, "exec"), desk.names)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -366,4 +368,10 @@ def test_what_is_not_run_is_still_there():
     for start in (*NOT_RUN, *RUN_AFTER_ALL, *SHORTER, *STATUS, *BEFORE):
         assert any(line.startswith(start) for line in lines), start
     assert set(SETUP) <= set(PAGES)
-    assert {b.language for page in PAGES for b in blocks(page)} <= {"", "python", "yaml", "toml"}
+    assert {b.language for page in PAGES for b in blocks(page)} <= {
+        "",
+        "python",
+        "yaml",
+        "toml",
+        "mermaid",
+    }
