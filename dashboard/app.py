@@ -7,11 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, STEPS
+from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, STEPS, url_path
 from dashboard.jobs import folders
 from dashboard.key import access, machine_key
 from dashboard.session import memory
-from dashboard.session.project import project, remember
+from dashboard.session.shelf import project, remember
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -40,12 +40,21 @@ _page = st.navigation(
         st.Page(
             step.page,
             title=step.title,
+            url_path=url_path(step.page),
             icon=DONE_ICON if _settled and not step.missing(project()) else step.icon,
             default=position == 0 and not _demo,
         )
         for position, step in enumerate(STEPS)
     ]
-    + [st.Page(GALLERY, title="Gallery", icon=":material/collections_bookmark:", default=_demo)],
+    + [
+        st.Page(
+            GALLERY,
+            title="Gallery",
+            url_path=url_path(GALLERY),
+            icon=":material/collections_bookmark:",
+            default=_demo,
+        )
+    ],
     position="top" if _settled else "hidden",
 )
 if _settled:

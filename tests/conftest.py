@@ -315,6 +315,14 @@ def frame() -> pd.DataFrame:
     return small_frame()
 
 
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace of one test: named, and not made."""
+    folder = tmp_path / "workspace"
+    monkeypatch.setenv("PRISM_WORKSPACE", str(folder))
+    return folder
+
+
 @pytest.fixture(scope="session")
 def small() -> tuple[Schema, pd.DataFrame]:
     """The same schema and rows for fixtures that live longer than a test; not to be changed."""

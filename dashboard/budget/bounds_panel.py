@@ -8,11 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common.fields import number_entry, optional_entry
-from dashboard.common.widgets import cached, chart, mistakes, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import cached, chart, mistakes
+from dashboard.session.shelf import project
 from prism_core.explain.error_bounds import KIND_WORDS, Bound, PlanBounds, bounds
 from prism_core.figures import bounds_figure, erm_figure
 from prism_core.figures.guarantees import MOST_MARGINALS
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text
 
 if TYPE_CHECKING:

@@ -12,14 +12,15 @@ import streamlit as st
 from dashboard.budget import epsilon_entry
 from dashboard.budget.edited_design import key_of
 from dashboard.common.fields import percent_entry
-from dashboard.common.widgets import chart, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import chart
+from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.explain.plan_lines import against_uniform
 from prism_core.figures import BudgetRow, budget_figure, error_curve_figure, error_figure
 from prism_core.planning.brief import Brief
 from prism_core.planning.search.epsilon_curve import error_curve
 from prism_core.planning.search.inverse import epsilon_for_error, most_bins, most_features
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import error_text, share_text
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import streamlit as st
 from dashboard.budget import charts, edited_design, saved_designs
 from dashboard.common.fields import keep, showing
 from dashboard.common.plan_changes import entry_name
-from dashboard.common.widgets import plain
 from dashboard.session.designs import PLAN
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.planning.search.comparison import differences
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text, error_text, share_text, sigma_text
 
 if TYPE_CHECKING:

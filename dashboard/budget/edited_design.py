@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard.common.fields import keep, showing
-from dashboard.session.designs import PLAN
-from dashboard.session.project import project
+from dashboard.session.designs import PLAN, design_name
+from dashboard.session.shelf import project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def section() -> None:
             st.segmented_control(
                 "Design that is edited",
                 scenarios.letters,
-                format_func=name,
+                format_func=design_name,
                 required=True,
                 default=scenarios.edited,
                 key=key,
@@ -116,11 +116,6 @@ def section() -> None:
                 "is A, the plan.",
                 width="stretch",
             )
-
-
-def name(letter: str) -> str:
-    """A design as people read it."""
-    return "A, the plan" if letter == PLAN else letter
 
 
 def adopt_button(letter: str, key: str, *, main: bool) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.budget.edited_design import choose, entry, key_of
 from dashboard.common import confirmation
 from dashboard.common.fields import epsilon_entry, keep, replaced, showing
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.planning.wishes.task import OPTIONS
 from prism_core.privacy.accountants.accountant import CHARGEABLE, available
 from prism_core.text.numbers import delta_text

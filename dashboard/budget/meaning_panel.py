@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.common.fields import keep
 from dashboard.common.widgets import cached, chart, mistakes
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.explain.deployments import DEPLOYMENTS, NOT_COMPARABLE
 from prism_core.explain.meaning import GUESSES, Meaning, fixed, meaning
 from prism_core.figures import odds_figure, trade_off_figure

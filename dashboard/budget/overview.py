@@ -8,11 +8,12 @@ import streamlit as st
 
 from dashboard.budget import bounds_panel, charts, comparison, marginals_table, meaning_panel
 from dashboard.common import confirmation
-from dashboard.common.widgets import plain, unused_learning_notice
-from dashboard.session.project import project
+from dashboard.common.widgets import unused_learning_notice
+from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.explain.meaning import meaning
 from prism_core.planning.search.comparison import figures
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text, delta_text, eps_text, error_text, sigma_text
 
 if TYPE_CHECKING:

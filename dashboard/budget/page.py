@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.budget import edited_design, epsilon_entry, overview, sharing
 from dashboard.common.widgets import heading, onward, require_earlier_steps
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 
 heading(
     "Budget",

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Protocol
 import streamlit as st
 
 from dashboard.common.fields import keep, showing
-from dashboard.common.widgets import mistakes, plain
+from dashboard.common.widgets import mistakes
 from dashboard.key import access
 from dashboard.session.designs import from_values
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.wishes import scenario_files
 from prism_core.planning.wishes.scenario_files import ScenarioBook
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

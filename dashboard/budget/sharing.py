@@ -11,9 +11,9 @@ import streamlit as st
 
 from dashboard.budget.edited_design import choose, entry, key_of, whole_number
 from dashboard.common.fields import keep, percent_entry, replaced
+from dashboard.common.glossary import K_HELP
 from dashboard.components.share_bar import WHOLE, SharePart, share_bar
-from dashboard.session.project import project
-from dashboard.structure.target_entry import K_HELP
+from dashboard.session.shelf import project
 from prism_core.explain.plan_lines import idle_pools
 from prism_core.figures import pool_style
 from prism_core.planning.regimes import given_by

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common.fields import keep, number_entry
-from dashboard.common.widgets import plain
 from dashboard.key import access
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.charging import Price, asset_balance, owed
 from prism_core.runs.step_account import open_account
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text, left_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common.widgets import cached
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.bundle.curator_statement import LABELS, LONGEST, TOP, CuratorStatement
 from prism_core.bundle.reader import read_said
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.widgets import plain
-from dashboard.session.project import project
+from dashboard.session.shelf import project
+from prism_core.data.schema.looks import unchecked
 from prism_core.errors import PrismError
 from prism_core.privacy.ledger import default_workspace, rules
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,3 +145,17 @@ def show_warnings(warnings: tuple[str, ...]) -> None:
     """What a plan warns of, before anything is charged."""
     for warning in warnings:
         st.warning(plain(warning), icon=":material/warning:")
+
+
+def say_unchecked(when: str = "") -> None:
+    """Beside what a step costs, before it is charged: that nobody looked if the cells fit.
+
+    Args:
+        when: from when on it can be counted, where columns are still to be learned.
+    """
+    state = project()
+    if note := unchecked(state.looks, public=state.public):
+        st.warning(
+            f"{note[0].upper()}{note[1:]}: *Check the declaration* on the page Data does{when}.",
+            icon=":material/rule:",
+        )

@@ -182,3 +182,9 @@ def terms_popover(page: str) -> None:
     """A small window with the words of a page."""
     with st.popover("Words used here", icon=":material/menu_book:", width="stretch"):
         st.markdown("\n\n".join(f"**{word}** — {WORDS[word]}" for word in PAGES[page]))
+
+
+K_HELP = (
+    "Left empty, the plan takes all features where the budget carries them, and eight otherwise. "
+    "It decides by the declared columns, the number of rows and epsilon; nothing is spent on it."
+)

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from dashboard.session.data_entries import Learning
+    from dashboard.session.graph import Blanket
     from dashboard.session.inspection import ComparatorEntries
-    from dashboard.session.project import Blanket, Learning, Project
+    from dashboard.session.project import Project
 
     Find = Callable[[Project], Learning | Blanket | ComparatorEntries]
 

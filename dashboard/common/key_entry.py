@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.common.open_project import samples_section
 from dashboard.common.steps import GALLERY
 from dashboard.key import access
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 
 OPEN_TO_ALL = "Gallery"
 """The page that is shown to everybody; the others need the key, or a packaged sample."""
@@ -20,7 +21,6 @@ def admit(title: str) -> None:
     Args:
         title: of the page.
     """
-    access.through_the_app()
     if access.granted():
         return
     if title == OPEN_TO_ALL or project().sample is not None:
@@ -31,8 +31,6 @@ def admit(title: str) -> None:
 
 
 def _instead() -> None:
-    from dashboard.data import table_source  # its parts use headings, and these the gate
-
     st.title("PRISM Studio")
     st.markdown(
         "Makes differentially private synthetic tables for one prediction task. It works for the "
@@ -56,7 +54,7 @@ def _instead() -> None:
         "Public rows: nothing is charged, and no project, ledger or file of this machine is shown."
     )
     st.page_link(GALLERY, label="Gallery: four stories", icon=":material/collections_bookmark:")
-    table_source.samples_section()
+    samples_section()
 
 
 def _note() -> None:

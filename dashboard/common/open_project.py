@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.widgets import plain
 from dashboard.key import access
-from dashboard.session.project import Project, beside, project, replace_project
-from dashboard.session.shelf import unsaved_parts
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
+from dashboard.session.shelf import beside, project, replace_project, unsaved_parts
+from prism_core.planning.wishes.task import Synthesis
+from prism_core.samples import catalogue
+from prism_core.structure import formats
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from prism_core.samples.catalogue import Sample
 
 _ASKED = "opening_asked"
 
@@ -92,3 +98,44 @@ def _replace(asked: _Question, lost: tuple[str, ...]) -> bool:
 
 def _forget() -> None:
     st.session_state.pop(_ASKED, None)
+
+
+@st.cache_resource(show_spinner="Generating the sample …")  # public rows, the same for everybody
+def _sample(name: str) -> Sample:
+    return catalogue.load(name)
+
+
+def samples_section() -> None:
+    """The packaged samples, which anybody may open."""
+    st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
+    for column, name in zip(st.columns(len(catalogue.SAMPLES)), catalogue.SAMPLES, strict=True):
+        with column.container(border=True, height="stretch"):
+            st.subheader(catalogue.title(name), anchor=False)
+            st.markdown(catalogue.description(name))
+            chosen = project().sample == name
+            key = f"sample_{name}"
+            pressed = st.button(
+                "In use" if chosen else "Use this sample",
+                key=key,
+                disabled=chosen,
+                type="secondary" if chosen else "primary",
+                width="stretch",
+            )
+            # Only when it is pressed are rows generated.
+            if open_project(key, lambda name=name: _opened(_sample(name)), pressed=pressed):
+                st.rerun()
+
+
+def _opened(sample: Sample) -> Project:
+    dag = formats.parse(sample.dag_json).dag
+    return Project(
+        name=sample.title,
+        sample=sample.name,
+        raw=sample.train,
+        test=sample.test,
+        public=True,
+        schema=sample.schema,
+        graph=EditedGraph(edges=dag.edges),
+        target=sample.target,
+        synthesis=Synthesis(rows=sample.train.rows),
+    )

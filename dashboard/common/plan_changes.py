@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.widgets import plain
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.bundle.protocol.approval_file import changes, settings
 from prism_core.errors import PrismError
 from prism_core.planning.wishes.task import OPTIONS
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.widgets import plain
 from dashboard.key import access
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.data.table_identity import check_public, marks, remember_private
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from prism_core.data.engines.out_of_core import BigTable

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.budget.edited_design import name as design_name
 from dashboard.jobs import worker
-from dashboard.session.project import project
+from dashboard.session.designs import design_name
 from dashboard.session.rehearsals import scenario_of
+from dashboard.session.shelf import project
 from prism_core.errors import TableError
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import (

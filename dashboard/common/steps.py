@@ -118,6 +118,16 @@ STEPS: tuple[Step, ...] = (
 GALLERY = "gallery/page.py"
 """Beside the steps: stories on public rows."""
 
+_ADDRESSES = {"inspection": "inspect"}
+"""Of the pages whose package cannot be named like their address: `inspect` is a standard module."""
+
+
+def url_path(page: str) -> str:
+    """The address of a page, by its file: every page is the `page.py` of a package of its own."""
+    package = page.split("/")[0]
+    return _ADDRESSES.get(package, package)
+
+
 DEMO = "--demo"
 """Handed to the app when it opens with the gallery."""
 

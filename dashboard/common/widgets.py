@@ -11,7 +11,7 @@ from dashboard.common import uploads
 from dashboard.common.glossary import terms_popover
 from dashboard.common.steps import STEPS, first_gap
 from dashboard.session import memory
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.data.schema.looks import sentences
 from prism_core.errors import PrismError
 from prism_core.figures.theme import html_page

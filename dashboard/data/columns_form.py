@@ -9,9 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common import public_claim, uploads
-from dashboard.common.widgets import mistakes, plain
+from dashboard.common.widgets import mistakes
 from dashboard.data import groups_panel
-from dashboard.session.project import People, project
+from dashboard.session.data_entries import People
+from dashboard.session.shelf import project
 from prism_core.data.draft import draft_from_rows, propose_decimals
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.column import KINDS
@@ -23,6 +24,7 @@ from prism_core.errors import PrismError, SchemaError
 from prism_core.learning.domain import outline_io as learning_form
 from prism_core.learning.domain.outline_io import dumps_outline, has_requests, loads_outline
 from prism_core.runs.inputs import some_rows
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

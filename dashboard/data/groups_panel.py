@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard.common import uploads
-from dashboard.common.widgets import mistakes, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import mistakes
+from dashboard.session.shelf import project
 from prism_core.data.schema import code_groups, column_form
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

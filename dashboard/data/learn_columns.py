@@ -9,16 +9,17 @@ import streamlit as st
 
 from dashboard.common import asset_entry, confirmation, job_view, public_claim
 from dashboard.common.fields import epsilon_entry, from_percent, keep
-from dashboard.common.widgets import mistakes, plain
-from dashboard.data import columns_form, people
+from dashboard.common.widgets import mistakes
+from dashboard.data import columns_form
 from dashboard.jobs import folders, worker
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.data.schema import column_form as data_form
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning.domain import outline_io
 from prism_core.learning.domain.requests import SCALES, CategoryRequest
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _cost(plan: DomainPlan) -> None:
         width="stretch",
         column_config={"noise, σ in rows": st.column_config.NumberColumn(format="%.1f")},
     )
-    people.say_unchecked(", once the columns are learned")
+    confirmation.say_unchecked(", once the columns are learned")
     confirmation.show_warnings(plan.warnings)
     st.caption(
         f"Computed from what is declared and the {plan.n:,} "

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.common.widgets import heading, onward, provenance_notice
 from dashboard.data import columns_form, learn_columns, people, table_source
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 
 heading(
     "Data",

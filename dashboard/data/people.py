@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.widgets import mistakes, plain
-from dashboard.session.project import People, project
+from dashboard.common.widgets import mistakes
+from dashboard.session.data_entries import People
+from dashboard.session.shelf import project
 from prism_core.data.coverage import coverage
-from prism_core.data.schema.looks import unchecked
 from prism_core.data.tables.header import check_names
 from prism_core.runs.inputs import people, some_rows
+from prism_core.text.markdown import plain
 
 
 def section() -> None:
@@ -194,20 +195,6 @@ def _check() -> None:
                 "column carries no information; a target like this cannot be predicted."
             )
         st.table(table.set_index("column"))  # unlike a data frame, without a download
-
-
-def say_unchecked(when: str = "") -> None:
-    """Beside what a step costs, before it is charged: that nobody looked if the cells fit.
-
-    Args:
-        when: from when on it can be counted, where columns are still to be learned.
-    """
-    state = project()
-    if note := unchecked(state.looks, public=state.public):
-        st.warning(
-            f"{note[0].upper()}{note[1:]}: *Check the declaration* on the page Data does{when}.",
-            icon=":material/rule:",
-        )
 
 
 def _seen() -> None:

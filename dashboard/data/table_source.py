@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import public_claim, uploads
-from dashboard.common.open_project import open_project
-from dashboard.common.widgets import mistakes, plain
+from dashboard.common.open_project import open_project, samples_section
+from dashboard.common.widgets import mistakes
 from dashboard.key import access
 from dashboard.session.memory import take_back
-from dashboard.session.project import EditedGraph, Project, project
-from dashboard.session.shelf import unsaved_parts
+from dashboard.session.project import Project
+from dashboard.session.shelf import project, unsaved_parts
 from prism_core.data.table_identity import marks
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.delimited import LATIN1, SEPARATORS
@@ -22,14 +22,12 @@ from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.errors import KnownPrivateError, TableError
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.runs.inputs import address, open_rows
-from prism_core.samples import catalogue
-from prism_core.structure import formats
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from prism_core.data.engines.out_of_core import BigTable
-    from prism_core.samples.catalogue import Sample
 
 _UPLOAD = "upload_table"
 _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
@@ -93,47 +91,6 @@ def _loaded() -> None:
             else ""
         ),
         icon=":material/check_circle:",
-    )
-
-
-@st.cache_resource(show_spinner="Generating the sample …")  # public rows, the same for everybody
-def _sample(name: str) -> Sample:
-    return catalogue.load(name)
-
-
-def samples_section() -> None:
-    """The packaged samples, which anybody may open."""
-    st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
-    for column, name in zip(st.columns(len(catalogue.SAMPLES)), catalogue.SAMPLES, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.subheader(catalogue.title(name), anchor=False)
-            st.markdown(catalogue.description(name))
-            chosen = project().sample == name
-            key = f"sample_{name}"
-            pressed = st.button(
-                "In use" if chosen else "Use this sample",
-                key=key,
-                disabled=chosen,
-                type="secondary" if chosen else "primary",
-                width="stretch",
-            )
-            # Only when it is pressed are rows generated.
-            if open_project(key, lambda name=name: _opened(_sample(name)), pressed=pressed):
-                st.rerun()
-
-
-def _opened(sample: Sample) -> Project:
-    dag = formats.parse(sample.dag_json).dag
-    return Project(
-        name=sample.title,
-        sample=sample.name,
-        raw=sample.train,
-        test=sample.test,
-        public=True,
-        schema=sample.schema,
-        graph=EditedGraph(edges=dag.edges),
-        target=sample.target,
-        synthesis=Synthesis(rows=sample.train.rows),
     )
 
 

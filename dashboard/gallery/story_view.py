@@ -10,14 +10,17 @@ import streamlit as st
 
 from dashboard.common.open_project import open_project
 from dashboard.common.steps import STEPS
-from dashboard.common.widgets import chart, mistakes, plain
+from dashboard.common.widgets import chart, mistakes
 from dashboard.jobs import worker
 from dashboard.session.designs import from_values
-from dashboard.session.project import EditedGraph, Project, project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
+from dashboard.session.shelf import project
 from prism_core.figures import story_figure, story_low
 from prism_core.reproduction import rows
 from prism_core.reproduction.result_tables import title
 from prism_core.structure import formats
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,14 +9,13 @@ import streamlit as st
 from dashboard.common import asset_entry, confirmation, job_view, public_claim, rehearsal_run
 from dashboard.common.fields import keep, number_entry
 from dashboard.common.steps import first_gap
-from dashboard.common.widgets import mistakes, plain
-from dashboard.data import people
+from dashboard.common.widgets import mistakes
 from dashboard.inspection.results import inspection
 from dashboard.jobs import worker
 from dashboard.key import access
 from dashboard.session.inspection import ComparatorResult, StandInGround
-from dashboard.session.project import project
 from dashboard.session.rehearsals import scenario_of
+from dashboard.session.shelf import project
 from prism_core.comparators import AS_PUBLISHED, COMPARATORS, NEIGHBOURS, design_comparator
 from prism_core.comparators.external import (
     EXTERNAL,
@@ -29,6 +28,7 @@ from prism_core.comparators.external import (
 from prism_core.errors import PrismError
 from prism_core.privacy.ledger import rules
 from prism_core.runs.inputs import candidate
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _own(table: Rows) -> None:
                 _start(plan, table, None)
         return
     rules.check_rules("comparator", access.workspace())
-    people.say_unchecked()
+    confirmation.say_unchecked()
     confirmation.show_warnings(plan.warnings)
     st.metric(
         "Spends, ε",

@@ -8,9 +8,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard.common.widgets import chart, plain
+from dashboard.common.widgets import chart
 from prism_core.data.tables.spreadsheet import csv_text
 from prism_core.evaluation.score_text import ends, three
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

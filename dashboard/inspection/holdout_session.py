@@ -9,12 +9,11 @@ import streamlit as st
 
 from dashboard.common import asset_entry, confirmation, public_claim
 from dashboard.common.fields import number_entry
-from dashboard.common.widgets import mistakes, plain
-from dashboard.data import people
+from dashboard.common.widgets import mistakes
 from dashboard.inspection.figure import table
 from dashboard.inspection.results import inspection
 from dashboard.key import access
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.evaluation import LEARNER_LABELS, LEARNERS
 from prism_core.evaluation.inside_epsilon.holdout import (
@@ -27,6 +26,7 @@ from prism_core.evaluation.inside_epsilon.holdout_plan import MOST_ANSWERS, desi
 from prism_core.evaluation.inside_epsilon.holdout_question import METRICS, most_frequent, question
 from prism_core.evaluation.inside_epsilon.holdout_state import HOLDOUT
 from prism_core.runs.charged_evaluation import run_open_holdout
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def _cost(plan: HoldoutPlan) -> None:
     )
     second.metric("Comparison, noise (95%)", f"± {1.96 * plan.comparing_error:.3f}", border=True)
     third.metric("Answer, noise (95%)", f"± {1.96 * plan.answer_error:.3f}", border=True)
-    people.say_unchecked()
+    confirmation.say_unchecked()
     confirmation.show_warnings(plan.warnings)
     st.caption(
         f"Shares of the metric's range, from the {plan.n:,} rows kept aside and epsilon alone; no "

@@ -15,7 +15,7 @@ from dashboard.inspection import (
     trust,
 )
 from dashboard.inspection.figure import badge
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.evaluation import OUTSIDE_EPSILON
 
 SECTIONS = {

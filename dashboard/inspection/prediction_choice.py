@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard.common.fields import keep, showing
-from dashboard.common.widgets import plain
 from dashboard.inspection.figure import figure, score_card
 from dashboard.inspection.results import ask, inspection
 from prism_core.evaluation import by_squared_loss, predict, sentences
 from prism_core.evaluation.score_text import amount, score_name
 from prism_core.figures import predicted_figure
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from prism_core.evaluation import MetricRow, Prediction, Subject

@@ -8,15 +8,15 @@ import streamlit as st
 
 from dashboard.common import asset_entry, confirmation, public_claim
 from dashboard.common.fields import number_entry
-from dashboard.common.widgets import mistakes, plain
-from dashboard.data import people
+from dashboard.common.widgets import mistakes
 from dashboard.inspection.figure import table
 from dashboard.inspection.results import inspection
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.bundle.write import bundle_folder
 from prism_core.errors import PrismError
 from prism_core.evaluation import design_private
 from prism_core.runs.charged_evaluation import numbers_text, run_private_numbers
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _cost(plan: PrivatePlan) -> None:
         _numeric_cost(plan, second, third)
     else:
         _class_cost(plan, second, third)
-    people.say_unchecked()
+    confirmation.say_unchecked()
     confirmation.show_warnings(plan.warnings)
     st.caption(
         f"Computed from the declared columns and the {plan.n:,} rows kept aside alone; no row is "

@@ -2,108 +2,27 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
-from dataclasses import dataclass, field
+from concurrent.futures import TimeoutError
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.common.widgets import mistakes, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import mistakes
+from dashboard.session.inspection import Inspection
+from dashboard.session.shelf import project
 from prism_core.bundle import manifest
 from prism_core.bundle.write import bundle_folder
-from prism_core.errors import CancelledError, PrismError
-from prism_core.evaluation.inside_epsilon.holdout_plan import TOLERANCE
+from prism_core.errors import PrismError
 from prism_core.runs.inputs import fresh_rng, in_memory, subject
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from prism_core.evaluation import PrivateEvaluation, Subject
+    from dashboard.session.inspection import Progress
 
-    Progress = Callable[[float, str], None]
 
 _SOON = 0.4  # seconds a page waits for a result before it shows how far it is
-
-
-@dataclass
-class Work:
-    """A result under way, or there.
-
-    Attributes:
-        future: holds the result, or why there is none.
-        share, text: how far it is.
-        stop: whether it was asked to stop.
-    """
-
-    future: Future[Any]
-    share: float = 0.0
-    text: str = ""
-    stop: bool = False
-
-
-@dataclass
-class Inspection:
-    """One release beside the real rows.
-
-    Attributes:
-        folder: of the release.
-        certificate: of the release.
-        subject: its rows and facts.
-        works: results by name.
-        section: the section on screen.
-        private: headline numbers bought in this session, newest last.
-        s_alone: whether the scores on screen are learned from S alone; None until it is chosen.
-        compared: folders of other releases chosen for the comparison.
-        private_epsilon: of the next headline numbers, as it is typed.
-        session_epsilon: of the next session on the holdout, likewise.
-        session_tolerance: of that session, likewise.
-    """
-
-    folder: Path
-    certificate: dict[str, Any]
-    subject: Subject = field(repr=False)
-    works: dict[str, Work] = field(default_factory=dict, repr=False)
-    section: str = ""
-    s_alone: bool | None = None
-    private: list[PrivateEvaluation] = field(default_factory=list)
-    compared: list[Path] = field(default_factory=list)
-    private_epsilon: float = 0.2
-    session_epsilon: float = 1.0
-    session_tolerance: float = TOLERANCE
-
-    def start(self, name: str, make: Callable[[Progress], Any]) -> Work:
-        """Begin a piece of work, unless it was begun before."""
-        if name not in self.works:
-            work = self.works[name] = Work(future=Future())
-
-            def tell(share: float, text: str) -> None:
-                if work.stop:
-                    raise CancelledError("Stopped. Nothing was kept.")
-                work.share, work.text = share, text
-
-            work.future = _pool().submit(make, tell)
-        return self.works[name]
-
-    def drop(self, *prefixes: str) -> None:
-        """Forget results that were for another question, and stop those under way."""
-        for name in [name for name in self.works if name.startswith(prefixes)]:
-            self.works.pop(name).stop = True
-
-    def done(self, prefix: str) -> dict[str, Any]:
-        """Results that are there, of the names that start like this."""
-        return {
-            name: work.future.result()
-            for name, work in self.works.items()
-            if name.startswith(prefix) and work.future.done() and not work.future.exception()
-        }
-
-
-@st.cache_resource
-def _pool() -> ThreadPoolExecutor:
-    """Two threads for everybody's inspections: they take turns, and the pages stay free."""
-    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="inspection")
 
 
 def inspection() -> Inspection:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.widgets import plain
 from dashboard.inspection.figure import figure, score_card, table
 from dashboard.inspection.results import ask, inspection
 from prism_core.evaluation import (
@@ -30,6 +29,7 @@ from prism_core.figures import (
     task_marginal_figure,
 )
 from prism_core.runs.inputs import fresh_rng
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.widgets import mistakes, plain
+from dashboard.common.widgets import mistakes
 from dashboard.inspection import comparator_form
 from dashboard.inspection.figure import table
 from dashboard.inspection.results import ask, inspection
 from dashboard.key import access
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.errors import EvaluationError, PrismError
 from prism_core.evaluation import CHOOSING, compare_candidates
 from prism_core.evaluation.score_text import amount, ends
 from prism_core.rehearsal.trial import rehearsed_candidate, stand_in_subject
 from prism_core.runs.inputs import candidate
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dashboard.inspection.results import Progress
-    from dashboard.session.inspection import ComparatorResult, StandInGround
+    from dashboard.session.inspection import ComparatorResult, Progress, StandInGround
     from prism_core.evaluation import Candidate, CandidateScores, Subject
 
 

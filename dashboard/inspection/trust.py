@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.common.widgets import plain
 from dashboard.inspection import prediction_choice
 from dashboard.inspection.figure import figure, score_card, table
 from dashboard.inspection.prediction_choice import prediction
@@ -26,6 +25,7 @@ from prism_core.figures import (
     subgroup_figure,
 )
 from prism_core.runs.inputs import fresh_rng
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from prism_core.evaluation import MetricRow, Prediction

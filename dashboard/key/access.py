@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit import runtime
 from streamlit.components.v2 import component
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.key import machine_key
@@ -85,17 +84,6 @@ def offer(typed: str) -> bool:
 def wrong() -> bool:
     """Whether the address, or the browser's memory, held a key that is not this app's."""
     return bool(st.session_state.get(_WRONG))
-
-
-def through_the_app() -> None:
-    """Begin the run again where a page runs by itself and `app.py` was passed over.
-
-    Streamlit does that in a process in which nobody has opened the app's own address yet: a folder
-    `pages` beside the main script has a meaning of its own until `st.navigation` was called.
-    """
-    if st.session_state.get(_SETTLED) is None:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
 
 
 def settled() -> bool:

@@ -10,14 +10,15 @@ import streamlit as st
 
 from dashboard.common import public_claim, rehearsal_run, uploads
 from dashboard.common.fields import keep
-from dashboard.common.widgets import mistakes, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import mistakes
+from dashboard.session.shelf import project
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import PrismError
 from prism_core.rehearsal.variants import MOST_SEEDS
 from prism_core.samples import catalogue
 from prism_core.samples.additive_scm import ODDS, STRENGTHS
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from dashboard.session.rehearsals import Comparison, RehearsalEntries, Source

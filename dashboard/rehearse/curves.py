@@ -8,13 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common.rehearsal_run import kept
-from dashboard.common.widgets import chart, mistakes, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import chart, mistakes
 from dashboard.session.rehearsals import adopt
+from dashboard.session.shelf import project
 from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
 from prism_core.rehearsal import estimates, pace, verdict
 from prism_core.rehearsal.allocation_choice import decide
 from prism_core.rehearsal.metric import GUESS_TEXT, METRIC_TEXT
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

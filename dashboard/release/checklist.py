@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common.steps import STEPS, Step
-from dashboard.common.widgets import plain, provenance_words
+from dashboard.common.widgets import provenance_words
 from prism_core.data.schema.looks import summary, unchecked
 from prism_core.errors import PrismError
 from prism_core.explain.run_time import size_text
 from prism_core.planning.regimes import given_by
 from prism_core.structure.independence import changes_not_covered
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text, delta_text, eps_text
 
 if TYPE_CHECKING:

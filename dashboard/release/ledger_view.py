@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.widgets import plain
 from dashboard.key import access
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import STATE_WORDS
 from prism_core.privacy.ledger.records import COMPOSITION_SENTENCE
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.common.widgets import heading, onward, provenance_notice, require_earlier_steps
 from dashboard.release import ledger_view, preparation, run_view
 from dashboard.release import ledger_view as releases_list
-from dashboard.session.project import project, resume
+from dashboard.session.shelf import project, resume
 
 heading(
     "Release",

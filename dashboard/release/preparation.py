@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import asset_entry, attribution, confirmation
-from dashboard.common.widgets import mistakes, plain, unused_learning_notice
+from dashboard.common.widgets import mistakes, unused_learning_notice
 from dashboard.jobs import worker
 from dashboard.key import access
 from dashboard.release import checklist, protocol_panel
 from dashboard.session.memory import RowSplit, split_rows
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.bundle.curator_statement import LABELS
 from prism_core.bundle.protocol.protocol import LEAKAGE
 from prism_core.errors import LedgerError, PrismError
@@ -21,6 +21,7 @@ from prism_core.planning.approval import same_asset
 from prism_core.privacy.events import failure
 from prism_core.runs.inputs import recognise
 from prism_core.synthesis.release import price_of
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
 
 if TYPE_CHECKING:

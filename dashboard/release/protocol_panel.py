@@ -11,15 +11,16 @@ from dashboard.common import asset_entry, uploads
 from dashboard.common.fields import keep
 from dashboard.common.plan_changes import change_table
 from dashboard.common.rehearsal_run import kept
-from dashboard.common.widgets import cached, mistakes, plain
+from dashboard.common.widgets import cached, mistakes
 from dashboard.key import access
 from dashboard.release.checklist import ChecklistLine
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.errors import ConfigError, LedgerError, PrismError
 from prism_core.privacy.ledger import rules
 from prism_core.rehearsal import estimates
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from dashboard.session.project import Project

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import plan_changes
-from dashboard.common.widgets import plain
 from dashboard.jobs.progress import TITLES, WRITING
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.bundle.manifest import zip_bytes
 from prism_core.bundle.write import bundle_folder
 from prism_core.privacy.ledger import STATE_WORDS
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text
 
 if TYPE_CHECKING:

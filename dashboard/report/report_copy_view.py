@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.common import attribution, plan_changes
 from dashboard.common.fields import keep
 from dashboard.common.widgets import cached, mistakes
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.bundle.manifest import zip_bytes
 from prism_core.bundle.report.report_copy import MISSING, chromium, copy_report, report_pdf
 from prism_core.bundle.report.report_extras import Extras, outside

@@ -370,3 +370,8 @@ class Scenarios:
             for key, answer in self.answers.items()
         }
         self.edited = PLAN
+
+
+def design_name(letter: str) -> str:
+    """A design as people read it."""
+    return "A, the plan" if letter == PLAN else letter

@@ -6,31 +6,26 @@ Durable values live here, outside widget keys, because a page switch drops the s
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
-from dashboard.key import access
-from dashboard.session import memory
-from dashboard.session.designs import PLAN, Entries, Scenarios, from_values
+from dashboard.session.data_entries import Learning, People
+from dashboard.session.designs import PLAN, Entries, Scenarios
+from dashboard.session.graph import Blanket, EditedGraph
 from dashboard.session.inspection import ComparatorEntries
 from dashboard.session.rehearsals import GalleryRuns, RehearsalEntries
-from dashboard.session.shelf import sample_marks, unsaved_parts
+from dashboard.session.release_entries import ReportEntries
 from prism_core.data.schema.looks import Look, file_name, merged, redeclared, this_minute, unsourced
 from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.regimes import given_by
-from prism_core.structure.dag import Dag
 
 if TYPE_CHECKING:
-    import datetime
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from dashboard.inspection.results import Inspection
     from dashboard.jobs.job import Job
+    from dashboard.session.inspection import Inspection
     from dashboard.session.memory import LetGo, RowSplit
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.data.engines.out_of_core import BigTable
@@ -46,217 +41,7 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.planning.wishes.task import Task
-    from prism_core.privacy.learning_charge import LearningCharge
-    from prism_core.structure.dag import DagProvenance
-
-Edges = tuple[tuple[str, str], ...]
-_KEY = "project"
-_OPEN_TO_ALL = "sample project"  # of a session without the key; under no address
-_SHELF = 4  # projects kept in memory for a reload
-
-
-@dataclass
-class EditedGraph:
-    """The graph being drawn, with what undo and redo need.
-
-    Attributes:
-        edges: current edges.
-        rev: revision of the edges that Python made last; the editor answers to it.
-        positions: where the columns stand on the canvas.
-        foreign: whether the positions are a file's, in a unit of its own.
-        show_all: whether columns far from Y and S are shown, too; None: unless there are many.
-        past, future: edges before and after, for undo and redo.
-        provenance, prior: where a graph that was learned comes from, and what that cost; they
-            stay with the edges that are drawn further until another graph is loaded.
-        unmeasured: names that are no column; those with an edge are nodes of the graph. A name
-            stays when its last edge goes, so that undo brings it back.
-        drawn_before: edges drawn from knowledge that a learned graph took the place of.
-        unused: what learning cost whose graph was put away again; it stays spent.
-    """
-
-    edges: Edges = ()
-    rev: int = 0
-    positions: dict[str, tuple[float, float]] = field(default_factory=dict)
-    foreign: bool = False
-    show_all: bool | None = None
-    past: list[Edges] = field(default_factory=list)
-    future: list[Edges] = field(default_factory=list)
-    provenance: DagProvenance = "declared"
-    prior: LearningCharge | None = None
-    unmeasured: frozenset[str] = frozenset()
-    drawn_before: Edges = ()
-    unused: list[LearningCharge] = field(default_factory=list)
-
-    def over(self, columns: Sequence[str], edges: Edges | None = None) -> Dag:
-        """The graph over the columns and over the unmeasured nodes that have an edge.
-
-        Args:
-            columns: of the table.
-            edges: others than those that are drawn, before they are taken.
-
-        Raises:
-            StructureError: when they make no graph.
-        """
-        edges = self.edges if edges is None else edges
-        hidden = self.unmeasured.difference(columns)
-        seen = dict.fromkeys(name for edge in edges for name in edge if name in hidden)
-        return Dag(
-            nodes=(*columns, *seen),
-            edges=edges,
-            unmeasured=tuple(seen),
-            provenance=self.provenance,
-            prior=self.prior,
-        )
-
-    def load(self, dag: Dag, positions: Mapping[str, tuple[float, float]] | None = None) -> None:
-        """Put another graph in place, with how it came about and what that cost.
-
-        Args:
-            dag: the graph.
-            positions: of its columns, in the unit of the file it came from.
-        """
-        learned = dag.learned or self.provenance != "declared"
-        if self.provenance == "declared":
-            # The last that was drawn, even if it was cleared for the learned one to be offered.
-            drawn = next((edges for edges in (self.edges, *reversed(self.past)) if edges), ())
-            self.drawn_before = drawn if dag.learned else ()
-        self.positions, self.foreign = dict(positions or {}), bool(positions)
-        self._put_away(dag.prior)
-        self.provenance, self.prior = dag.provenance, dag.prior
-        self.unmeasured |= set(dag.unmeasured)
-        self.replace(dag.edges)
-        if learned:  # undo must not bring learned edges back without their cost
-            self.past.clear()
-            self.future.clear()
-
-    def forget(self) -> None:
-        """Start again from knowledge: no edge, and nothing of a learned graph to go back to."""
-        self._put_away(None)
-        self.provenance, self.prior = "declared", None
-        self.replace(())
-        self.past.clear()
-        self.future.clear()
-
-    def _put_away(self, other: LearningCharge | None) -> None:
-        if self.prior is not None and self.prior != other:
-            self.unused.append(self.prior)
-
-    def bring_back(self, names: Iterable[str]) -> None:
-        """The graph drawn from knowledge again, and nothing of the learned one to go back to.
-
-        Args:
-            names: the columns there are now; edges of others are gone.
-        """
-        known, kept = {*names, *self.unmeasured}, self.drawn_before
-        self.forget()
-        self.replace(tuple(edge for edge in kept if known.issuperset(edge)))
-        self.past.clear()
-        self.drawn_before = ()
-
-    def drawn(self, edges: Edges) -> None:
-        """Take over what the user drew; the editor shows it already."""
-        if edges != self.edges:
-            self.past.append(self.edges)
-            self.future.clear()
-            self.edges = edges
-
-    def replace(self, edges: Edges) -> None:
-        """Put other edges in place, so that the editor must show them."""
-        self.drawn(edges)
-        self.rev += 1
-
-    def moved(self, positions: dict[str, tuple[float, float]]) -> None:
-        """Take over where the user put the columns."""
-        if positions:
-            self.positions, self.foreign = positions, False
-
-    def go(self, steps: int) -> None:
-        """Undo (below 0) or redo (above 0) so many steps, or as many as there are."""
-        for _ in range(min(-steps, len(self.past))):
-            self.undo()
-        for _ in range(min(steps, len(self.future))):
-            self.redo()
-
-    def undo(self) -> None:
-        """One step back."""
-        self.future.append(self.edges)
-        self.edges = self.past.pop()
-        self.rev += 1
-
-    def redo(self) -> None:
-        """One step forward again."""
-        self.past.append(self.edges)
-        self.edges = self.future.pop()
-        self.rev += 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class People:
-    """How rows and people relate, as in `Schema`."""
-
-    one_row_per_person: bool = False
-    person_id: str | None = None
-    persons: int | None = None
-
-
-@dataclass
-class Learning:
-    """Learning the open columns with budget.
-
-    Attributes:
-        share: part of the budget for it.
-        delta_share: part of delta for names of categories.
-        details: how columns are learned, by name; see `learning.form`.
-        job: the step under way, or the last one.
-        attempt: counts the steps, so that each is confirmed by itself.
-        message: what the last step came to, for the page.
-        clipped: of the last step, by column: share of values that may lie outside at one end.
-    """
-
-    share: float = 0.10
-    delta_share: float = 0.10
-    details: dict[str, dict[str, Any]] = field(default_factory=dict)
-    job: Job[DomainPlan] | None = None
-    attempt: int = 0
-    message: str = ""
-    clipped: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass
-class Blanket:
-    """Learning the target's blanket with budget.
-
-    Attributes:
-        share: part of the budget for it.
-        members: most columns in it.
-        job: the step under way.
-        table: its rows, while it is under way.
-        attempt: counts the steps, so that each is confirmed by itself.
-        message: what the last step came to, for the page.
-    """
-
-    share: float = 0.20
-    members: int = 8
-    job: Job[GraphPlan] | None = None
-    table: Rows | None = field(default=None, repr=False)
-    attempt: int = 0
-    message: str = ""
-
-
-@dataclass
-class ReportEntries:
-    """What is put into the copy of the report, beyond the bundle's own.
-
-    Attributes:
-        date: the day that is printed, if any.
-        rehearsed, private: rehearsals, and numbers inside epsilon.
-        outside: numbers that read real rows without noise; off unless the curator opts in.
-    """
-
-    date: datetime.date | None = None
-    rehearsed: bool = False
-    private: bool = False
-    outside: bool = False
+    from prism_core.structure.dag import Dag
 
 
 @dataclass
@@ -673,127 +458,3 @@ class Project(Entries):
         if self.put_away is not None:  # numbers that were paid for are among it
             self.inspection, self.report = self.put_away
             self.put_away = None
-
-
-@st.cache_resource
-def _shelf() -> OrderedDict[str, Project]:
-    """Projects by a key nobody can guess, so that reloading the page finds them again."""
-    return OrderedDict()
-
-
-def _shelve(state: Project) -> None:
-    """Put a project in front; of too many, those that hold nothing of their own go first."""
-    memory.register(state)
-    shelf = _shelf()
-    shelf[state.key] = state
-    shelf.move_to_end(state.key)
-    while len(shelf) > _SHELF:
-        others = [key for key in shelf if key != state.key]
-        del shelf[next((key for key in others if not unsaved_parts(shelf[key])), others[0])]
-
-
-def project() -> Project:
-    """The session's project; after a reload the one that the address names.
-
-    Without the key it is one of this session alone: no address leads to it or from it.
-    """
-    if not access.granted():
-        return st.session_state.setdefault(_OPEN_TO_ALL, Project())
-    if _KEY not in st.session_state:
-        key = st.query_params.get(_KEY, "")
-        sample = st.session_state.pop(_OPEN_TO_ALL, None)  # looked at before the key was shown
-        st.session_state[_KEY] = _shelf().get(key) or _resumed(key) or sample or Project()
-    return st.session_state[_KEY]
-
-
-def _resumed(key: str) -> Project | None:
-    """What the workspace knows of a project that this process does not: its last run."""
-    from dashboard.jobs import worker
-
-    found = worker.find(key)
-    if found is None:
-        return None
-    plan, asset = found.job.plan, found.asset
-    state = Project(
-        key=key,
-        name=found.name,
-        public=found.public,
-        seed=found.seed,
-        schema=plan.schema,
-        looks=plan.schema.looks,
-        target=plan.task.target,
-        job=found.job,
-        asset="" if asset is None else asset.name,
-        why="" if asset is None else asset.why,
-    )
-    if asset is not None:
-        state.lifetime = asset.lifetime_epsilon
-    if plan.dag is not None:
-        state.graph.load(plan.dag)
-    state.take(from_values(plan.task, plan.budget, plan.synthesis))
-    return state
-
-
-def resume() -> None:
-    """Show a run of this project that is under way, wherever it was started."""
-    from dashboard.jobs import folders, worker
-
-    state = project()
-    if not access.granted():
-        return
-    last = None if state.job is not None else folders.newest(state.key)
-    found = worker.find(state.key) if last is not None and folders.alive(last) else None
-    if found is not None:
-        state.job = found.job
-
-
-def _inherit(new: Project) -> None:
-    """What this session knows of tables goes along: those that are private, and looks at them."""
-    old = project()
-    new.public_marks |= old.public_marks
-    new.private_marks = (new.private_marks | old.private_marks) - new.public_marks
-    new.looked = {**old.looked, **new.looked}
-    new.looks = merged(new.looks, new.looked.get(new.table_key, ()))
-
-
-def replace_project(new: Project) -> None:
-    """Start over with another project.
-
-    Raises:
-        AccessError: without the key, for anything but a packaged sample.
-    """
-    if new.sample is None or not new.public:
-        access.require()
-    new.key = project().key
-    _inherit(new)
-    new.gallery = project().gallery
-    new.opened = sample_marks(new)
-    st.session_state[_KEY if access.granted() else _OPEN_TO_ALL] = new
-    if access.granted():
-        _shelve(new)  # in place of the old one, whose rows nothing leads to any more
-
-
-def beside(new: Project) -> None:
-    """Make another project findable by its address, and leave the one that is open as it is.
-
-    Raises:
-        AccessError: without the key.
-    """
-    access.require()
-    _inherit(new)
-    new.opened = new.opened or sample_marks(new)
-    _shelve(new)
-    _shelve(project())
-
-
-def remember() -> None:
-    """Keep the project findable by the address; the last few, in this process only.
-
-    A session without the key keeps none: it would push others off the shelf.
-    """
-    if not access.granted():
-        return
-    state = project()
-    _shelve(state)
-    if st.query_params.get(_KEY) != state.key:
-        st.query_params[_KEY] = state.key

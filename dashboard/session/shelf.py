@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import OrderedDict
 
+import streamlit as st
+
+from dashboard.key import access
+from dashboard.session import memory
+from dashboard.session.designs import from_values
+from dashboard.session.project import Project
 from prism_core.data.schema import column_form
+from prism_core.data.schema.looks import merged
 from prism_core.errors import SchemaError
 
-if TYPE_CHECKING:
-    from dashboard.session.project import Project
+_KEY = "project"
+_OPEN_TO_ALL = "sample project"  # of a session without the key; under no address
+_SHELF = 4  # projects kept in memory for a reload
 
 
 def unsaved_parts(state: Project) -> tuple[str, ...]:
@@ -50,3 +58,127 @@ def _changed(state: Project) -> bool:
         return not column_form.same(state.form_edited, state.schema.columns)
     except SchemaError:  # a row is half typed
         return True
+
+
+@st.cache_resource
+def _shelf() -> OrderedDict[str, Project]:
+    """Projects by a key nobody can guess, so that reloading the page finds them again."""
+    return OrderedDict()
+
+
+def _shelve(state: Project) -> None:
+    """Put a project in front; of too many, those that hold nothing of their own go first."""
+    memory.register(state)
+    shelf = _shelf()
+    shelf[state.key] = state
+    shelf.move_to_end(state.key)
+    while len(shelf) > _SHELF:
+        others = [key for key in shelf if key != state.key]
+        del shelf[next((key for key in others if not unsaved_parts(shelf[key])), others[0])]
+
+
+def project() -> Project:
+    """The session's project; after a reload the one that the address names.
+
+    Without the key it is one of this session alone: no address leads to it or from it.
+    """
+    if not access.granted():
+        return st.session_state.setdefault(_OPEN_TO_ALL, Project())
+    if _KEY not in st.session_state:
+        key = st.query_params.get(_KEY, "")
+        sample = st.session_state.pop(_OPEN_TO_ALL, None)  # looked at before the key was shown
+        st.session_state[_KEY] = _shelf().get(key) or _resumed(key) or sample or Project()
+    return st.session_state[_KEY]
+
+
+def _resumed(key: str) -> Project | None:
+    """What the workspace knows of a project that this process does not: its last run."""
+    from dashboard.jobs import worker
+
+    found = worker.find(key)
+    if found is None:
+        return None
+    plan, asset = found.job.plan, found.asset
+    state = Project(
+        key=key,
+        name=found.name,
+        public=found.public,
+        seed=found.seed,
+        schema=plan.schema,
+        looks=plan.schema.looks,
+        target=plan.task.target,
+        job=found.job,
+        asset="" if asset is None else asset.name,
+        why="" if asset is None else asset.why,
+    )
+    if asset is not None:
+        state.lifetime = asset.lifetime_epsilon
+    if plan.dag is not None:
+        state.graph.load(plan.dag)
+    state.take(from_values(plan.task, plan.budget, plan.synthesis))
+    return state
+
+
+def resume() -> None:
+    """Show a run of this project that is under way, wherever it was started."""
+    from dashboard.jobs import folders, worker
+
+    state = project()
+    if not access.granted():
+        return
+    last = None if state.job is not None else folders.newest(state.key)
+    found = worker.find(state.key) if last is not None and folders.alive(last) else None
+    if found is not None:
+        state.job = found.job
+
+
+def _inherit(new: Project) -> None:
+    """What this session knows of tables goes along: those that are private, and looks at them."""
+    old = project()
+    new.public_marks |= old.public_marks
+    new.private_marks = (new.private_marks | old.private_marks) - new.public_marks
+    new.looked = {**old.looked, **new.looked}
+    new.looks = merged(new.looks, new.looked.get(new.table_key, ()))
+
+
+def replace_project(new: Project) -> None:
+    """Start over with another project.
+
+    Raises:
+        AccessError: without the key, for anything but a packaged sample.
+    """
+    if new.sample is None or not new.public:
+        access.require()
+    new.key = project().key
+    _inherit(new)
+    new.gallery = project().gallery
+    new.opened = sample_marks(new)
+    st.session_state[_KEY if access.granted() else _OPEN_TO_ALL] = new
+    if access.granted():
+        _shelve(new)  # in place of the old one, whose rows nothing leads to any more
+
+
+def beside(new: Project) -> None:
+    """Make another project findable by its address, and leave the one that is open as it is.
+
+    Raises:
+        AccessError: without the key.
+    """
+    access.require()
+    _inherit(new)
+    new.opened = new.opened or sample_marks(new)
+    _shelve(new)
+    _shelve(project())
+
+
+def remember() -> None:
+    """Keep the project findable by the address; the last few, in this process only.
+
+    A session without the key keeps none: it would push others off the shelf.
+    """
+    if not access.granted():
+        return
+    state = project()
+    _shelve(state)
+    if st.query_params.get(_KEY) != state.key:
+        st.query_params[_KEY] = state.key

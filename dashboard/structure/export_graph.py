@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.structure import formats
 from prism_core.structure.dag import Drawing
 

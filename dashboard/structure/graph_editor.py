@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common.fields import keep
-from dashboard.common.widgets import mistakes, plain
+from dashboard.common.widgets import mistakes
 from dashboard.components.dag_editor import NodeView, dag_editor
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.structure.dag import Dag, find_cycle
 from prism_core.structure.roles import node_roles, touching
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from dashboard.components.dag_editor import Reply
-    from dashboard.session.project import Edges, Project
+    from dashboard.session.graph import Edges
+    from dashboard.session.project import Project
     from prism_core.data.schema.column import Column
 
 EDITOR_KEY = "dag_editor"

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.widgets import mistakes, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import mistakes
+from dashboard.session.shelf import project
 from prism_core.structure.independence import (
     blanket_sufficiency,
     d_separated,
     local_basis,
     missing_edges,
 )
+from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.widgets import mistakes, plain
-from dashboard.session.project import project
+from dashboard.common.widgets import mistakes
+from dashboard.session.shelf import project
 from prism_core.errors import StructureError
 from prism_core.structure import formats, matching
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text
 
 if TYPE_CHECKING:

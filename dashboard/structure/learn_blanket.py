@@ -8,13 +8,13 @@ import streamlit as st
 
 from dashboard.common import asset_entry, confirmation, job_view, public_claim
 from dashboard.common.fields import epsilon_entry, from_percent, keep
-from dashboard.common.widgets import mistakes, plain
-from dashboard.data import people
+from dashboard.common.widgets import mistakes
 from dashboard.jobs import folders, worker
-from dashboard.session.project import project
+from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.runs.inputs import fresh_rng, ready
 from prism_core.structure import formats
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text, left_text
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _cost(plan: GraphPlan) -> None:
         border=True,
         help="Of 1: weaker columns do not stand out of the noise.",
     )
-    people.say_unchecked()
+    confirmation.say_unchecked()
     confirmation.show_warnings(plan.warnings)
     st.caption(
         f"Computed from what is declared and the {plan.n:,} rows (persons) alone; no row is read "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.common.widgets import heading, mistakes, onward, plain, require_earlier_steps
-from dashboard.session.project import project
+from dashboard.common.widgets import heading, mistakes, onward, require_earlier_steps
+from dashboard.session.shelf import project
 from dashboard.structure import (
     export_graph,
     graph_editor,
@@ -15,6 +15,7 @@ from dashboard.structure import (
     target_entry,
 )
 from prism_core.explain.features_statement import features_statement
+from prism_core.text.markdown import plain
 
 heading(
     "Structure",

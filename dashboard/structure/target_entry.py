@@ -7,12 +7,13 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.widgets import plain
-from dashboard.session.project import project
+from dashboard.common.glossary import K_HELP
+from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.planning.regimes import given_by
 from prism_core.planning.wishes.targets import MOST_TARGETS
 from prism_core.planning.wishes.task import OPTIONS, Regime, SelectionRule
+from prism_core.text.markdown import plain
 
 _REGIME_WORDS = {
     "causal": (
@@ -31,11 +32,6 @@ _REGIME_WORDS = {
         "budget. Nothing is claimed about causes.",
     ),
 }
-
-K_HELP = (
-    "Left empty, the plan takes all features where the budget carries them, and eight otherwise. "
-    "It decides by the declared columns, the number of rows and epsilon; nothing is spent on it."
-)
 
 
 def section() -> None:

@@ -23,7 +23,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.budget.overview import TABS
 from dashboard.key import access
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.components.dag_editor import NodeView, dag_editor
-from dashboard.session.project import EditedGraph
+from dashboard.session.graph import EditedGraph
 from prism_core.structure import formats
 from prism_core.structure.dag import Dag
 from prism_core.structure.roles import touching

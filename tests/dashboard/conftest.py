@@ -1,4 +1,4 @@
-"""Sessions of Streamlit's test runner have shown the key, unless a test makes one a stranger's."""
+"""What every test of the pages begins with: a workspace of its own, and the key that was shown."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.key import access, machine_key
+from tests.support.released import released_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
+    from dashboard.session.project import Project
 
 KEY = "key-of-the-tests"
+
+
+@pytest.fixture(autouse=True)
+def _own_workspace(workspace: Path) -> Path:
+    """No page reads or writes the workspace of whoever runs the tests."""
+    return workspace
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +49,13 @@ def stranger() -> Callable[[AppTest], AppTest]:
         return test
 
     return strange
+
+
+@pytest.fixture
+def make(tmp_path, schema, frame) -> Callable[..., Project]:
+    """Makes a project with a run behind it; private unless asked otherwise."""
+
+    def run(name: str = "run", **facts: object) -> Project:
+        return released_project(tmp_path / name, schema, frame, **facts)
+
+    return run

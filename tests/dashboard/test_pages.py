@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.data import table_source
+from dashboard.common import open_project
 from dashboard.session.designs import BudgetEntries
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.data.schema import column_form
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
 from prism_core.structure import formats
+from tests.support.pages import open_page, session, texts, turned
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -42,22 +37,6 @@ def project(spurious) -> Project:
     )
 
 
-def page(name: str, project: Project | None = None) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    if project is not None:
-        test.session_state["project"] = project
-    if name != "data":
-        test.switch_page(f"pages/{name}.py")
-    test.run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
-    return "\n".join(part.value for part in parts).replace("\\", "")
-
-
 def marginals(test: AppTest):
     """The table of all marginals on the page Budget."""
     return next(frame.value for frame in test.dataframe if "marginal" in frame.value.columns)
@@ -65,8 +44,8 @@ def marginals(test: AppTest):
 
 def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(table_source, "_sample", None)  # no rows are made before a sample is chosen
-        test = page("data")
+        patch.setattr(open_project, "_sample", None)  # no rows are made before a sample is chosen
+        test = open_page("data")
     assert "Load a table or open a sample" in texts(test)
     assert "A project opens by its own address alone, the one with `?project=`" in texts(test)
     test.button(key="sample_readmission").click().run()
@@ -80,7 +59,7 @@ def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
 
 @pytest.mark.parametrize("name", ["structure", "budget", "rehearse", "release", "inspect"])
 def test_later_pages_send_back_to_the_first_gap(name):
-    test = page(name)
+    test = open_page(name)
     assert "Not yet: **Data** is not finished" in texts(test)
 
 
@@ -94,13 +73,13 @@ def test_later_pages_send_back_to_the_first_gap(name):
 )
 def test_the_structure_page_says_what_s_is(project, regime, words):
     project.regime = regime
-    assert words in texts(page("structure", project))
+    assert words in texts(open_page("structure", project))
 
 
 def test_the_way_of_choosing_features_is_kept_and_reaches_the_plan(project):
     project.regime = "predictive"
     project.k = 3
-    test = page("structure", project)
+    test = open_page("structure", project)
     assert "S is not known yet: the 3 features" in texts(test)
     box = test.selectbox(key="selection_choice")
     assert len(box.options) == 4
@@ -109,13 +88,13 @@ def test_the_way_of_choosing_features_is_kept_and_reaches_the_plan(project):
     assert project.selection == "mutual_information"
     assert project.plan().selection.rule == "mutual_information"
     project.public, project.selection = False, "logistic"
-    page("structure", project)
+    open_page("structure", project)
     assert project.selection == "logistic"
     assert project.plan().selection.event.delta == pytest.approx(project.plan().delta / 10)
 
 
 def test_what_is_drawn_is_taken_and_an_old_revision_is_not(project):
-    test = page("structure", project)
+    test = open_page("structure", project)
     revision = project.graph.rev
     test.session_state["dag_editor"] = {"graph": {"rev": revision, "edges": [["A", "Y"]]}}
     test.run()
@@ -131,7 +110,7 @@ def test_what_is_drawn_is_taken_and_an_old_revision_is_not(project):
 
 
 def test_a_cycle_from_the_browser_is_named_and_not_taken(project):
-    test = page("structure", project)
+    test = open_page("structure", project)
     before = project.graph.edges
     edges = [*map(list, before), ["S1", "A"]]
     test.session_state["dag_editor"] = {"graph": {"rev": project.graph.rev, "edges": edges}}
@@ -141,7 +120,7 @@ def test_a_cycle_from_the_browser_is_named_and_not_taken(project):
 
 
 def test_an_edge_without_a_mouse(project):
-    test = page("structure", project)
+    test = open_page("structure", project)
     test.selectbox(key="edge_cause").set_value("N1")
     test.selectbox(key="edge_effect").set_value("Y")
     next(b for b in test.button if b.label == "Add edge").click().run()
@@ -156,13 +135,13 @@ def test_an_edge_without_a_mouse(project):
 def test_a_target_without_parents_gets_advice(project):
     project.target = "A"
     project.graph = EditedGraph()
-    test = page("structure", project)
+    test = open_page("structure", project)
     assert "Draw" in texts(test)
     assert "To go on" in texts(test)
 
 
 def test_the_budget_page_shows_every_marginal(project):
-    test = page("budget", project)
+    test = open_page("budget", project)
     frame = marginals(test)
     assert list(frame["marginal"][:2]) == ["A × Y", "B × Y"]
     assert frame["share"].sum() == pytest.approx(100.0)
@@ -174,7 +153,7 @@ def test_the_budget_page_shows_every_marginal(project):
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
 def test_an_unusable_epsilon_is_a_sentence_and_stays(project, epsilon):
     project.budget = BudgetEntries(epsilon=epsilon)
-    test = page("budget", project)
+    test = open_page("budget", project)
     assert "epsilon must be a number above 0" in texts(test)
     assert "To go on" in texts(test)
 
@@ -190,14 +169,14 @@ def test_an_unusable_epsilon_is_a_sentence_and_stays(project, epsilon):
     ],
 )
 def test_an_unusable_delta_is_a_sentence_and_stays(project, delta, words):
-    test = page("budget", project)
+    test = open_page("budget", project)
     test.text_input(key="delta").set_value(delta).run()
     assert words in texts(test)
     assert test.text_input(key="delta").value == delta
 
 
 def test_presets_set_epsilon_and_show_it(project):
-    test = page("budget", project)
+    test = open_page("budget", project)
     pills = test.get("pills") or test.get("button_group")
     assert pills[0].value == 1.0
     pills[0].set_value(4.0).run()
@@ -211,20 +190,16 @@ def test_presets_set_epsilon_and_show_it(project):
 
 def test_a_weak_epsilon_is_warned_of(project):
     project.budget.epsilon = 1e6
-    assert "protects very little" in texts(page("budget", project))
+    assert "protects very little" in texts(open_page("budget", project))
 
 
 def test_a_reload_finds_the_project_again(project):
     project.budget.epsilon = 0.7
-    first = page("data", project)
+    first = open_page("data", project)
     assert project.key in first.query_params["project"]
-    again = AppTest.from_file(str(APP), default_timeout=60)
-    again.query_params["project"] = project.key
-    again.run()
+    again = session(address=project.key).run()
     assert again.session_state["project"] is project
-    stranger = AppTest.from_file(str(APP), default_timeout=60)
-    stranger.query_params["project"] = "guess"
-    stranger.run()
+    stranger = session(address="guess").run()
     assert stranger.session_state["project"].raw is None
 
 
@@ -238,7 +213,7 @@ def test_persons_are_counted_when_a_column_names_them():
         )
     )
     project = Project(name="stays.csv", raw=raw, schema=schema)
-    test = page("data", project)
+    test = open_page("data", project)
     assert "Say how rows and people relate" in texts(test)
     test.radio(key="people_way").set_value("id").run()
     assert project.schema.person_id is None
@@ -250,12 +225,12 @@ def test_persons_are_counted_when_a_column_names_them():
 
 
 def test_what_is_typed_in_the_columns_survives_a_page_switch(project):
-    test = page("data", project)
+    test = open_page("data", project)
     typed = [dict(row) for row in project.form]
     typed[0]["description"] = "first cause"
     project.form_edited = typed
-    test.switch_page("structure/page.py").run()
-    test.switch_page("data/page.py").run()
+    turned(test, "structure").run()
+    turned(test, "data").run()
     assert project.form[0]["description"] == "first cause"
     assert not test.exception
 
@@ -263,13 +238,13 @@ def test_what_is_typed_in_the_columns_survives_a_page_switch(project):
 def test_private_rows_are_never_offered_basic_composition(project):
     project.public = False
     project.budget.accountant = "basic"
-    test = page("budget", project)
+    test = open_page("budget", project)
     assert project.budget.accountant == "zcdp"
     options = test.selectbox(key="accountant").options
     assert len(options) == 2
     assert not any("Basic" in text for text in options)
     project.public = True
-    assert len(page("budget", project).selectbox(key="accountant").options) == 3
+    assert len(open_page("budget", project).selectbox(key="accountant").options) == 3
 
 
 def test_pld_is_offered_only_where_its_library_is(project, monkeypatch):
@@ -277,29 +252,29 @@ def test_pld_is_offered_only_where_its_library_is(project, monkeypatch):
 
     monkeypatch.setattr(epsilon_entry, "available", lambda: ("zcdp", "basic"))
     project.budget.accountant = "pld"
-    test = page("budget", project)
+    test = open_page("budget", project)
     assert len(test.selectbox(key="accountant").options) == 2
     assert project.budget.accountant == "zcdp"
     project.public = False
-    assert "accountant" not in [box.key for box in page("budget", project).selectbox]
+    assert "accountant" not in [box.key for box in open_page("budget", project).selectbox]
 
 
 def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
     project.public = False
-    test = page("budget", project)
+    test = open_page("budget", project)
     test.selectbox(key="accountant").select("pld").run()
     assert "needs a plan whose noise is all fixed beforehand" in texts(test)
     test.selectbox(key="model").select("naive_bayes").run()
     assert "the ledger charges the zcdp amount" in texts(test).lower()
     less = project.plan().queries[0].sigma
-    test.switch_page("structure/page.py").run()
-    test.switch_page("budget/page.py").run()
+    turned(test, "structure").run()
+    turned(test, "budget").run()
     assert test.selectbox(key="accountant").value == "pld"
     test.selectbox(key="accountant").select("zcdp").run()
     assert 0.9 < less / project.plan().queries[0].sigma < 0.97
     # A lifetime that is the release's own epsilon does not cover its zCDP amount.
     project.budget.accountant, project.asset, project.lifetime = "pld", "stays", 1.0
-    test = page("release", project)
+    test = open_page("release", project)
     assert "the ledger charges the zCDP amount" in texts(test)
     assert test.button(key="release_run").disabled
     test.text_input(key="asset_lifetime").set_value("1,2").run()
@@ -318,7 +293,7 @@ def test_three_way_marginals_change_the_plan(project, regime):
             for column in project.schema.columns
         ),
     )
-    test = page("budget", project)
+    test = open_page("budget", project)
     assert project.plan().three_way is None
     assert "choice_share" not in [entry.key for entry in test.text_input]
     for rule in ("cmi", "model_error"):
@@ -329,20 +304,20 @@ def test_three_way_marginals_change_the_plan(project, regime):
     test.text_input(key="choice_share").set_value("15").run()
     assert project.budget.choice == 0.15
     assert project.plan().three_way.choice_share == pytest.approx(3 * before)
-    test.switch_page("structure/page.py").run()
-    test.switch_page("budget/page.py").run()
+    turned(test, "structure").run()
+    turned(test, "budget").run()
     assert test.selectbox(key="three_way").value == "model_error"
     assert test.text_input(key="choice_share").value == "15"
 
 
 def test_three_way_marginals_need_the_graphical_model(project):
     project.three_way, project.synthesis = "cmi", replace(project.synthesis, model="naive_bayes")
-    assert "3-way marginals need the graphical model" in texts(page("budget", project))
+    assert "3-way marginals need the graphical model" in texts(open_page("budget", project))
 
 
 def test_a_release_needs_a_confirmation_and_an_asset(project):
     project.public = False
-    test = page("release", project)
+    test = open_page("release", project)
     assert test.button(key="release_run").disabled  # no asset yet
     assert "Name the asset below" in texts(test)
     test.text_input(key="asset_name").set_value("stays 2024").run()
@@ -369,7 +344,7 @@ def test_nothing_shown_before_the_release_depends_on_the_rows(project):
         for raw in (project.raw, other):
             project.raw, project.public = raw, False
             project.asset = "an asset"
-            test = page(name, project)
+            test = open_page(name, project)
             shown = texts(test) + str([m.value for m in test.metric])
             shown += str([frame.value.to_csv() for frame in test.dataframe])
             seen.append(shown)
@@ -379,7 +354,7 @@ def test_nothing_shown_before_the_release_depends_on_the_rows(project):
 
 def test_the_declaration_can_be_checked_on_request(project):
     project.public = False
-    test = page("data", project)
+    test = open_page("data", project)
     assert "cells** lie outside" not in texts(test)
     test.session_state["check_open"] = True  # as the curator opens it
     test.run()
@@ -415,13 +390,13 @@ def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(pro
 def test_a_schema_drafted_from_private_rows_is_said_on_the_pages(project):
     project.schema = project.schema.with_provenance("private rows")
     for name in ("data", "release"):
-        assert "this step is not private" in texts(page(name, project))
+        assert "this step is not private" in texts(open_page(name, project))
 
 
 def test_a_project_of_odd_names_is_shown_as_it_stands():
     raw = read_table(b"<b>x</b>,*y*,`z` $1$\n1,2,3\n4,5,6\n7,8,9\n")
     project = Project(name="<i>odd</i>.csv", raw=raw)
-    test = page("data", project)
+    test = open_page("data", project)
     assert "odd" in texts(test)
     test.radio(key="schema_way").set_value("header").run()
     test.button(key="draft_header").click().run()
@@ -440,7 +415,7 @@ def test_a_project_of_odd_names_is_shown_as_it_stands():
 def test_a_source_is_stated_in_words_and_a_new_check_asks_again(project):
     project.public = False
     project.look("counted cells outside")
-    test = page("data", project)
+    test = open_page("data", project)
     test.text_input(key=f"apply_source_{project.checks}").set_value("  x ").run()
     assert project.source == ""
     assert "No source is named" in texts(test)
@@ -463,7 +438,7 @@ def readmissions() -> Project:
 
 
 def test_what_is_kept_aside_is_said_as_soon_as_the_table_is_loaded():
-    test = page("data", readmissions())
+    test = open_page("data", readmissions())
     (loaded,) = (s.value for s in test.success if "Loaded" in s.value)
     assert "20% of them (8) are kept aside" in loaded
 
@@ -479,7 +454,7 @@ def test_the_id_column_is_taken_out_of_the_form_and_counted_only_when_asked(monk
 
     monkeypatch.setattr(people, "people", counted)
     project = readmissions()
-    test = page("data", project)
+    test = open_page("data", project)
     assert "3 without a kind yet: pid, age, y." in texts(test)
     test.button(key="apply_columns").click().run()
     (said,) = (error.value for error in test.error)
@@ -506,7 +481,7 @@ def test_decimals_are_proposed_once_and_shown_in_the_grid():
     rows[1] |= {"kind": "numeric", "lower": "0.0", "upper": "4.5"}
     rows[2] |= {"kind": "boolean"}
     project = Project(name="x.csv", raw=raw, form=rows)
-    test = page("data", project)
+    test = open_page("data", project)
     test.button(key="apply_columns").click().run()
     assert project.schema is not None
     assert [column.decimals for column in project.schema.columns[:2]] == [0, 1]
@@ -526,14 +501,14 @@ def test_the_number_of_persons_may_be_typed():
     project = readmissions()
     project.schema = Schema(columns=(Column(name="age", kind="boolean"),))
     project.person_hint = "pid"
-    test = page("data", project)
+    test = open_page("data", project)
     test.number_input(key="people_number").set_value(20).run()
     assert (project.people.person_id, project.people.persons) == ("pid", 20)
 
 
 def test_the_number_of_features_is_left_to_the_plan_until_it_is_typed(project):
     project.regime = "predictive"
-    test = page("structure", project)
+    test = open_page("structure", project)
     entry = test.number_input(key="k_choice")
     assert entry.value is None
     assert project.plan().selection.k == 8  # of more columns than this budget carries

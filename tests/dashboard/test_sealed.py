@@ -7,21 +7,24 @@ same holds for `prism rehearse` (tests/cli/test_rehearse_cli.py).
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.common import rehearsal_run
 from dashboard.jobs import worker
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, run_rehearsal
 from prism_core.structure import formats
+from tests.support.pages import session, turned
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 
 
 class TouchedError(Exception):
@@ -55,9 +58,8 @@ touched: list[str] = []
 
 
 @pytest.fixture(autouse=True)
-def _clean(tmp_path, monkeypatch):
+def _clean(monkeypatch):
     touched.clear()
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
     def rehearse(rehearsal, stand_in):
         for _ in run_rehearsal(
@@ -87,10 +89,8 @@ def project(spurious) -> Project:
     return found
 
 
-def open_page(name: str, project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=120)
-    test.session_state["project"] = project
-    test.run().switch_page(f"pages/{name}.py").run()
+def sealed_page(name: str, project: Project) -> AppTest:
+    test = turned(session(project).run(), name).run()
     check(test)
     return test
 
@@ -151,7 +151,7 @@ def use_everything(test: AppTest) -> int:
 @pytest.mark.parametrize("regime", ["causal", "predictive"])
 def test_nothing_on_budget_touches_a_private_row(project, regime):
     project.regime = regime
-    assert use_everything(open_page("budget", project)) > 10
+    assert use_everything(sealed_page("budget", project)) > 10
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_nothing_on_rehearse_touches_a_private_row(project, spurious, source):
     project.rehearsing.source = source
     project.rehearsing.sample = "scm_marginal"
     project.rehearsing.public = spurious.test
-    test = open_page("rehearse", project)
+    test = sealed_page("rehearse", project)
     for key in ("rehearse_run", "rehearse_auto"):
         test.button(key=key).click().run()
         check(test)
@@ -173,13 +173,13 @@ def test_this_test_can_fail(project, monkeypatch):
     real = rehearsal_run.stand_in
 
     def curious():
-        from dashboard.session.project import project as current
+        from dashboard.session.shelf import project as current
 
         current().raw.column("Y").nunique()
         return real()
 
     monkeypatch.setattr(rehearsal_run, "stand_in", curious)
-    test = open_page("rehearse", project)
+    test = sealed_page("rehearse", project)
     test.button(key="rehearse_run").click().run()
     assert touched == ["column"]
     with pytest.raises(AssertionError, match="was asked for"):

@@ -6,14 +6,15 @@ import json
 import re
 import time
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import folders, worker
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.bundle import bundle_files
 from prism_core.bundle.report.report_copy import copy_report
 from prism_core.bundle.verify.verification import verify
@@ -31,16 +32,14 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.release import release
+from tests.support.pages import open_page, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
 PURPOSE = "benchmark for external teams"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -58,22 +57,9 @@ def project(schema, frame) -> Project:
     )
 
 
-def page(name: str, project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page(f"pages/{name}.py").run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
-    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
-
-
 def run(project: Project) -> None:
     """The rehearsal of what is entered, by the page's own button, to its end."""
-    test = page("release", project)
+    test = open_page("release", project)
     test.button(key="release_run").click().run()
     assert not test.exception
     assert project.job is not None
@@ -83,13 +69,13 @@ def run(project: Project) -> None:
     assert project.job.outcome().state == "done", project.job.outcome().message
     assert project.job.process is not None
     project.job.process.wait(60)
-    page("release", project)
+    open_page("release", project)
     assert project.folder is not None
 
 
 def test_the_summary_says_which_files_hold_designs_and_which_hold_private_rows(project):
     project.scenarios.others["B"] = project.copy()
-    shown = texts(page("release", project))
+    shown = texts(open_page("release", project))
     assert "Your designs beside the plan (B) go into it" in shown
     assert re.search(r"Private rows and exact counts are in none of these files", shown)
     assert not re.search(r"in none of them\.\s+So are", shown)
@@ -115,7 +101,7 @@ def test_a_bound_that_promises_nothing_claims_nothing(schema):
 
 def bounds_page() -> None:
     from dashboard.budget import bounds_panel
-    from dashboard.session.project import project
+    from dashboard.session.shelf import project
 
     bounds_panel.section(project().plan())
 
@@ -155,11 +141,11 @@ def test_a_plan_has_one_number_in_heading_annex_and_data_sheet(released):
 def test_release_and_report_say_when_the_plan_has_moved_on(project):
     run(project)
     for name in ("release", "report"):
-        assert "earlier plan" not in texts(page(name, project))
+        assert "earlier plan" not in texts(open_page(name, project))
     project.regime = "predictive"
     project.budget.epsilon = 2.0
     for name in ("release", "report"):
-        test = page(name, project)
+        test = open_page(name, project)
         assert "This run was made with an earlier plan" in texts(test), name
         assert project.job is not None
         assert project.job.plan.hash[:12] in texts(test)
@@ -170,21 +156,21 @@ def test_release_and_report_say_when_the_plan_has_moved_on(project):
         assert told["Regime"] == ("causal", "predictive")
         assert told["Epsilon"] == ("1.0", "2.0")
     project.regime, project.budget.epsilon = "causal", 1.0
-    assert "earlier plan" not in texts(page("report", project))
+    assert "earlier plan" not in texts(open_page("report", project))
     ward = replace(project.schema["ward"], levels=("north", "south", "west", "rest"))
     columns = tuple(ward if c.name == "ward" else c for c in project.schema.columns)
     project.use_schema(replace(project.schema, columns=columns))
-    test = page("report", project)
+    test = open_page("report", project)
     (table,) = (f.value for f in test.dataframe if "in this run" in f.value.columns)
     assert table.to_numpy().tolist() == [
         ["Column ward", "levels north, south, rest", "levels north, south, west, rest"]
     ]
     project.budget.epsilon = float("nan")
-    assert "makes no plan" in texts(page("release", project))
+    assert "makes no plan" in texts(open_page("release", project))
 
 
 def test_who_what_and_why_is_entered_before_the_run_and_stands_in_the_bundle(project):
-    test = page("release", project)
+    test = open_page("release", project)
     assert "names no organisation, purpose or contact yet" in texts(test)
     test.text_input(key="said_organisation").set_value("St. Mary's").run()
     test.text_input(key="said_purpose").set_value(f"{PURPOSE} <b>").run()
@@ -204,7 +190,7 @@ def test_who_what_and_why_is_entered_before_the_run_and_stands_in_the_bundle(pro
     assert copy_report(folder) == report
     # The page shows the bundle's own report, and after a reload the same entries.
     project.said.clear()
-    test = page("report", project)
+    test = open_page("report", project)
     assert test.text_input(key="said_purpose").value == f"{PURPOSE} <b>"
     assert test.get("iframe")[0].proto.srcdoc == report
     # Whoever takes the line out of the certificate is found.
@@ -217,7 +203,7 @@ def test_who_what_and_why_is_entered_before_the_run_and_stands_in_the_bundle(pro
 def test_the_ledgers_own_words_stay_with_the_curator_unless_she_takes_them(project):
     project.public, project.asset, project.why = False, "stays of clinic A", PURPOSE
     project.synthesis = Synthesis()
-    test = page("release", project)
+    test = open_page("release", project)
     assert test.text_input(key="said_purpose").value == ""
     test.button(key="said_ledger").click().run()
     assert project.said == {"asset": "stays of clinic A", "purpose": PURPOSE}
@@ -277,7 +263,7 @@ def test_a_column_without_a_kind_is_asked_for_in_grammar(names, said):
             {**column_form.blank_rows(["y"])[0], "kind": "boolean"},
         ],
     )
-    test = page("data", project)
+    test = open_page("data", project)
     test.button(key="apply_columns").click().run()
     assert said in texts(test)
 

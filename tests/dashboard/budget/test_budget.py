@@ -7,16 +7,16 @@ import itertools
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.budget import marginals_table
 from dashboard.budget.epsilon_entry import GRID, PRESETS
 from dashboard.budget.marginals_table import LockRow
 from dashboard.session.designs import BudgetEntries
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from dashboard.session.rehearsals import scenario_of
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.data.schema.column import Column
@@ -28,16 +28,14 @@ from prism_core.planning.plan_warnings import LARGE_ERROR
 from prism_core.planning.search.comparison import figures
 from prism_core.planning.search.inverse import task_error
 from prism_core.text.numbers import error_text, share_text, sigma_text
+from tests.support.pages import open_page, session, texts, turned
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 NAMES = ("age", "<b>$x$</b>", "grade", "ward", "Y")
 TABS = ("Per marginal", "Shares", "Error against epsilon", "Compare A and B")
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -62,17 +60,7 @@ def project() -> Project:
 
 
 def page(project: Project, tab: str = TABS[0]) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.session_state["budget_tabs"] = tab
-    test.switch_page("budget/page.py").run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
-    return "\n".join(part.value for part in parts).replace("\\", "")
+    return open_page("budget", project, budget_tabs=tab)
 
 
 def table(test: AppTest, column: str = "marginal"):
@@ -85,8 +73,8 @@ def now(found, base: str):
 
 
 def again(test: AppTest) -> AppTest:
-    test.switch_page("structure/page.py").run()
-    test.switch_page("budget/page.py").run()
+    turned(test, "structure").run()
+    turned(test, "budget").run()
     assert not test.exception
     return test
 
@@ -584,7 +572,7 @@ def test_an_answer_is_there_after_another_page_and_after_a_reload(project):
     now(test.text_input, "wish").set_value("5").run()
     test.button(key="wish_epsilon").click().run()
     words = "An expected error of at most 5% of n needs epsilon"
-    test.switch_page("data/page.py").run()
+    turned(test, "data").run()
     assert words in texts(page(project, TABS[2]))  # in another session, as after a reload
     assert "Earlier answer" not in texts(page(project, TABS[2]))
 
@@ -617,8 +605,7 @@ def test_every_view_comes_up_in_every_regime(project, tab, regime):
 def test_entries_with_locks_are_not_carried_to_another_table():
     entries = BudgetEntries(epsilon=0.3, locks={("age", "Y"): 0.2})
     project = Project(budget=entries)
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
+    test = session(project)
     test.run()
     test.button(key="sample_scm_spurious").click().run()
     assert not test.exception

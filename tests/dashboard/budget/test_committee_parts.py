@@ -8,11 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.session.designs import BudgetEntries
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.meaning import meaning
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.structure import formats
+from tests.support.pages import texts
 
 pytestmark = pytest.mark.app
 
@@ -33,14 +35,14 @@ def project(spurious) -> Project:
 
 def bounds_page() -> None:
     from dashboard.budget import bounds_panel
-    from dashboard.session.project import project
+    from dashboard.session.shelf import project
 
     bounds_panel.section(project().plan())
 
 
 def meaning_page() -> None:
     from dashboard.budget import meaning_panel
-    from dashboard.session.project import project
+    from dashboard.session.shelf import project
 
     meaning_panel.section(project().plan())
 
@@ -51,11 +53,6 @@ def mounted(page, project: Project) -> AppTest:
     test.run()
     assert not test.exception
     return test
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info]
-    return "\n".join(part.value for part in parts).replace("\\", "")
 
 
 def metrics(test: AppTest) -> dict[str, str]:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.errors import BudgetError
 from prism_core.privacy.ledger import default_workspace
 from prism_core.structure import formats
+from tests.support.pages import open_page, texts
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -35,28 +33,15 @@ def project(spurious) -> Project:
     )
 
 
-def page(project: Project, name: str) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page(f"pages/{name}.py").run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
-    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
-
-
 def boxes(test: AppTest) -> list:
     return [box for box in test.checkbox if "maximum of 20" in box.label]
 
 
 def test_above_the_maximum_nothing_is_planned_until_it_is_ticked(project):
-    assert boxes(page(project, "budget")) == []
+    assert boxes(open_page("budget", project)) == []
     project.budget.epsilon = 30.0
     project.budget.delta = "0.5"
-    test = page(project, "budget")
+    test = open_page("budget", project)
     assert "epsilon = 30 is above the maximum of this workspace, 20" in texts(test)
     with pytest.raises(BudgetError, match="above the maximum"):
         project.plan()
@@ -66,7 +51,7 @@ def test_above_the_maximum_nothing_is_planned_until_it_is_ticked(project):
     assert project.plan().budget.above_limit == 20.0
     assert "The curator said that it may be." in texts(test)
     assert "delta = 0.5 is not below 1/n" in texts(test)
-    release = page(project, "release")
+    release = open_page("release", project)
     for said in ("The curator said that it may be.", "is not below 1/n", "protects very little"):
         assert said in texts(release)
     boxes(test)[0].uncheck().run()
@@ -86,12 +71,12 @@ def test_another_maximum_is_ticked_anew(project):
 def test_public_rows_have_no_maximum(project):
     project.budget.epsilon, project.public = 30.0, True
     assert project.plan().budget.above_limit is None
-    assert boxes(page(project, "budget")) == []
+    assert boxes(open_page("budget", project)) == []
 
 
 @pytest.mark.parametrize("epsilon", [1e308, 1e300, 1e10, 5e-324, 1e-300])
 @pytest.mark.parametrize("public", [True, False])
 def test_no_number_ends_the_page(project, epsilon, public):
     project.budget.epsilon, project.public = epsilon, public
-    assert texts(page(project, "budget"))
-    assert texts(page(project, "release"))
+    assert texts(open_page("budget", project))
+    assert texts(open_page("release", project))

@@ -23,12 +23,6 @@ def view() -> AppTest:
     return test
 
 
-@pytest.fixture(autouse=True)
-def workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-    return tmp_path / "workspace"
-
-
 def test_assets_and_charges_are_shown():
     ledger = Ledger()
     ledger.register("ward *7*", epsilon=2.5, delta=1e-5)

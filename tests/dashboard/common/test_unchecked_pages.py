@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from prism_core.data.schema.looks import UNCHECKED
-from tests.dashboard.inspection.test_inspect import _workspace, make, opened, page, texts
+from tests.support.pages import texts
+from tests.support.released import inspect_page, opened
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
-__all__ = ["_workspace", "make"]  # fixtures
 NOTE = UNCHECKED.capitalize()
 
 
 def shown(project, section: str) -> int:
     if section == "Compare":
         project.rivals.own = True
-    return texts(page(opened(project), section)).count(NOTE)
+    return texts(inspect_page(opened(project), section)).count(NOTE)
 
 
 @pytest.mark.parametrize("section", ["Private numbers", "Ask the holdout", "Compare"])

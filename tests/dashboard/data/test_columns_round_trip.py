@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.session.project import People, Project
+from dashboard.session.data_entries import People
+from dashboard.session.project import Project
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
+from tests.support.pages import open_page
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 CASES = {
     "reals": (0.5, 1.0, 2.0),
     "postcodes": ("01234", "04711"),
@@ -27,11 +26,6 @@ CASES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-
 @pytest.fixture
 def project() -> Project:
     """A private table with a column for every case."""
@@ -42,14 +36,6 @@ def project() -> Project:
         raw=read_table(f"{header}\n{rows}".encode(), name="stays.csv"),
         draft_people=People(one_row_per_person=True),
     )
-
-
-def page(project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.run()
-    assert not test.exception
-    return test
 
 
 def test_upload_apply_and_download_give_the_same_schema(project):
@@ -68,7 +54,7 @@ def test_upload_apply_and_download_give_the_same_schema(project):
         columns=(*columns, Column(name="y", kind="boolean", fill=True)), one_row_per_person=True
     )
     text = schema_file.dumps(declared)
-    test = page(project)
+    test = open_page("data", project)
     test.file_uploader(key="upload_schema").upload("s.yaml", text.encode(), "text/yaml").run()
     test.button(key="use_schema").click().run()
     assert not test.exception
@@ -89,7 +75,7 @@ def test_no_level_ends_the_page(project, typed):
     rows[0] |= {"kind": "categorical", "levels": typed, "other": typed, "fill": typed}
     rows[1] |= {"kind": "boolean"}
     project.form = rows
-    test = page(project)
+    test = open_page("data", project)
     test.button(key="apply_columns").click().run()
     assert not test.exception
     if typed == '"a':
@@ -109,7 +95,7 @@ def test_another_type_of_a_level_and_another_description_are_changes(project):
         rows = [dict(row) for row in column_form.to_rows(project.schema.columns)]
         rows[0] |= change
         project.show_form(rows)
-        test = page(project)
+        test = open_page("data", project)
         assert not test.button(key="apply_columns").disabled
         test.button(key="apply_columns").click().run()
         assert not test.exception
@@ -123,7 +109,7 @@ def test_the_check_names_the_column_that_does_not_fit(project):
         Column(name="y", kind="boolean"),
     )
     project.use_schema(Schema(columns=columns, one_row_per_person=True))
-    test = page(project)
+    test = open_page("data", project)
     test.button(key="check_columns").click().run()
     assert not test.exception
     texts = [warning.value.replace("\\", "") for warning in test.warning]

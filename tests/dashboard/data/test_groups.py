@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.session.project import People, Project
+from dashboard.session.data_entries import People
+from dashboard.session.project import Project
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.tables.raw_table import read_table
+from tests.support.pages import open_page
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 
 @pytest.fixture
@@ -35,21 +31,13 @@ def project(canary) -> Project:
     )
 
 
-def page(project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.run()
-    assert not test.exception
-    return test
-
-
 def said(test: AppTest) -> str:
     parts = (*test.markdown, *test.caption, *test.error)
     return "\n".join(part.value for part in parts).replace("\\", "")
 
 
 def test_a_pasted_map_is_used_applied_and_taken_off(project, canary):
-    test = page(project)
+    test = open_page("data", project)
     test.text_area(key="groups_text").set_value("I50.1,heart\nI50.9,heart\nE11.9,sugar").run()
     test.button(key="use_groups").click().run()
     assert not test.exception
@@ -67,7 +55,7 @@ def test_a_pasted_map_is_used_applied_and_taken_off(project, canary):
 
 
 def test_codes_are_grouped_by_their_first_characters(project):
-    test = page(project)
+    test = open_page("data", project)
     test.text_area(key="groups_text").set_value("I50.1\nI50.9\nE11.9").run()
     test.checkbox(key="groups_by_prefix").check().run()
     test.button(key="use_groups").click().run()
@@ -76,7 +64,7 @@ def test_codes_are_grouped_by_their_first_characters(project):
 
 
 def test_a_mistake_in_the_map_names_the_column_and_the_line(project):
-    test = page(project)
+    test = open_page("data", project)
     test.text_area(key="groups_text").set_value("I50.1,heart\nI50.9").run()
     assert test.button(key="use_groups").disabled
     assert "Column 'icd': groups of codes: line 2 must hold a code and its group" in said(test)
@@ -88,7 +76,7 @@ def test_declared_levels_are_the_codes_where_none_are_pasted(project):
         f"{letter}{tens:02d}.{digit}" for letter in "EI" for tens in range(50) for digit in range(5)
     ]
     project.form[0]["levels"] = " | ".join([*codes, "other"])
-    test = page(project)
+    test = open_page("data", project)
     assert test.button(key="use_groups").disabled
     assert "upload or paste one" in said(test)
     assert "upload or paste one" in test.button(key="use_groups").help
@@ -107,9 +95,9 @@ def test_declared_levels_are_the_codes_where_none_are_pasted(project):
 
 
 def test_levels_with_commas_between_are_one_level_and_booleans_come_out_as_such(project):
-    assert "One level only" not in said(page(project))
+    assert "One level only" not in said(open_page("data", project))
     project.form[0] |= {"levels": "heart, lung, other"}
     project.form_edited = None
-    test = page(project)
+    test = open_page("data", project)
     assert "One level only: icd" in "".join(box.value for box in test.warning)
     assert "come out as true and false, whatever the file writes: y" in said(test)

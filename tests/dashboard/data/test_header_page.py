@@ -7,7 +7,7 @@ import pytest
 from dashboard.session.project import Project
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
-from tests.dashboard.test_pages import page, texts
+from tests.support.pages import open_page, texts
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
 
@@ -22,7 +22,7 @@ def bare(frame, canary) -> Project:
 
 
 def test_a_schema_for_it_is_refused(bare, schema, canary):
-    test = page("data", bare)
+    test = open_page("data", bare)
     test.radio(key="schema_way").set_value("upload").run()
     content = schema_file.dumps(schema).encode()
     test.file_uploader(key="upload_schema").upload("s.yaml", content, "text/yaml").run()
@@ -33,7 +33,7 @@ def test_a_schema_for_it_is_refused(bare, schema, canary):
 
 
 def test_its_first_line_does_not_become_a_form(bare, canary):
-    test = page("data", bare)
+    test = open_page("data", bare)
     test.radio(key="schema_way").set_value("header").run()
     test.button(key="draft_header").click().run()
     assert "looks like a row and not like names of columns" in texts(test)
@@ -42,7 +42,7 @@ def test_its_first_line_does_not_become_a_form(bare, canary):
 
 
 def test_it_is_not_offered_as_the_column_that_names_the_person(bare, frame, canary):
-    test = page("data", bare)
+    test = open_page("data", bare)
     test.radio(key="schema_way").set_value("twin").run()
     content = frame.to_csv(index=False).encode()
     test.file_uploader(key="upload_twin").upload("t.csv", content, "text/csv").run()
@@ -58,7 +58,7 @@ def test_it_is_not_offered_as_the_column_that_names_the_person(bare, frame, cana
 def test_names_in_another_case_are_named(frame, schema):
     raw = read_table(frame.rename(columns=str.upper).to_csv(index=False).encode(), name="t.csv")
     project = Project(name="t.csv", raw=raw)
-    test = page("data", project)
+    test = open_page("data", project)
     test.radio(key="schema_way").set_value("upload").run()
     content = schema_file.dumps(schema).encode()
     test.file_uploader(key="upload_schema").upload("s.yaml", content, "text/yaml").run()

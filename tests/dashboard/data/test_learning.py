@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import stat
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import folders, worker
-from dashboard.session.project import People, Project
+from dashboard.session.data_entries import People
+from dashboard.session.project import Project
 from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import UNCHECKED
 from prism_core.data.tables.raw_table import read_table
@@ -23,16 +23,10 @@ from prism_core.privacy.accountants.conversions import epsilon_to_rho
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
 from prism_core.text.numbers import eps_text, left_text
-from tests.dashboard.test_pages import page
+from tests.support.pages import open_page, texts, turned
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 N = 2_000
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 def table(canary: str = ""):
@@ -60,11 +54,6 @@ def project() -> Project:
     )
 
 
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning, *test.success]
-    return "\n".join(part.value for part in parts).replace("\\", "")
-
-
 def metrics(test: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in test.metric}
 
@@ -87,7 +76,7 @@ def learn(test: AppTest, project: Project) -> None:
 
 
 def test_what_it_costs_is_shown_before(project):
-    test = page("data", project)
+    test = open_page("data", project)
     plan = project.domain_plan("declared")
     shown = metrics(test)
     assert shown["Learning spends, ε"] == eps_text(plan.spent.epsilon)
@@ -105,10 +94,10 @@ def test_what_it_costs_is_shown_before(project):
 
 
 def test_a_share_of_delta_is_asked_for_only_where_names_are_learned(project):
-    assert page("data", project).slider(key="learn_delta_share").value == 10
+    assert open_page("data", project).slider(key="learn_delta_share").value == 10
     project.form[1] |= {"learn": False, "levels": "north | south"}
     project.form_edited = None
-    test = page("data", project)
+    test = open_page("data", project)
     assert "learn_delta_share" not in [slider.key for slider in test.slider]
 
 
@@ -124,14 +113,14 @@ def test_an_unusable_wish_is_a_sentence(project, row, words):
     if row.get("kind") == "ordinal":
         row |= {"lower": "", "upper": "", "levels": "1 | 2", "decimals": None}
     project.form[0] |= row
-    test = page("data", project)
+    test = open_page("data", project)
     assert words in texts(test)
     assert "learn_run" not in [button.key for button in test.button]
 
 
 def test_people_are_asked_for_before_there_is_a_schema(project):
     project.draft_people = People()
-    test = page("data", project)
+    test = open_page("data", project)
     assert "Declare that every person has one row" in texts(test)
     test.radio(key="people_way").set_value("row").run()
     assert project.draft_people.one_row_per_person
@@ -140,7 +129,7 @@ def test_people_are_asked_for_before_there_is_a_schema(project):
 
 def test_an_asset_must_be_named_and_cover_it(project):
     project.asset = ""
-    test = page("data", project)
+    test = open_page("data", project)
     test.checkbox(key="learn_confirm_0").check().run()
     assert test.button(key="learn_run").disabled
     test.text_input(key="asset_name").set_value("stays 2024").run()
@@ -153,15 +142,15 @@ def test_an_asset_must_be_named_and_cover_it(project):
 
 
 def test_entries_survive_a_page_switch(project):
-    test = page("data", project)
+    test = open_page("data", project)
     test.slider(key="learn_share").set_value(25).run()
     test.slider(key="learn_delta_share").set_value(40).run()
     test.text_input(key="learn_epsilon").set_value("2,5").run()
     test.text_input(key="asset_why").set_value("a benchmark").run()
     test.text_input(key="asset_lifetime").set_value("7").run()
     project.learning.details["age"]["cells"] = 75
-    test.switch_page("budget/page.py").run()
-    test.switch_page("data/page.py").run()
+    turned(test, "budget").run()
+    turned(test, "data").run()
     assert test.slider(key="learn_share").value == 25
     assert test.slider(key="learn_delta_share").value == 40
     assert test.text_input(key="learn_epsilon").value == "2,5"
@@ -179,7 +168,7 @@ def test_a_second_step_takes_its_share_of_what_is_left(project):
     age, ward = plan.outline.requests
     learned = (age.column(18, 90, (50,)), ward.column(("north",)))
     project.schema = plan.schema(learned, plan.prior(1))
-    test = page("data", project)  # the ticks are still there: learn both again
+    test = open_page("data", project)  # the ticks are still there: learn both again
     second = project.domain_plan("dp")
     assert second.prior().events == (*plan.events, *second.events)
     assert metrics(test)["Left for the release, ε"] == left_text(second.left_epsilon)
@@ -191,7 +180,7 @@ def test_nothing_shown_before_learning_depends_on_the_rows(project):
     seen = []
     for raw in (table(), table("CANARY-7391")):
         project.raw = raw
-        test = page("data", project)
+        test = open_page("data", project)
         shown = texts(test) + str(metrics(test))
         shown += str([frame.value.to_csv() for frame in test.dataframe])
         assert "CANARY" not in shown
@@ -202,7 +191,7 @@ def test_nothing_shown_before_learning_depends_on_the_rows(project):
 def test_what_is_typed_can_be_downloaded_without_paying(project):
     from dashboard.data import columns_form
 
-    test = page("data", project)
+    test = open_page("data", project)
     assert not test.get("download_button")[0].proto.disabled
     project.form[2]["kind"] = None
     project.form_edited, project.form_rev = None, project.form_rev + 1
@@ -217,7 +206,7 @@ def test_what_is_typed_can_be_downloaded_without_paying(project):
 
 
 def test_what_is_typed_stays_on_screen_while_it_is_learned(project, monkeypatch):
-    test = page("data", project)
+    test = open_page("data", project)
     assert "Read-only" not in texts(test)
     monkeypatch.setattr(Project, "learns", True)
     test.run()
@@ -227,7 +216,7 @@ def test_what_is_typed_stays_on_screen_while_it_is_learned(project, monkeypatch)
 
 
 def test_what_the_bounds_may_leave_outside_is_said_before_and_after(project):
-    test = page("data", project)
+    test = open_page("data", project)
     plan = project.domain_plan("declared")
     (cost,) = (f.value for f in test.dataframe if "what comes out" in f.value)
     share = f"{100 * plan.outside['age']:.2g}%"
@@ -239,7 +228,7 @@ def test_what_the_bounds_may_leave_outside_is_said_before_and_after(project):
     learned = (age.column(18, 90, (50,)), ward.column(("north",)))
     project.schema = plan.schema(learned, plan.prior(1))
     project.learning.clipped = plan.outside
-    test = page("data", project)
+    test = open_page("data", project)
     assert f"age up to about {share}" in texts(test)
     assert "They are clipped to the ends. To widen the bounds" in texts(test)
 
@@ -251,7 +240,7 @@ def test_what_the_bounds_may_leave_outside_is_said_before_and_after(project):
 @pytest.mark.privacy
 def test_learned_charged_shown_and_deducted(project):
     project.raw = table("CANARY-7391")
-    test = page("data", project)
+    test = open_page("data", project)
     plan = project.domain_plan("declared")
     test.text_input(key="asset_why").set_value("bounds of age").run()
     learn(test, project)
@@ -272,7 +261,7 @@ def test_learned_charged_shown_and_deducted(project):
     assert "CANARY" not in texts(test) + str(project.form)
     # Budget says what is gone and what is left; the plan does with the rest.
     project.target, project.regime, project.k = "y", "predictive", 2
-    test = page("budget", project)
+    test = open_page("budget", project)
     later = project.plan()
     assert f"has spent **{eps_text(plan.spent.epsilon)}**" in texts(test)
     assert f"epsilon **{eps_text(later.spent.epsilon)}**" in texts(test)
@@ -280,7 +269,7 @@ def test_learned_charged_shown_and_deducted(project):
     assert later.guarantee.epsilon <= 1.0
     assert "accountant" not in [box.key for box in test.selectbox]  # deducted as zCDP
     # The same asset is named on Release, and what is asked for is the rest.
-    test = page("release", project)
+    test = open_page("release", project)
     assert test.text_input(key="asset_name").value == "stays 2024"
     assert f"Epsilon {eps_text(later.spent.epsilon)} of “stays 2024”" in texts(test)
 
@@ -290,7 +279,7 @@ def test_learned_charged_shown_and_deducted(project):
 def test_a_refused_charge_loses_nothing_and_leaves_no_private_file(project):
     ledger = Ledger()
     ledger.register("stays 2024", epsilon=1.0, delta=1e-6)
-    test = page("data", project)
+    test = open_page("data", project)
     test.slider(key="learn_share").set_value(40).run()
     test.checkbox(key="learn_confirm_0").check().run()
     # Somebody else spends the asset between the look at its balance and the button.
@@ -324,7 +313,7 @@ def test_cancelling_loses_nothing_and_leaves_no_private_file(project):
     job.cancel()
     assert not (job.folder / folders.ROWS).exists()
     project.learning.job = job
-    test = page("data", project)
+    test = open_page("data", project)
     assert "Learning was cancelled" in texts(test)
     assert not job.folder.exists()
     assert project.to_learn == ("age", "ward")
@@ -334,7 +323,7 @@ def test_cancelling_loses_nothing_and_leaves_no_private_file(project):
 @pytest.mark.slow
 def test_public_rows_are_learned_with_known_noise_and_not_charged(project):
     project.public, project.seed = True, 8
-    test = page("data", project)
+    test = open_page("data", project)
     assert "asset_name" not in [entry.key for entry in test.text_input]
     plan, rng = project.domain_plan("declared"), np.random.default_rng(8)
     learn(test, project)
@@ -354,7 +343,7 @@ def test_a_learned_column_may_be_corrected_and_its_price_stays(project):
     rows = column_form.to_rows(project.schema.columns)
     rows[1]["levels"] = "north | west | other"
     project.show_form(rows)
-    test = page("data", project)
+    test = open_page("data", project)
     test.button(key="apply_columns").click().run()
     assert project.schema["ward"].levels == ("north", "west", "other")
     assert (project.schema.provenance, project.schema.prior) == ("dp", prior)
@@ -362,7 +351,7 @@ def test_a_learned_column_may_be_corrected_and_its_price_stays(project):
     project.look("counted cells outside")
     rows[1]["levels"] = "north | south | other"
     project.show_form(rows)
-    test = page("data", project)
+    test = open_page("data", project)
     test.button(key="apply_columns").click().run()
     assert (project.schema.provenance, project.schema.prior) == ("private rows", prior)
 

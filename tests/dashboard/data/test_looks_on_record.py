@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import worker
-from dashboard.session import project as states
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session import shelf as states
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.bundle import bundle_files, manifest
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.bundle.verify.verification import verify
@@ -24,16 +24,11 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.synthesis.release import release
+from tests.support.pages import open_page, texts
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 SOURCE = "codebook 3.2, page 14"
 EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -48,19 +43,6 @@ def project(schema, frame) -> Project:
         graph=EditedGraph(edges=EDGES),
         asset="stays",
     )
-
-
-def page(name: str, project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page(f"pages/{name}.py").run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
-    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
 
 
 def source_field(test: AppTest):
@@ -82,7 +64,7 @@ def widen(project: Project, column: str, level: str, test: AppTest) -> None:
 
 def counted(project: Project) -> AppTest:
     """She counts the cells outside, states a source, widens a level, applies, counts again."""
-    test = page("data", project)
+    test = open_page("data", project)
     test.button(key="check_columns").click().run()
     source_field(test).set_value(SOURCE).run()
     widen(project, "ward", "west", test)
@@ -134,7 +116,7 @@ def test_no_figure_of_what_was_seen_is_recorded(project, frame):
     records = []
     for rows in (frame, frame.map(lambda _: "CANARY-7391")):
         other = replace(project, raw=from_frame(rows), schema=project.schema, looked={})
-        test = page("data", other)
+        test = open_page("data", other)
         test.button(key="check_columns").click().run()
         text = schema_file.dumps(other.schema)
         assert "counted cells outside" in text
@@ -187,11 +169,11 @@ def test_an_older_schema_does_not_take_the_record_away(project, monkeypatch):
     assert "counted cells outside" in schema_file.dumps(project.schema)
     # No source was named for this change: the level is gone again after a look.
     assert project.schema.provenance == "private rows"
-    assert "No source is named" in texts(page("data", project))
+    assert "No source is named" in texts(open_page("data", project))
 
 
 def test_one_change_without_a_source_is_not_made_good_by_the_next(project):
-    test = page("data", project)
+    test = open_page("data", project)
     test.button(key="check_columns").click().run()
     widen(project, "ward", "west", test)
     assert project.schema.provenance == "private rows"
@@ -214,7 +196,7 @@ def test_the_record_survives_a_reload(project, tmp_path):
     assert again is not None
     assert again.schema == project.schema
     assert again.checked
-    assert SOURCE in texts(page("data", replace(again, raw=project.raw)))
+    assert SOURCE in texts(open_page("data", replace(again, raw=project.raw)))
 
 
 def test_the_same_file_loaded_again_was_looked_at_all_the_same(project, schema):
@@ -223,7 +205,7 @@ def test_the_same_file_loaded_again_was_looked_at_all_the_same(project, schema):
     def app():
         import streamlit as st
 
-        from dashboard.session.project import replace_project
+        from dashboard.session.shelf import replace_project
 
         replace_project(st.session_state["new"])
 
@@ -239,32 +221,32 @@ def test_the_same_file_loaded_again_was_looked_at_all_the_same(project, schema):
 
 def test_a_draft_from_the_private_file_is_on_record(project):
     project.schema = None
-    test = page("data", project)
+    test = open_page("data", project)
     test.radio(key="schema_way").set_value("rows").run()
     test.checkbox(key="draft_rows_agreed").check().run()
     test.button(key="draft_rows").click().run()
     test.button(key="apply_columns").click().run()
     assert project.schema is not None
     assert project.schema.provenance == "private rows"
-    assert "drafted from the rows" in texts(page("data", project))
+    assert "drafted from the rows" in texts(open_page("data", project))
     assert "drafted from rows" in schema_file.dumps(project.schema)
 
 
 def test_a_count_of_persons_is_on_record_and_asks_for_no_source(schema, frame):
     frame = frame.assign(pid=[str(i // 2) for i in range(len(frame))])
     project = Project(name="stays.csv", raw=from_frame(frame), schema=schema)
-    test = page("data", project)
+    test = open_page("data", project)
     test.radio(key="people_way").set_value("id").run()
     test.button(key="people_count").click().run()
     assert project.schema.persons == 150
-    assert "the column that names the person were counted" in texts(page("data", project))
+    assert "the column that names the person were counted" in texts(open_page("data", project))
     assert not project.checked
     assert project.schema.provenance == "declared"
 
 
 def test_the_release_page_says_it_before_the_run(project):
     counted(project)
-    shown = texts(page("release", project))
+    shown = texts(open_page("release", project))
     assert "Before the plan the rows were opened 2 times without noise" in shown
     assert SOURCE in shown
 
@@ -284,7 +266,7 @@ def test_a_plan_without_a_look_is_as_it_was(project):
 
 def test_looks_at_public_rows_are_nobodys_concern(project):
     project.public = True
-    test = page("data", project)
+    test = open_page("data", project)
     test.button(key="check_columns").click().run()
     assert "looks" not in schema_file.dumps(project.schema)
     assert not project.checked

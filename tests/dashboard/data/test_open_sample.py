@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.data import table_source
-from dashboard.session import project as states
-from dashboard.session.project import EditedGraph, Project
+from dashboard.common import open_project
+from dashboard.session import shelf as states
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from dashboard.session.shelf import unsaved_parts
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
-from tests.dashboard.test_pages import page
+from tests.support.pages import open_page, session, turned
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture(autouse=True)
 def _samples(monkeypatch, spurious):
     """Every sample is this one: what is opened is not what these tests are about."""
-    monkeypatch.setattr(table_source, "_sample", lambda name: replace(spurious, name=name))
+    monkeypatch.setattr(open_project, "_sample", lambda name: replace(spurious, name=name))
 
 
 def private() -> Project:
@@ -68,7 +65,7 @@ def link(test: AppTest) -> str:
 def test_the_first_click_replaces_no_private_project(name, key):
     project = private()
     before = (project.key, project.raw, project.schema, project.graph.edges, project.target)
-    test = press(page(name, project), key)
+    test = press(open_page(name, project), key)
     now = test.session_state["project"]
     assert now is project
     assert before == (now.key, now.raw, now.schema, now.graph.edges, now.target)
@@ -86,20 +83,17 @@ def test_the_first_click_replaces_no_private_project(name, key):
 
 def test_a_project_beside_has_an_address_and_the_first_keeps_its_own():
     project = private()
-    test = press(page("data", project), "sample_scm_spurious")
+    test = press(open_page("data", project), "sample_scm_spurious")
     address = link(test)
     assert address.startswith("/?project=")
     key = address.removeprefix("/?project=")
     assert key != project.key
-    beside = AppTest.from_file(str(APP), default_timeout=60)
-    beside.query_params["project"] = key
-    beside.run()
+    beside = session(address=key).run()
     assert not beside.exception
     opened = beside.session_state["project"]
     assert (opened.sample, opened.key) == ("scm_spurious", key)
     assert opened.private_marks == {"digest"}
-    again = AppTest.from_file(str(APP), default_timeout=60)
-    again.query_params["project"] = project.key
+    again = session(address=project.key)
     assert again.run().session_state["project"] is project
     # Replacing after all does not touch what the other tab shows.
     press(test, "sample_scm_spurious_replace")
@@ -107,10 +101,10 @@ def test_a_project_beside_has_an_address_and_the_first_keeps_its_own():
 
 
 def test_an_untouched_sample_gives_way_without_a_question_and_a_changed_one_does_not():
-    test = press(page("data"), "sample_scm_spurious")
+    test = press(open_page("data"), "sample_scm_spurious")
     project = test.session_state["project"]
     for name in ("structure", "budget", "rehearse", "release", "gallery", "data"):
-        test.switch_page(f"pages/{name}.py").run()
+        turned(test, name).run()
         assert not test.exception
     assert unsaved_parts(project) == ()
     press(test, "sample_readmission")
@@ -133,14 +127,14 @@ def test_an_untouched_sample_gives_way_without_a_question_and_a_changed_one_does
     ],
 )
 def test_every_change_of_a_sample_is_noticed(change):
-    project = press(page("data"), "sample_scm_spurious").session_state["project"]
+    project = press(open_page("data"), "sample_scm_spurious").session_state["project"]
     assert unsaved_parts(project) == ()
     change(project)
     assert unsaved_parts(project) == ("what you changed in it",)
 
 
 def test_a_finished_run_is_not_replaced_without_a_word(tmp_path):
-    test = press(page("data"), "sample_scm_spurious")
+    test = press(open_page("data"), "sample_scm_spurious")
     project = test.session_state["project"]
     project.folder = tmp_path
     press(test, "sample_readmission")

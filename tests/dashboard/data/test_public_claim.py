@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.data import columns_form
 from dashboard.session.project import Project
 from prism_core.data.table_identity import marks, remember_private
 from prism_core.data.tables.raw_table import read_table
 from prism_core.privacy.ledger import Ledger
+from tests.support.pages import open_page
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 ROWS = b"age,ward\n31,a\n42,b\n53,a\n"
 OTHER = b"age,ward\n30,a\n40,b\n50,b\n"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-
-def page(project: Project | None = None) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project or Project()
-    test.switch_page("data/page.py").run()
-    assert not test.exception
-    return test
 
 
 def load(test: AppTest, content: bytes, name: str, *, public: bool) -> AppTest:
@@ -51,7 +40,7 @@ def errors(test: AppTest) -> str:
 
 
 def test_a_private_file_that_is_uploaded_again_as_public_is_questioned():
-    test = load(page(), ROWS, "stays.csv", public=False)
+    test = load(open_page("data"), ROWS, "stays.csv", public=False)
     held = test.session_state["project"]
     assert (held.public, held.raw.rows) == (False, 3)
     # The same rows in another order and under another name: nothing is taken over in silence.
@@ -73,7 +62,7 @@ def test_a_private_file_that_is_uploaded_again_as_public_is_questioned():
 
 def test_rows_that_were_charged_in_an_earlier_session_are_questioned(tmp_path):
     remember_private(Ledger(), "ward 7", read_table(ROWS))
-    test = load(page(), ROWS, "open.csv", public=True)
+    test = load(open_page("data"), ROWS, "open.csv", public=True)
     assert test.session_state["project"].raw is None
     assert "charged as private, under “ward 7”" in errors(test)
     load(test, OTHER, "other.csv", public=True)
@@ -84,7 +73,7 @@ def test_rows_that_were_charged_in_an_earlier_session_are_questioned(tmp_path):
 def test_a_schema_is_not_drafted_from_the_private_file_as_its_own_twin():
     private = read_table(ROWS, name="stays.csv")
     project = Project(name="stays", raw=private, private_marks=marks(private), asset="ward 7")
-    test = page(project)
+    test = open_page("data", project)
     test.radio(key="schema_way").set_value("twin").run()
     for content, drafted in ((ROWS, False), (OTHER, True)):
         test.file_uploader(key="upload_twin").upload("twin.csv", content, "text/csv").run()
@@ -96,7 +85,7 @@ def test_a_schema_is_not_drafted_from_the_private_file_as_its_own_twin():
 
 def test_a_schema_with_aliases_gets_a_sentence_on_the_page():
     raw = read_table(ROWS, name="stays.csv")
-    test = page(Project(name="stays", raw=raw, private_marks=marks(raw)))
+    test = open_page("data", Project(name="stays", raw=raw, private_marks=marks(raw)))
     bomb = "a: &a [x]\ncolumns: [{name: age, kind: *a}]\n"
     test.file_uploader(key="upload_schema").upload("s.yaml", bomb.encode(), "text/yaml").run()
     test.button(key="use_schema").click().run()

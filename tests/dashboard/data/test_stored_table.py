@@ -5,10 +5,10 @@ from __future__ import annotations
 import stat
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard import launch
 from dashboard.jobs import worker
@@ -22,14 +22,12 @@ from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.runs.inputs import in_memory
+from tests.support.pages import session
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = [pytest.mark.app, pytest.mark.slow]
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def parts(tmp_path, frame):
 
 
 def opened() -> AppTest:
-    return AppTest.from_file(str(APP), default_timeout=60).run()
+    return session().run()
 
 
 def has_path_field(test: AppTest) -> bool:
@@ -50,7 +48,7 @@ def has_path_field(test: AppTest) -> bool:
 @pytest.mark.privacy
 def test_only_a_session_with_the_key_may_name_a_path(studio_key, stranger):
     """Others on the machine reach 127.0.0.1, too; the app reads with its starter's rights."""
-    test = stranger(AppTest.from_file(str(APP), default_timeout=60)).run()
+    test = stranger(session()).run()
     assert not has_path_field(test)
     test.text_input(key="key_typed").set_value(studio_key[:-1]).run()
     assert not has_path_field(test)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard import launch
 from dashboard.jobs import child, folders, worker
@@ -17,29 +16,17 @@ from dashboard.session.project import Project
 from prism_core.errors import TableError
 from prism_core.privacy.ledger.ledger import FILE, default_workspace
 from prism_core.reproduction import STORIES, adult_table, story
+from tests.support.pages import open_page, session, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 
 
 @pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+def _no_adult_table(monkeypatch):
     monkeypatch.delenv(adult_table.PATH_VARIABLE, raising=False)
-
-
-def page(project: Project | None = None) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    if project is not None:
-        test.session_state["project"] = project
-    test.switch_page("gallery/page.py").run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
-    return "\n".join(part.value for part in parts).replace("\\", "")
 
 
 class Stands:
@@ -85,7 +72,7 @@ def told(folder: Path) -> Path:
 
 
 def test_four_stories_each_with_a_sentence_and_what_is_stored_of_it():
-    test = page()
+    test = open_page("gallery")
     said = texts(test)
     assert "nothing is charged, and your own table is not opened" in said
     kept = [one for one in STORIES if one.stored().rows]
@@ -100,7 +87,7 @@ def test_four_stories_each_with_a_sentence_and_what_is_stored_of_it():
 
 def test_adult_says_how_to_get_its_file_and_nothing_is_fetched(monkeypatch):
     monkeypatch.setattr(adult_table, "fetch", None)
-    test = page()
+    test = open_page("gallery")
     assert test.button(key="gallery_adult_run").disabled
     assert test.button(key="gallery_adult_open").disabled
     assert f"set {adult_table.PATH_VARIABLE} to its path" in texts(test)
@@ -113,7 +100,7 @@ def test_adult_can_run_where_the_file_is(tmp_path, monkeypatch):
     file = tmp_path / "adult.csv"
     file.write_text("age\n1\n")
     monkeypatch.setenv(adult_table.PATH_VARIABLE, str(file))
-    assert not page().button(key="gallery_adult_run").disabled
+    assert not open_page("gallery").button(key="gallery_adult_run").disabled
 
 
 @pytest.mark.parametrize(
@@ -127,7 +114,7 @@ def test_adult_can_run_where_the_file_is(tmp_path, monkeypatch):
 def test_a_story_opens_as_a_project(name, regime, s):
     before = Project(private_marks=frozenset(["a"]))
     before.gallery.messages["adult"] = "kept"
-    test = page(before)
+    test = open_page("gallery", before)
     test.button(key=f"gallery_{name}_open").click().run()
     assert not test.exception
     found = test.session_state["project"]
@@ -149,7 +136,7 @@ def test_a_run_is_started_watched_and_taken(tmp_path, monkeypatch):
     stands = Stands(told(tmp_path / "run"), "running")
     monkeypatch.setattr(worker, "start_story", lambda one: stands)
     project = Project()
-    test = page(project)
+    test = open_page("gallery", project)
     test.button(key="gallery_allocation-wins_run").click().run()
     assert not test.exception
     assert project.gallery.job is stands
@@ -174,7 +161,7 @@ def test_a_run_is_started_watched_and_taken(tmp_path, monkeypatch):
 def test_a_run_that_ended_early_says_why(tmp_path, state, said):
     project = Project()
     project.gallery.job = Stands(told(tmp_path / "run"), state, "The disk is full.")
-    test = page(project)
+    test = open_page("gallery", project)
     assert said in texts(test)
     assert project.gallery.found == {}
     assert not test.button(key="gallery_allocation-wins_run").disabled
@@ -224,7 +211,7 @@ def test_demo_opens_with_the_gallery(demo, monkeypatch):
     (command,) = commands
     assert (command[-2:] == ["--", "--demo"]) is demo
     monkeypatch.setattr(sys, "argv", [command[4], *(["--demo"] if demo else [])])
-    test = AppTest.from_file(str(APP), default_timeout=60).run()
+    test = session().run()
     assert not test.exception
     assert (test.title[0].value == "Gallery") is demo
     assert (test.title[0].value == "Data") is not demo

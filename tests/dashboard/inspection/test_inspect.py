@@ -6,120 +6,21 @@ import json
 import stat
 import time
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.inspection.page import SECTIONS
-from dashboard.inspection.results import Inspection
-from dashboard.session.project import EditedGraph, Project
-from prism_core.bundle.write import bundle_folder
-from prism_core.data.tables.raw_table import from_frame
-from prism_core.planning.brief import Brief
-from prism_core.planning.design import design
-from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.noise import SeededNoise
-from prism_core.runs.inputs import encode_holdout, encode_rows, subject
-from prism_core.structure.dag import Dag
-from prism_core.synthesis.release import release
+from tests.support.pages import frames, open_page, settled, texts, turned
+from tests.support.released import inspect_page, opened
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-
-@pytest.fixture
-def make(tmp_path, schema, frame):
-    """A project with a run behind it; private unless asked otherwise."""
-
-    def run(
-        name: str = "run",
-        *,
-        public: bool = False,
-        seed: int = 1,
-        target: str = "readmitted",
-        edges: tuple[tuple[str, str], ...] = EDGES,
-    ) -> Project:
-        rng = np.random.default_rng(seed)
-        raw = from_frame(frame)
-        train = encode_rows(schema, raw, public=True, rng=rng)
-        plan = design(
-            Brief(
-                schema,
-                Task(target=target),
-                Budget(epsilon=2.0),
-                train.n,
-                dag=Dag(nodes=schema.names, edges=edges),
-                synthesis=Synthesis(model="naive_bayes", rows=300),
-            )
-        )
-        made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
-        holdout = encode_holdout(schema, raw, rng=rng, public=public)
-        return Project(
-            name="stays",
-            raw=raw,
-            test=raw,
-            public=public,
-            schema=schema,
-            target=target,
-            graph=EditedGraph(edges=edges),
-            train=train,
-            holdout=holdout,
-            asset="ward 7",
-            folder=bundle_folder.write(made, tmp_path / name),
-        )
-
-    return run
-
-
-def opened(project: Project) -> Project:
-    folder = bundle_folder.read(project.folder)
-    project.inspection = Inspection(
-        folder=project.folder,
-        certificate=folder.certificate,
-        subject=subject(folder, project.holdout, project.train),
-    )
-    return project
-
-
-def page(project: Project, section: str | None = None) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    if section is not None:
-        project.inspection.section = section
-    test.switch_page("inspection/page.py")
-    return settled(test, project)
-
-
-def settled(test: AppTest, project: Project) -> AppTest:
-    """Run until every piece of work that was begun is shown."""
-    for _ in range(20):
-        test.run()
-        assert not test.exception
-        works = {} if project.inspection is None else project.inspection.works
-        begun = list(works.values())
-        for work in begun:
-            work.future.exception(timeout=60)
-        if len(begun) == len(works) and not test.get("progress"):
-            return test
-    raise AssertionError("the page never came to rest")
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning, *test.success]
-    return "\n".join(part.value for part in parts).replace("\\", "")
-
-
-def frames(test: AppTest) -> str:
-    return "\n".join(frame.value.to_csv() for frame in test.dataframe)
 
 
 @pytest.mark.parametrize("entered", [{"target": None}, {"target": "smoker"}, {"schema": None}])
@@ -129,19 +30,19 @@ def test_a_finished_release_stays_to_be_looked_at_when_something_else_is_entered
     before = {name: getattr(project, name) for name in entered}
     vars(project).update(entered)
     for section in SECTIONS:
-        test = page(project, section)
+        test = inspect_page(project, section)
         assert "This is the finished release, as it ran" in texts(test)
         assert "Not yet" not in texts(test)
-    test.switch_page("report/page.py").run()
+    turned(test, "report").run()
     assert not test.exception
     assert "This is the finished release, as it ran" in texts(test)
     vars(project).update(before)
-    assert "as it ran" not in texts(page(project, "Compare"))
+    assert "as it ran" not in texts(inspect_page(project, "Compare"))
 
 
 def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     project = make()
-    test = page(project)
+    test = inspect_page(project)
     assert "reads the real rows without noise" in texts(test)
     assert project.inspection is None
     test.button(key="inspect_run").click()
@@ -165,7 +66,7 @@ def test_rows_that_were_put_into_the_folder_are_not_inspected(make, frame):
     """Private numbers train on the folder's rows: they must be those that were released."""
     project = make()
     frame.to_parquet(project.folder / "synthetic.parquet", index=False)
-    test = page(project)
+    test = inspect_page(project)
     test.button(key="inspect_run").click()
     settled(test, project)
     assert "synthetic.parquet was changed" in texts(test)
@@ -175,7 +76,7 @@ def test_rows_that_were_put_into_the_folder_are_not_inspected(make, frame):
 def test_a_run_whose_rows_are_gone_says_so(make):
     project = make()
     project.holdout = None
-    assert "no longer in memory" in texts(page(project))
+    assert "no longer in memory" in texts(inspect_page(project))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +89,7 @@ def test_a_run_whose_rows_are_gone_says_so(make):
     ],
 )
 def test_every_section_has_its_words(make, section, words):
-    test = page(opened(make()), section)
+    test = inspect_page(opened(make()), section)
     shown = texts(test)
     assert all(part in shown for part in words)
     assert ":red-badge[outside epsilon]" in shown
@@ -196,7 +97,7 @@ def test_every_section_has_its_words(make, section, words):
 
 def test_sections_are_worked_out_when_they_are_opened_and_once(make):
     project = opened(make())
-    test = page(project)
+    test = inspect_page(project)
     assert set(project.inspection.works) == {
         "predict:logistic_onehot:S",
         "predict:logistic_onehot",
@@ -204,7 +105,7 @@ def test_sections_are_worked_out_when_they_are_opened_and_once(make):
     }
     first = project.inspection.works["predict:logistic_onehot:S"]
     project.inspection.section = "Subgroups"
-    test = page(project, "Subgroups")
+    test = inspect_page(project, "Subgroups")
     assert project.inspection.works["predict:logistic_onehot:S"] is first
     test.number_input(key="subgroup_least").set_value(100_000)
     settled(test, project)
@@ -213,14 +114,14 @@ def test_sections_are_worked_out_when_they_are_opened_and_once(make):
 
 def test_slow_tests_run_on_request(make):
     project = opened(make())
-    test = page(project)
+    test = inspect_page(project)
     assert "agreement:gradient_boosting:S" not in project.inspection.works
     test.selectbox(key="trust_learner").select("gradient_boosting")
     settled(test, project)
     assert "predict:gradient_boosting:S" in project.inspection.works
     assert "agreement:gradient_boosting:S" not in project.inspection.works
     assert not test.button(key="agreement_run").disabled
-    test = page(project, "Columns and pairs")
+    test = inspect_page(project, "Columns and pairs")
     assert "discriminator" not in project.inspection.works
     test.button(key="discriminator_run").click()
     settled(test, project)
@@ -230,7 +131,7 @@ def test_slow_tests_run_on_request(make):
 def test_earlier_runs_come_into_the_table_and_a_lost_one_is_named(make, tmp_path):
     earlier, project = make("first", seed=2), opened(make("second", seed=3))
     project.earlier = [earlier.folder, tmp_path / "gone"]
-    test = page(project, "Compare")
+    test = inspect_page(project, "Compare")
     assert "1: first" in frames(test)
     assert "this release" in frames(test)
     assert "gone is left out" in texts(test)
@@ -244,7 +145,7 @@ def test_work_that_fails_is_a_sentence_without_values(make):
         raise ValueError("CANARY-7391")
 
     project.inspection.start("predict:logistic_onehot:S", broken)
-    test = page(project)
+    test = inspect_page(project)
     assert "could not be worked out (ValueError)" in texts(test)
     assert "CANARY" not in texts(test)
     test.button(key="retry_predict:logistic_onehot:S").click()
@@ -261,9 +162,7 @@ def test_work_can_be_stopped(make):
             time.sleep(0.02)
 
     work = project.inspection.start("predict:logistic_onehot:S", endless)
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page("inspection/page.py").run()
+    test = open_page("inspect", project)
     test.button(key="stop_predict:logistic_onehot:S").click().run()
     assert work.stop
     assert "Stopped. Nothing was kept" in str(work.future.exception(timeout=10))
@@ -272,7 +171,7 @@ def test_work_can_be_stopped(make):
 @pytest.mark.privacy
 def test_private_numbers_need_the_typed_name_and_are_charged(make):
     project = opened(make())
-    test = page(project, "Private numbers")
+    test = inspect_page(project, "Private numbers")
     assert "Computed from the declared columns" in texts(test)
     assert test.button(key="private_run").disabled
     test.text_input(key="private_epsilon").set_value("1,0")
@@ -316,7 +215,7 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
 
 def test_private_numbers_of_public_rows_are_a_rehearsal(make):
     project = opened(make(public=True))
-    test = page(project, "Private numbers")
+    test = inspect_page(project, "Private numbers")
     test.text_input(key="private_confirm_0").set_value("rehearse")
     settled(test, project)
     test.button(key="private_run").click()
@@ -341,7 +240,7 @@ def test_what_private_numbers_offer_does_not_depend_on_the_rows(make):
         codes[:, -1] = (codes[:, -1] + shift) % 2
         other = replace(project.inspection.subject, holdout=replace(project.holdout, codes=codes))
         project.inspection.subject = other
-        test = page(project, "Private numbers")
+        test = inspect_page(project, "Private numbers")
         shown.append(texts(test) + str([m.value for m in test.metric]))
     assert shown[0] == shown[1]
 
@@ -351,15 +250,15 @@ def test_a_holdout_of_one_class_is_a_sentence_everywhere(make):
     project.holdout = replace(project.holdout, codes=project.holdout.codes * 0)
     opened(project)
     for section in list(SECTIONS)[:5]:
-        test = page(project, section)
-    test = page(project, "Can I trust it?")
+        test = inspect_page(project, section)
+    test = inspect_page(project, "Can I trust it?")
     assert "There is no AUC" in texts(test)
 
 
 def test_the_headline_of_a_causal_release_is_about_s(make):
     project = opened(make())
     assert project.inspection.certificate["task"]["regime"] == "causal"
-    test = page(project, "Can I trust it?")
+    test = inspect_page(project, "Can I trust it?")
     done = project.inspection.done("predict:")
     inner, whole = (done[f"predict:logistic_onehot{end}"].row("auc") for end in (":S", ""))
     assert cards(test)["AUC from S, trained on real"] == f"{inner.ceiling:.3f}"
@@ -374,7 +273,7 @@ def cards(test: AppTest) -> dict[str, str]:
 def test_cards_curves_and_subgroups_learn_from_the_columns_that_were_chosen(make):
     """The cards spoke of S and the curves below of all columns, without saying so."""
     project = opened(make())
-    test = page(project)
+    test = inspect_page(project)
     for s_alone, columns, score in (
         (True, "the protected features S alone", "AUC from S"),
         (False, "all columns", "AUC"),
@@ -393,25 +292,25 @@ def test_cards_curves_and_subgroups_learn_from_the_columns_that_were_chosen(make
         assert f"ROC curve, learned from {columns}. readmitted = true: {auc.value:.3f} (" in shown
         assert f"Expected calibration error, learned from {columns}: " in shown
         assert f"Trained on synthetic rows, from {columns}. Logistic" in shown
-        assert f"learned from {columns}, goes from" in texts(page(project, "Subgroups"))
-        test = page(project, "Can I trust it?")
+        assert f"learned from {columns}, goes from" in texts(inspect_page(project, "Subgroups"))
+        test = inspect_page(project, "Can I trust it?")
 
 
 def test_every_score_has_its_interval_in_the_tables(make):
     earlier, project = make("first", seed=2), opened(make("second", seed=3))
     project.earlier = [earlier.folder]
-    trust = page(project)
+    trust = inspect_page(project)
     for name in ("95% interval, synthetic", "95% interval, real"):
         (scores,) = [
             f.value for f in trust.dataframe if "real (TRTR)" in f.value and len(f.value) > 5
         ]
         assert scores[name].str.fullmatch(r"[\d.,]+ to [\d.,]+").all()
-    (groups,) = [f.value for f in page(project, "Subgroups").dataframe]
+    (groups,) = [f.value for f in inspect_page(project, "Subgroups").dataframe]
     scored = groups[groups["AUC, trained on synthetic"].notna()]
     assert len(scored)
     for name in ("synthetic", "real", "accuracy", "calibration"):
         assert scored[f"95% interval, {name}"].str.contains(" to ").all()
-    (lines,) = [f.value for f in page(project, "Compare").dataframe]
+    (lines,) = [f.value for f in inspect_page(project, "Compare").dataframe]
     assert lines["95% interval, synthetic"].str.contains(" to ").all()
     assert lines["by the test rows"].tolist()[1] in ("told apart", "not told apart")
     assert lines["95% interval, difference"].tolist()[0] == ""
@@ -422,7 +321,7 @@ def test_fewer_than_ten_cases_are_a_sentence_in_place_of_every_score(make):
     codes = np.array(project.holdout.codes)
     codes[:, -1] = np.arange(len(codes)) < 9
     project.holdout = replace(project.holdout, codes=codes)
-    test = page(opened(project))
+    test = inspect_page(opened(project))
     sides = ("AUC from S, trained on synthetic", "AUC from S, trained on real", "AUC, guessing")
     assert {cards(test)[name] for name in (*sides, "Calibration error from S")} == {"–"}
     assert "Fewer than 10 test rows have readmitted = true: too few to score it" in texts(test)
@@ -434,7 +333,7 @@ NUMBER = {"target": "age", "edges": (("readmitted", "age"), ("smoker", "age"))}
 def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
     project = opened(make("second", **NUMBER))
     project.earlier = [make("first", seed=2, **NUMBER).folder]
-    test = page(project)
+    test = inspect_page(project)
     labels = {metric.label for metric in test.metric}
     assert labels >= {
         "R² from S, trained on synthetic",
@@ -452,16 +351,16 @@ def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
     settled(test, project)
     assert "predict:gradient_boosting:S" in project.inspection.works
     assert "Gradient boosting" in frames(test)
-    test = page(project, "Subgroups")
+    test = inspect_page(project, "Subgroups")
     assert "the RMSE of the model" in texts(test)
-    test = page(project, "Compare")
+    test = inspect_page(project, "Compare")
     assert "RMSE, trained on real" in frames(test)
     assert "1: first" in frames(test)
 
 
 def test_the_bins_of_a_number_are_told_apart_as_classes_on_request(make):
     project = opened(make(**NUMBER))
-    test = page(project)
+    test = inspect_page(project)
     test.toggle(key="as_classes").set_value(True)
     settled(test, project)
     assert project.inspection.subject.as_classes
@@ -470,14 +369,14 @@ def test_the_bins_of_a_number_are_told_apart_as_classes_on_request(make):
     test.toggle(key="as_classes").set_value(False)
     settled(test, project)
     assert "reaches an R² of" in texts(test)
-    test = page(opened(make("other")))
+    test = inspect_page(opened(make("other")))
     assert not test.toggle
 
 
 @pytest.mark.privacy
 def test_private_numbers_of_a_numeric_target_are_r2_and_rmse(make):
     project = opened(make(**NUMBER))
-    test = page(project, "Private numbers")
+    test = inspect_page(project, "Private numbers")
     assert "RMSE of a tenth, noise (95%)" in {metric.label for metric in test.metric}
     assert "would drown in its noise" in texts(test)
     test.text_input(key="private_epsilon").set_value("1")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.inspection.results import Inspection
 from dashboard.jobs import folders, worker
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.inspection import Inspection
+from dashboard.session.project import Project
 from prism_core.bundle.write import bundle_folder
 from prism_core.comparators import design_comparator
 from prism_core.comparators.external import design_external
@@ -28,15 +28,14 @@ from prism_core.privacy.noise import SeededNoise
 from prism_core.runs.inputs import candidate, encode_holdout, encode_rows, subject
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
+from tests.support.pages import APP, settled, texts
+from tests.support.released import inspect_page
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -86,35 +85,6 @@ def make(tmp_path, schema, frame):
     return run
 
 
-def page(project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page("inspection/page.py")
-    return settled(test, project)
-
-
-def settled(test: AppTest, project: Project) -> AppTest:
-    """Run until the process has ended and every piece of work is shown."""
-    for _ in range(40):
-        test.run()
-        assert not test.exception
-        job = project.rivals.job
-        if job is not None:
-            job.process.wait(timeout=120)
-            continue
-        begun = list(project.inspection.works.values())
-        for work in begun:
-            work.future.exception(timeout=60)
-        if len(begun) == len(project.inspection.works) and not test.get("progress"):
-            return test
-    raise AssertionError("the page never came to rest")
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
-    return "\n".join(part.value for part in parts).replace("\\", "")
-
-
 def lines(test: AppTest):
     (frame,) = [f.value for f in test.dataframe if "release" in f.value]
     return frame.set_index("release")
@@ -124,7 +94,7 @@ def lines(test: AppTest):
 def test_a_rehearsal_on_stand_in_rows_stands_beside_the_plan_on_the_same_rows(make):
     project = make()
     project.train = None  # the private rows are not needed for it
-    test = page(project)
+    test = inspect_page(project)
     shown = texts(test)
     assert "does not know which column is to be predicted" in shown
     assert "Neighbours here: replace one person" in shown
@@ -154,7 +124,7 @@ def test_a_rehearsal_on_stand_in_rows_stands_beside_the_plan_on_the_same_rows(ma
 @pytest.mark.privacy
 def test_on_private_rows_it_is_confirmed_by_typing_and_charged_first(make):
     project = make()
-    test = page(project)
+    test = inspect_page(project)
     test.radio(key="rival_own").set_value(True).run()
     test.selectbox(key="rival_method").select("independent").run()
     assert test.button(key="rival_run").disabled
@@ -202,7 +172,7 @@ def package(tmp_path, monkeypatch):
 @pytest.mark.privacy
 def test_another_package_is_rehearsed_and_gets_no_private_row(make, package):
     project = make()
-    test = page(project)
+    test = inspect_page(project)
     titles = test.selectbox(key="rival_method").options
     assert "MST (dpmm)" in titles
     assert "MST (smartnoise-synth)" not in titles  # nobody named a Python for it
@@ -232,7 +202,7 @@ def test_where_releases_need_an_approval_private_rows_are_not_offered(make):
     (default_workspace() / "settings.toml").write_text(rule, encoding="utf-8")
     project = make()
     project.rivals.own = True
-    test = page(project)
+    test = inspect_page(project)
     assert "a comparator cannot be approved" in texts(test)
     assert "rival_run" not in [button.key for button in test.button]
     test.radio(key="rival_own").set_value(False).run()
@@ -254,7 +224,7 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
         codes[:, -1] = (codes[:, -1] + shift) % 2
         project.train = replace(project.train, codes=codes)
         project.rivals.own = True
-        test = page(project)
+        test = inspect_page(project)
         shown.append(texts(test) + str([metric.value for metric in test.metric]))
     assert shown[0] == shown[1]
 
@@ -263,7 +233,7 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
 def test_public_rows_are_run_with_known_noise_and_nobody_is_charged(make):
     project = make(public=True)
     project.rivals.own, project.rivals.method = True, "independent"
-    test = page(project)
+    test = inspect_page(project)
     test.button(key="rival_run").click()
     settled(test, project)
     assert lines(test).loc["comparator 1", "charge"] == "rehearsal"
@@ -273,7 +243,7 @@ def test_public_rows_are_run_with_known_noise_and_nobody_is_charged(make):
     settled(test, project)
     assert "epsilon must be a number above 0" in texts(test)
     project.train = None
-    assert "no longer in memory" in texts(page(project))
+    assert "no longer in memory" in texts(inspect_page(project))
 
 
 @pytest.mark.slow

@@ -10,18 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from prism_core.evaluation.inside_epsilon.holdout_state import FOLDER
 from prism_core.privacy.ledger import Ledger, default_workspace
-from tests.dashboard.inspection.test_inspect import (
-    _workspace,
-    frames,
-    make,
-    opened,
-    page,
-    settled,
-    texts,
-)
+from tests.support.pages import frames, settled, texts
+from tests.support.released import inspect_page, opened
 
 pytestmark = pytest.mark.app
-__all__ = ["_workspace", "make"]  # fixtures
 SECTION = "Ask the holdout"
 
 
@@ -45,7 +37,7 @@ def _submit(test: AppTest) -> int:
 @pytest.mark.privacy
 def test_a_session_needs_the_typed_name_is_charged_once_and_answers(make):
     project = opened(make())
-    test = page(project, SECTION)
+    test = inspect_page(project, SECTION)
     assert test.button(key="holdout_open").disabled
     assert ":red-badge" not in texts(test)
     test.text_input(key="holdout_epsilon").set_value("2,0")
@@ -76,14 +68,14 @@ def test_a_session_needs_the_typed_name_is_charged_once_and_answers(make):
     assert "inside epsilon" in told
     # Another visit finds it again: it is kept in the workspace.
     project.inspection = None
-    test = page(opened(project), SECTION)
+    test = inspect_page(opened(project), SECTION)
     assert {metric.label: metric.value for metric in test.metric}["Questions asked"] == "3"
 
 
 @pytest.mark.privacy
 def test_public_rows_are_a_rehearsal_and_other_rows_are_refused(make):
     project = opened(make(public=True))
-    test = page(project, SECTION)
+    test = inspect_page(project, SECTION)
     open_session(test, project, "rehearse")
     assert "a rehearsal on public rows" in texts(test)
     assert Ledger().charges() == ()
@@ -106,7 +98,7 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
         codes[:, -1] = (codes[:, -1] + shift) % 2
         other = replace(project.inspection.subject, holdout=replace(project.holdout, codes=codes))
         project.inspection.subject = other
-        test = page(project, SECTION)
+        test = inspect_page(project, SECTION)
         shown.append(texts(test) + str([m.value for m in test.metric]))
     assert shown[0] == shown[1]
     assert "chance alone would use answers up" in shown[0]
@@ -117,25 +109,25 @@ def test_the_class_that_is_most_frequent_is_that_of_the_synthetic_rows(make):
     project = opened(make(public=True))
     subject = project.inspection.subject
     synthetic = np.bincount(subject.synthetic.column("readmitted")).max() / subject.synthetic.n
-    test = page(project, SECTION)
+    test = inspect_page(project, SECTION)
     open_session(test, project, "rehearse")
     ask(test, project, ["age"])
     codes = np.array(project.holdout.codes)
     codes[:, -1] = 1
     project.inspection.subject = replace(subject, holdout=replace(project.holdout, codes=codes))
-    test = page(project, SECTION)
+    test = inspect_page(project, SECTION)
     (asked,) = (f.value for f in test.dataframe if "came from" in f.value.columns)
     assert list(asked["most frequent class"]) == [f"{synthetic:.4g}"]
 
 
 def test_a_damaged_session_is_a_sentence_and_hides_no_other(make):
     project = opened(make(public=True))
-    test = page(project, SECTION)
+    test = inspect_page(project, SECTION)
     open_session(test, project, "rehearse")
     (path,) = (default_workspace() / FOLDER).glob("1/*.json")
     whole = path.read_text(encoding="utf-8")
     path.write_text("{", encoding="utf-8")
-    test = page(project, SECTION)
+    test = inspect_page(project, SECTION)
     assert "The file of session 1 of this workspace is not as this program writes it" in texts(test)
     test.text_input(key="holdout_confirm_0").set_value("rehearse")
     settled(test, project)
@@ -144,7 +136,7 @@ def test_a_damaged_session_is_a_sentence_and_hides_no_other(make):
     assert "**Session 2**" in texts(test)
     assert "session 1 of this workspace" in texts(test)
     path.write_text(whole, encoding="utf-8")
-    test = page(project, SECTION)
+    test = inspect_page(project, SECTION)
     assert "not as this program writes it" not in texts(test)
     assert len(test.selectbox(key="holdout_session").options) == 2
 

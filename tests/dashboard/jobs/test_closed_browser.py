@@ -42,11 +42,6 @@ job.main(folder)
 """
 
 
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-
 def waited_for(happened) -> None:
     end = time.monotonic() + 120
     while not happened():

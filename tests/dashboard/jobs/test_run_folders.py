@@ -8,10 +8,9 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import folders, worker
 from prism_core.data.encoding import encode
@@ -24,15 +23,15 @@ from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.samples import catalogue
 from prism_core.structure import formats
+from tests.support.pages import session, texts, turned
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 ASSET = AssetConfig(name="stays 2024", lifetime_epsilon=3.0, why="a test")
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -170,17 +169,9 @@ def test_a_workspace_that_cannot_be_written_is_a_sentence(monkeypatch, tmp_path)
 
 
 def opened(key: str) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.query_params["project"] = key
-    test.run()
-    test.switch_page("release/page.py").run()
+    test = turned(session(address=key).run(), "release").run()
     assert not test.exception
     return test
-
-
-def texts(test: AppTest) -> str:
-    kinds = (test.markdown, test.caption, test.info, test.warning, test.error)
-    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
 
 
 def test_another_dashboard_finds_the_run_by_the_projects_key_and_can_end_it(sleeper):

@@ -27,11 +27,6 @@ from prism_core.structure import formats
 pytestmark = [pytest.mark.app, pytest.mark.slow]
 
 
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-
 @pytest.fixture
 def start(spurious):
     """Start a run on the benchmark; every run is ended at the end of the test."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard.common import public_claim, rehearsal_run
 from dashboard.jobs import worker
 from dashboard.rehearse import controls
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.table_identity import marks
 from prism_core.data.tables.raw_table import read_table
@@ -22,14 +22,9 @@ from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, estimates, run_rehearsal
 from prism_core.structure import formats
+from tests.support.pages import open_page, texts
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -62,14 +57,6 @@ def project(spurious) -> Project:
     return found
 
 
-def page(project: Project, name: str = "rehearse") -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page(f"pages/{name}.py").run()
-    assert not test.exception
-    return test
-
-
 def click(test: AppTest, key: str) -> AppTest:
     test.button(key=key).click().run()
     assert not test.exception, test.exception
@@ -81,34 +68,31 @@ def table(test: AppTest, column: str):
     return next(frame.value for frame in test.dataframe if column in frame.value)
 
 
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning]
-    return "\n".join(part.value for part in parts).replace("\\", "")
-
-
 def test_the_page_says_plainly_what_it_is_about(project):
-    said = texts(page(project))
+    said = texts(open_page("rehearse", project))
     assert "Stand-in rows only." in said
     assert "nothing is spent" in said
     assert "no number on this page is about your patients" in said
 
 
 def test_it_is_optional_and_blocks_nobody(project):
-    test = page(project, "budget")
+    test = open_page("budget", project)
     labels = [button.label for button in test.button]
     assert "Continue to Release" in labels
     assert "Rehearse first" in labels
-    assert "Continue to Release" in [button.label for button in page(project).button]
-    assert "Not yet: **" not in texts(page(project, "release"))
+    assert "Continue to Release" in [
+        button.label for button in open_page("rehearse", project).button
+    ]
+    assert "Not yet: **" not in texts(open_page("release", project))
 
 
 def test_it_sends_back_to_the_first_gap_like_every_page(project):
     project.target = None
-    assert "Not yet: **Structure** is not finished" in texts(page(project))
+    assert "Not yet: **Structure** is not finished" in texts(open_page("rehearse", project))
 
 
 def test_a_rehearsal_of_regimes_says_which_is_best_and_a_second_is_there_at_once(project, here):
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     said = texts(test)
     assert "If the target's consequences stop following it" in said
     assert "drawn from the graph with medium effects" in said
@@ -128,26 +112,26 @@ def test_a_numeric_target_is_rehearsed_by_r_squared(project, here, monkeypatch):
     days = Column(name="Y", kind="numeric", lower=0.0, upper=30.0, edges=(2.0, 7.0), decimals=0)
     columns = tuple(days if column.name == "Y" else column for column in project.schema.columns)
     project.schema = replace(project.schema, columns=columns)
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     said = texts(test)
     assert "Mean R² with 95% intervals" in said
     assert "always the mean" in said
     assert "Mean AUC" not in said
     assert "R²" in table(test, "runs")
     monkeypatch.setattr(rehearsal_run, "SEEDS", 2)
-    test = click(page(project), "rehearse_auto")
+    test = click(open_page("rehearse", project), "rehearse_auto")
     assert "R²" in table(test, "way of sharing out")
     assert "(R² 0." in texts(test)
 
 
 def test_what_is_adopted_becomes_the_plan(project, here):
     project.rehearsing.comparison = "regime"
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     labels = {b.label: b.key for b in test.button if str(b.key).startswith("rehearse_adopt")}
     click(test, labels["Adopt “graphical”"])
     assert project.regime == "graphical"
     project.rehearsing.comparison = "allocation"
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     labels = {b.label: b.key for b in test.button if str(b.key).startswith("rehearse_adopt")}
     click(test, labels["Adopt “uniform”"])
     assert project.plan().budget.allocation == "uniform"
@@ -155,10 +139,10 @@ def test_what_is_adopted_becomes_the_plan(project, here):
 
 
 def test_designs_beside_the_plan_are_compared_and_change_places(project, here):
-    assert len(page(project).radio(key="rehearse_comparison").options) == 2
+    assert len(open_page("rehearse", project).radio(key="rehearse_comparison").options) == 2
     project.scenarios.keep(project)
     project.scenarios.others["B"].regime = "graphical"
-    test = page(project)
+    test = open_page("rehearse", project)
     test.radio(key="rehearse_comparison").set_value("designs").run()
     click(test, "rehearse_run")
     assert [v.name for v in here[0].variants] == ["A, the plan", "B"]
@@ -172,7 +156,7 @@ def test_the_allocation_is_chosen_with_its_why(project, here, monkeypatch):
 
     monkeypatch.setattr(rehearsal_run, "SEEDS", 2)
     project.regime = "graphical"
-    test = click(page(project), "rehearse_auto")
+    test = click(open_page("rehearse", project), "rehearse_auto")
     assert here[0].epsilons == (1.0,)
     assert "On stand-in rows at epsilon 1, over 2 runs," in texts(test)
     frame = table(test, "as good as the best")
@@ -184,7 +168,7 @@ def test_the_allocation_is_chosen_with_its_why(project, here, monkeypatch):
 
 
 def test_a_sample_and_a_public_file_stand_in(project, spurious, here):
-    test = page(project)
+    test = open_page("rehearse", project)
     test.get("button_group")[0].set_value("sample").run()
     test.selectbox(key="rehearse_sample").select("scm_marginal").run()
     click(test, "rehearse_run")
@@ -194,7 +178,7 @@ def test_a_sample_and_a_public_file_stand_in(project, spurious, here):
     assert "Upload a public file" in texts(test)
     project.rehearsing.public = spurious.test
     project.rehearsing.public_sha256 = "of its file"
-    click(page(project), "rehearse_run")
+    click(open_page("rehearse", project), "rehearse_run")
     assert project.rehearsing.asked.shifts == ("none",)
 
 
@@ -210,19 +194,22 @@ class UnderWay:
 def test_the_time_left_is_told_as_soon_as_a_run_has_ended(project, here, monkeypatch):
     project.rehearsing.seeds, run_here = 1, worker.rehearse
     monkeypatch.setattr(worker, "rehearse", lambda *_: UnderWay())
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     assert "estimated as soon as the first has ended" in texts(test)
     assert "more at this pace" not in test.get("progress")[0].proto.text
     project.rehearsing.job = None
     monkeypatch.setattr(worker, "rehearse", run_here)
-    done = click(page(project), "rehearse_run") and project.rehearsing.asked.rehearsal.runs
+    done = (
+        click(open_page("rehearse", project), "rehearse_run")
+        and project.rehearsing.asked.rehearsal.runs
+    )
     project.rehearsing.seeds = 2
     monkeypatch.setattr(worker, "rehearse", lambda *_: UnderWay())
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     assert project.rehearsing.before == done  # kept from before: they tell nothing of the pace
     assert "more at this pace" not in test.get("progress")[0].proto.text
     project.rehearsing.before = done - 1
-    told = page(project).get("progress")[0].proto.text
+    told = open_page("rehearse", project).get("progress")[0].proto.text
     assert told.endswith(f"30 s so far, {estimates(done, done - 1, 2 * done, 30.0)}")
 
 
@@ -264,7 +251,7 @@ def test_another_upload_takes_the_place_of_the_first(project, spurious, monkeypa
 )
 def test_a_mistake_is_a_sentence(project, here, attribute, value, words):
     setattr(project.rehearsing, attribute, value)
-    assert words in texts(click(page(project), "rehearse_run"))
+    assert words in texts(click(open_page("rehearse", project), "rehearse_run"))
     assert project.rehearsing.job is None
     assert here == []
 
@@ -300,7 +287,7 @@ def end(project: Project) -> None:
 
 @pytest.mark.slow
 def test_points_grow_while_the_process_runs_and_the_page_takes_them(project):
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     assert project.rehearsing.job is not None
     assert test.button(key="rehearse_run").disabled
     folder = project.rehearsing.job.folder
@@ -316,7 +303,7 @@ def test_points_grow_while_the_process_runs_and_the_page_takes_them(project):
 @pytest.mark.slow
 def test_stopped_means_stopped_and_what_ran_is_kept(project):
     project.rehearsing.seeds = 100
-    test = click(page(project), "rehearse_run")
+    test = click(open_page("rehearse", project), "rehearse_run")
     job = project.rehearsing.job
     asked, kept = project.rehearsing.asked, PointStore(default_workspace() / FOLDER)
     until = time.monotonic() + 120

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard.jobs import child, folders
 from dashboard.jobs.job import Job
 from dashboard.release import protocol_panel
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
@@ -25,14 +25,9 @@ from prism_core.privacy.ledger.charging import owed
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.structure import formats
 from prism_core.text.numbers import eps_text, left_text
+from tests.support.pages import open_page, texts
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -48,19 +43,6 @@ def project(spurious) -> Project:
     )
 
 
-def page(project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page("release/page.py").run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
-    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
-
-
 def missing(test: AppTest) -> list[str]:
     """Lines of the checklist that are not green."""
     mark = ":orange[:material/pending:] "
@@ -69,7 +51,7 @@ def missing(test: AppTest) -> list[str]:
 
 
 def test_all_green_and_in_words(project):
-    test = page(project)
+    test = open_page("release", project)
     assert missing(test) == []
     shown = texts(test)
     after = Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta).after(
@@ -105,29 +87,29 @@ def test_what_is_missing_says_what_to_do_and_nothing_can_be_run(project, what, l
         project.asset = ""
     else:
         project.form = [{"name": "A", "learn": True}]
-    test = page(project)
+    test = open_page("release", project)
     assert any(line in found for found in missing(test)), missing(test)
     assert [b.key for b in test.button if b.key == "release_run" and not b.disabled] == []
 
 
 def test_a_schema_from_private_rows_is_said_and_not_hidden(project):
     project.schema = replace(project.schema, provenance="private rows")
-    assert "may give away single people" in texts(page(project))
+    assert "may give away single people" in texts(open_page("release", project))
 
 
 def test_a_large_task_error_is_a_yellow_line_before_anything_is_charged(project):
     yellow = ":orange[:material/warning:] The task error is large"
-    assert not any(part.value.startswith(yellow) for part in page(project).markdown)
+    assert not any(part.value.startswith(yellow) for part in open_page("release", project).markdown)
     project.budget.epsilon = 0.005
     assert figures(project.plan()).mean_error > LARGE_ERROR
-    test = page(project)
+    test = open_page("release", project)
     assert any(part.value.startswith(yellow) for part in test.markdown)
     assert missing(test) == []  # it is looked at, not forbidden
     assert not test.button(key="release_run").disabled
 
 
 def test_an_approval_holds_for_exactly_this_plan(project):
-    test = page(project)
+    test = open_page("release", project)
     test.checkbox(key="approval_needed").check().run()
     assert any("Have the plan approved" in line for line in missing(test))
     assert test.button(key="release_run").disabled
@@ -170,7 +152,7 @@ def test_an_approval_that_was_used_is_named_with_its_charge(project):
     project.approved = record
     ledger = Ledger()
     ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
-    assert missing(page(project)) == []
+    assert missing(open_page("release", project)) == []
     ledger.charge(
         "stays 2024",
         step="release",
@@ -180,7 +162,7 @@ def test_an_approval_that_was_used_is_named_with_its_charge(project):
         accountant="zcdp",
         approval=record.approval,
     )
-    test = page(project)
+    test = open_page("release", project)
     assert any("This approval was used for charge 1" in line for line in missing(test))
     assert test.button(key="release_run").disabled
 
@@ -202,7 +184,7 @@ def test_finished_releases_are_listed_also_without_a_project(project):
     ledger.mark(
         ledger.charge("stays 2024", step="release", spent=spent, events=(learned,), **asked), "done"
     )
-    for shown in (page(project), page(Project())):
+    for shown in (open_page("release", project), open_page("release", Project())):
         (found,) = (f.value for f in shown.dataframe if "plan" in f.value.columns)
         assert found[["charge", "data asset", "plan"]].values.tolist() == [
             [1, "stays 2024", plan.hash[:12]]
@@ -212,7 +194,7 @@ def test_finished_releases_are_listed_also_without_a_project(project):
 
 
 def test_the_protocol_can_be_read_before_it_is_approved(project):
-    test = page(project)
+    test = open_page("release", project)
     (window,) = test.get("iframe")
     assert window.proto.srcdoc == Protocol(
         plan=project.plan(),
@@ -230,7 +212,7 @@ def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_
     )
     project.approved = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
     assert project.approved.approval.covers(project.plan(), "stays 2024")
-    test = page(project)
+    test = open_page("release", project)
     assert any("plan changed since it was approved" in line for line in missing(test))
     assert test.button(key="release_run").disabled
     with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
@@ -248,7 +230,7 @@ def release_protocol_given(project: Project):
 
     def app():
         from dashboard.release import protocol_panel as part
-        from dashboard.session.project import project as current
+        from dashboard.session.shelf import project as current
         from prism_core.errors import PrismError
 
         current().outcome = None
@@ -267,7 +249,7 @@ def release_protocol_given(project: Project):
 
 
 def test_names_are_needed(project):
-    test = page(project)
+    test = open_page("release", project)
     next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
     assert "by must be the names of those who approved" in texts(test)
     assert project.approved is None
@@ -277,7 +259,7 @@ def test_the_workspace_may_ask_for_an_approval(project):
     workspace = default_workspace()
     workspace.mkdir()
     (workspace / "settings.toml").write_text("[release]\napproval_required = true\n")
-    test = page(project)
+    test = open_page("release", project)
     assert any("Have the plan approved" in line for line in missing(test))
     assert test.checkbox(key="approval_needed").disabled
     (workspace / "settings.toml").write_text("[release")
@@ -291,7 +273,7 @@ def test_the_files_of_the_page_and_of_the_command_are_one_kind(project):
         by="A", role="b", date="2025-01-01"
     )
     project.approved = approval_file.loads(record.dumps())
-    assert "for exactly this plan" in texts(page(project))
+    assert "for exactly this plan" in texts(open_page("release", project))
     assert protocol_panel.section is not None
 
 
@@ -299,7 +281,7 @@ def test_earlier_releases_for_the_same_target_are_named(project):
     plan = project.plan()
     ledger = Ledger()
     ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
-    assert LEAKAGE not in texts(page(project))
+    assert LEAKAGE not in texts(open_page("release", project))
     number = ledger.charge(
         "stays 2024",
         step="release",
@@ -308,7 +290,7 @@ def test_earlier_releases_for_the_same_target_are_named(project):
         plan="p",
         accountant="zcdp",
     )
-    test = page(project)
+    test = open_page("release", project)
     assert f"charge {number}). {LEAKAGE}" in texts(test)
     ledger.mark(number, "void")
     test.run()
@@ -317,7 +299,7 @@ def test_earlier_releases_for_the_same_target_are_named(project):
 
 def test_a_rehearsal_is_started_without_a_confirmation(project):
     project.public = True
-    test = page(project)
+    test = open_page("release", project)
     assert missing(test) == []
     assert "release_confirm" not in [entry.key for entry in test.text_input]
     assert not test.button(key="release_run").disabled
@@ -328,12 +310,10 @@ def test_a_finished_release_that_was_put_away_is_shown_again(project, tmp_path):
     project.job, project.folder, project.approved = job, job.result, None
     project.forget_results()
     assert (project.job, project.folder) == (None, None)
-    test = page(project)
+    test = open_page("release", project)
     assert "prepares **another** one" in texts(test)
     for name in ("inspect", "report"):
-        test = AppTest.from_file(str(APP), default_timeout=60)
-        test.session_state["project"] = project
-        test.switch_page(f"pages/{name}.py").run()
+        test = open_page(name, project)
         assert "Your finished release is kept" in texts(test)
     found, told = object(), project.report
     project.put_away = (found, told)
@@ -344,7 +324,7 @@ def test_a_finished_release_that_was_put_away_is_shown_again(project, tmp_path):
 
 
 def test_enter_in_the_names_records_no_approval(project):
-    form = next(block for block in page(project).main if block.type == "form")
+    form = next(block for block in open_page("release", project).main if block.type == "form")
     assert not form.proto.form.enter_to_submit
 
 
@@ -357,7 +337,7 @@ def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(proje
     )
     project.schema = replace(project.schema, provenance="dp", prior=prior)
     plan = project.plan()
-    test = page(project)
+    test = open_page("release", project)
     shown = texts(test)
     assert "this ledger holds no charge for that under this asset" in shown
     assert f"Spend epsilon {eps_text(plan.budget.epsilon)} of" in shown
@@ -377,7 +357,7 @@ def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(proje
         accountant="zcdp",
         receipts=prior.receipts,
     )
-    shown = texts(page(project))
+    shown = texts(open_page("release", project))
     assert "this ledger holds no charge" not in shown
     assert f"Spend epsilon {eps_text(plan.spent.epsilon)} of" in shown
     assert f"Epsilon {eps_text(plan.spent.epsilon)} of “stays 2024”" in shown
@@ -390,9 +370,9 @@ def asset_balance(plan):
 @pytest.mark.privacy
 def test_an_approval_on_the_page_is_for_a_named_asset(project):
     project.asset = ""
-    test = page(project)
+    test = open_page("release", project)
     (record,) = (b for b in test.button if b.label == "Record the approval of this plan")
     assert record.disabled
     project.asset = "stays 2024"
     project.approved = Protocol(plan=project.plan()).approve(by="A", role="b", date="2026-01-01")
-    assert any("names no data asset" in line for line in missing(page(project)))
+    assert any("names no data asset" in line for line in missing(open_page("release", project)))

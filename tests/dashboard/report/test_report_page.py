@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.bundle import bundle_files
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.tables.raw_table import from_frame
@@ -23,9 +23,12 @@ from prism_core.privacy.noise import SeededNoise
 from prism_core.runs.inputs import encode_rows
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
+from tests.support.pages import open_page, texts
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
 ROW = MetricRow(
     name="auc", learner="logistic", subject="readmitted", value=0.731, floor=0.5, ceiling=0.745
@@ -44,8 +47,7 @@ class Inspected:
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch, schema, frame) -> Project:
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+def project(tmp_path, schema, frame) -> Project:
     rng = np.random.default_rng(1)
     raw = from_frame(frame)
     train = encode_rows(schema, raw, public=True, rng=rng)
@@ -72,25 +74,12 @@ def project(tmp_path, monkeypatch, schema, frame) -> Project:
     )
 
 
-def page(project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page("report/page.py").run()
-    assert not test.exception
-    return test
-
-
 def shown(test: AppTest) -> str:
     return test.get("iframe")[0].proto.srcdoc
 
 
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.info, *test.warning, *test.error]
-    return "\n".join(part.value for part in parts)
-
-
 def test_it_shows_the_bundles_report_without_waiting_for_an_inspection(project):
-    test = page(project)
+    test = open_page("report", project)
     assert shown(test) == (project.folder / bundle_files.REPORT).read_text(encoding="utf-8")
     assert "Not yet" not in texts(test)
     assert not any(toggle.value for toggle in test.toggle)
@@ -103,7 +92,7 @@ def test_it_shows_the_bundles_report_without_waiting_for_an_inspection(project):
 
 def test_without_a_run_it_leads_to_the_release(project):
     project.folder = None
-    test = page(project)
+    test = open_page("report", project)
     assert "Not yet: **Release** is not finished" in texts(test)
     assert not test.get("iframe")
 
@@ -111,7 +100,7 @@ def test_without_a_run_it_leads_to_the_release(project):
 @pytest.mark.privacy
 def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
     project.inspection = Inspected()
-    test = page(project)
+    test = open_page("report", project)
     assert "0.731" not in shown(test)
     test.toggle(key="report_outside").set_value(True).run()
     assert not test.exception
@@ -121,14 +110,14 @@ def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
     assert "0.731" not in (project.folder / bundle_files.REPORT).read_text()
     # Another page and back: it stays; another run: it is off again.
     assert project.report.outside
-    assert "0.731" in shown(page(project))
+    assert "0.731" in shown(open_page("report", project))
     project.forget_results()
     assert not project.report.outside
 
 
 def test_what_the_curator_says_stands_on_top_and_stays(project):
     project.asset, project.why = "stays of clinic A", "benchmark"
-    test = page(project)
+    test = open_page("report", project)
     assert test.text_input(key="said_asset").value == "stays of clinic A"
     assert "<dd>benchmark</dd>" in shown(test)
     test.text_input(key="said_organisation").set_value("<i>St. Mary</i>").run()
@@ -139,18 +128,20 @@ def test_what_the_curator_says_stands_on_top_and_stays(project):
     # Another page and back; and the next run is of the same house.
     project.forget_results()
     project.show_finished() if project.finished else setattr(project, "folder", project.earlier[0])
-    assert "St. Mary" in shown(page(project))
+    assert "St. Mary" in shown(open_page("report", project))
     assert "St. Mary" not in (project.folder / bundle_files.REPORT).read_text()
 
 
 def test_the_fields_stay_open_after_the_first_is_typed(project):
-    test = page(project)
+    test = open_page("report", project)
     for name in ("organisation", "purpose"):
         test.text_input(key=f"said_{name}").set_value("typed").run()
         assert not test.exception
         (fields,) = (each for each in test.expander if each.label.startswith("Who, what and why"))
         assert fields.proto.expanded
-    (fields,) = (each for each in page(project).expander if "Who, what" in each.label)
+    (fields,) = (
+        each for each in open_page("report", project).expander if "Who, what" in each.label
+    )
     assert not fields.proto.expanded
 
 
@@ -160,13 +151,13 @@ def test_numbers_of_a_rehearsal_are_not_offered_as_private(project):
     for name, covered, disabled in kinds:
         project.inspection = Inspected()
         project.inspection.private = [type(name, (), {"covered": covered})()]
-        assert page(project).toggle(key="report_private").disabled == disabled
+        assert open_page("report", project).toggle(key="report_private").disabled == disabled
 
 
 def test_a_date_is_printed(project):
     import datetime
 
-    test = page(project)
+    test = open_page("report", project)
     test.date_input(key="report_date").set_value(datetime.date(2026, 3, 1)).run()
     assert not test.exception
     assert "2026-03-01" in shown(test)
@@ -175,7 +166,7 @@ def test_a_date_is_printed(project):
 
 def test_without_chromium_the_button_says_why(project, monkeypatch):
     monkeypatch.setenv("CHROMIUM", "/nowhere/chromium")
-    button = page(project).button(key="report_print")
+    button = open_page("report", project).button(key="report_print")
     assert button.disabled
     assert "no Chromium" in button.help
 
@@ -188,7 +179,7 @@ def test_the_pdf_is_made_on_request_and_offered(project, monkeypatch, tmp_path):
     )
     fake.chmod(0o755)
     monkeypatch.setenv("CHROMIUM", str(fake))
-    test = page(project)
+    test = open_page("report", project)
     test.button(key="report_print").click().run()
     assert not test.exception
     assert "Report (PDF)" in {element.label for element in test.get("download_button")}
@@ -196,7 +187,7 @@ def test_the_pdf_is_made_on_request_and_offered(project, monkeypatch, tmp_path):
 
 def test_a_damaged_bundle_is_a_sentence(project):
     (project.folder / bundle_files.CERTIFICATE).write_text("[")
-    test = page(project)
+    test = open_page("report", project)
     assert any("certificate" in error.value for error in test.error)
     assert not test.get("iframe")
 

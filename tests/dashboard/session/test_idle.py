@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.common.steps import STEPS
+from dashboard.common.steps import STEPS, url_path
 from dashboard.session import memory
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.data.tables.raw_table import read_table
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger import Ledger
+from tests.support.pages import session, texts, turned
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
-PAGES = tuple(step.page for step in STEPS)
+PAGES = tuple(url_path(step.page) for step in STEPS)
 
 
 class Clock:
@@ -30,8 +33,7 @@ class Clock:
 
 
 @pytest.fixture
-def clock(tmp_path, monkeypatch) -> Clock:
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+def clock(monkeypatch) -> Clock:
     found = Clock()
     monkeypatch.setattr(memory, "time", found)
     monkeypatch.setattr(memory, "_known", type(memory._known)())
@@ -84,20 +86,13 @@ def typed(state: Project) -> tuple[object, ...]:
 
 
 def opened(project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    return test
+    return session(project)
 
 
 def turn(test: AppTest, page: str) -> AppTest:
-    test.switch_page(page).run()
+    turned(test, page).run()
     assert not test.exception, (page, test.exception[0].value)
     return test
-
-
-def texts(test: AppTest) -> str:
-    kinds = (test.markdown, test.caption, test.info, test.success, test.warning, test.error)
-    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
 
 
 def idle(clock: Clock, project: Project, *, tab: bool) -> None:
@@ -109,7 +104,7 @@ def idle(clock: Clock, project: Project, *, tab: bool) -> None:
 
 
 def load_again(test: AppTest, content: bytes) -> None:
-    turn(test, "data/page.py")
+    turn(test, "data")
     uploader = next(one for one in test.file_uploader if one.key.startswith("upload_table"))
     uploader.upload("stays.csv", content, "text/csv").run()
     test.button(key="upload_load").click().run()
@@ -135,23 +130,23 @@ def test_every_page_says_what_happened_and_what_to_do(project, clock, content, t
     assert project.raw is not None
     assert typed(project) == before
     assert test.session_state["project"] is project
-    turn(test, "release/page.py")
+    turn(test, "release")
     assert "release_run" in {button.key for button in test.button}
 
 
 def test_no_run_is_offered_without_the_rows(project, clock):
-    test = turn(opened(project), "release/page.py")
+    test = turn(opened(project), "release")
     assert "release_run" in {button.key for button in test.button}
     idle(clock, project, tab=False)
-    turn(test, "release/page.py")
+    turn(test, "release")
     assert "release_run" not in {button.key for button in test.button}
 
 
 def test_rows_stay_while_the_tab_is_used_though_there_is_no_room(project, clock):
-    test = turn(opened(project), "budget/page.py")
+    test = turn(opened(project), "budget")
     for _ in range(5):
         clock.now += memory.IDLE - 1.0
-        turn(test, "budget/page.py")
+        turn(test, "budget")
         memory.sweep(opened=lambda _session: True, most=0)
     assert project.raw is not None
 
@@ -160,7 +155,7 @@ def test_rows_stay_while_the_tab_is_used_though_there_is_no_room(project, clock)
 def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_after_the_file(
     project, clock, content
 ):
-    test = turn(turn(opened(project), "data/page.py"), "release/page.py")
+    test = turn(turn(opened(project), "data"), "release")
     test.text_input(key="release_confirm").set_value("stays 2024").run()
     test.text_input(key="asset_why").set_value("for the thesis")
     before = typed(project)
@@ -177,7 +172,7 @@ def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_af
     load_again(test, content)
     assert project.raw is not None
     assert typed(project) == before
-    turn(test, "release/page.py")
+    turn(test, "release")
     test.text_input(key="release_confirm").set_value("stays 2024").run()
     test.button(key="release_run").click().run()
     assert not test.exception
@@ -186,17 +181,17 @@ def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_af
     (charge,) = Ledger().charges()
     assert (charge.state, charge.asset) == ("done", "stays 2024")
     # The rows of the run were parted; they come back as they were after another long night.
-    turn(test, "release/page.py")
+    turn(test, "release")
     kept = project.holdout.codes.copy()
     idle(clock, project, tab=True)
     assert project.holdout is None
-    assert "Load “stays.csv” again" in texts(turn(test, "inspection/page.py"))
+    assert "Load “stays.csv” again" in texts(turn(test, "inspect"))
     load_again(test, content)
     assert (project.holdout.codes == kept).all()
 
 
 def test_a_cell_that_was_typed_while_the_rows_went_is_kept(project, clock, content):
-    test = turn(opened(project), "data/page.py")
+    test = turn(opened(project), "data")
     idle(clock, project, tab=False)
     key = f"columns_grid_{project.form_rev}"
     test.session_state[key] = {

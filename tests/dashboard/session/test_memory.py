@@ -9,10 +9,10 @@ import tomllib
 import weakref
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dashboard
 from dashboard.common import uploads
@@ -22,9 +22,12 @@ from dashboard.session.project import Project
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
 from prism_core.runs.inputs import IN_MEMORY
+from tests.support.pages import open_page, turned
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 ROWS = b"age,ward\n31,a\n42,b\n53,a\n64,b\n75,a\n"
 OTHER = b"age,ward\n30,a\n40,b\n50,b\n"
 SCHEMA = schema_file.loads(
@@ -32,19 +35,6 @@ SCHEMA = schema_file.loads(
     "  - {name: age, kind: numeric, lower: 0, upper: 100, integer: true, bins: 10}\n"
     "  - {name: ward, kind: categorical, levels: [a, b]}\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-
-def page(project: Project | None = None) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project or Project()
-    test.switch_page("data/page.py").run()
-    assert not test.exception
-    return test
 
 
 def uploader(test: AppTest):
@@ -79,7 +69,7 @@ def gone(state: Project, later: float = memory.KEPT + 1.0) -> list[Project]:
 
 
 def test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the_file():
-    test = load(page(), ROWS)
+    test = load(open_page("data"), ROWS)
     state = test.session_state["project"]
     state.use_schema(SCHEMA)
     state.target = "ward"
@@ -121,7 +111,7 @@ def test_the_rows_kept_aside_are_the_same_ones_again():
 
 
 def test_the_rows_of_a_table_that_is_replaced_are_gone():
-    test = load(page(), ROWS)
+    test = load(open_page("data"), ROWS)
     row = weakref.ref(test.session_state["project"].raw)
     load(test, OTHER, "other.csv")
     replace = next(one for one in test.button if one.key and one.key.endswith("_replace"))
@@ -187,7 +177,7 @@ def test_files_of_a_session_that_is_gone_are_let_go_though_none_was_loaded(manag
 def test_the_bytes_of_a_file_are_let_go_once_it_is_loaded(monkeypatch):
     dropped = []
     monkeypatch.setattr(memory, "forget_uploads", lambda session, file=None: dropped.append(file))
-    test = load(page(), ROWS)
+    test = load(open_page("data"), ROWS)
     assert len(dropped) == 1
     assert uploader(test).value is None
 
@@ -195,11 +185,11 @@ def test_the_bytes_of_a_file_are_let_go_once_it_is_loaded(monkeypatch):
 def test_a_file_that_was_not_loaded_goes_with_its_page(monkeypatch):
     dropped = []
     monkeypatch.setattr(memory, "forget_uploads", lambda session, file=None: dropped.append(file))
-    test = page()
+    test = open_page("data")
     uploader(test).upload("stays.csv", ROWS, "text/csv").run()
     test.run()
     assert not dropped
-    test.switch_page("structure/page.py").run()
+    turned(test, "structure").run()
     assert len(dropped) == 1
 
 
@@ -228,7 +218,7 @@ def packed() -> bytes:
     ],
 )
 def test_a_file_of_another_kind_is_named_with_what_to_do(name, content, said):
-    test = page()
+    test = open_page("data")
     uploader(test).upload(name, content, "application/octet-stream").run()
     assert said in words(test, "error")
     assert name in words(test, "error")
@@ -240,7 +230,7 @@ def test_a_file_of_another_kind_is_named_with_what_to_do(name, content, said):
 
 def test_a_file_beyond_what_is_read_into_memory_is_sent_to_its_path(monkeypatch):
     monkeypatch.setattr(uploads, "IN_MEMORY", 20)
-    test = page()
+    test = open_page("data")
     uploader(test).upload("stays.csv", ROWS, "text/csv").run()
     assert "give its path under *A path or database*" in words(test, "error")
     assert test.session_state["project"].raw is None
@@ -251,5 +241,5 @@ def test_every_door_of_the_page_has_the_limit_of_the_command_line():
     assert uploads.TABLE_MEGABYTES * 2**20 == IN_MEMORY
     config = Path(dashboard.__file__).parent / ".streamlit" / "config.toml"
     assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] * 2**20 == IN_MEMORY
-    caption = words(page(), "caption")
+    caption = words(open_page("data"), "caption")
     assert "up to 256 MB. A larger file stays where it is" in caption

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.common.steps import GALLERY, STEPS
+from dashboard.common.steps import GALLERY, STEPS, url_path
 from dashboard.key import access, machine_key
-from dashboard.session import project as states
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session import shelf as states
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.data.table_identity import remember_private
 from prism_core.data.tables.raw_table import read_table
 from prism_core.privacy.accountants.accountant import Spent
@@ -21,21 +21,20 @@ from prism_core.privacy.accountants.conversions import epsilon_to_rho
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure import formats
+from tests.support.pages import APP, session, turned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-PAGES = [step.page for step in STEPS]
+PAGES = [url_path(step.page) for step in STEPS]
 ASSET, WHY, FILE = "Stays of clinic A", "readmissions for an outside team", "stays-of-clinic-A.csv"
 TELLING = (ASSET, WHY, FILE, "1.7321")  # the last is the asset's lifetime
 
 
 @pytest.fixture(autouse=True)
-def workspace(tmp_path, monkeypatch) -> Path:
+def _ledger() -> None:
     """The workspace of somebody whose asset has one finished release."""
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
     ledger = Ledger()
     ledger.register(ASSET, epsilon=1.7321, delta=1e-5)
     spent = Spent(epsilon=1.0, delta=1e-5, rho=epsilon_to_rho(1.0, 1e-5))
@@ -50,7 +49,6 @@ def workspace(tmp_path, monkeypatch) -> Path:
         why=WHY,
     )
     ledger.mark(number, "done")
-    return tmp_path / "workspace"
 
 
 @pytest.fixture
@@ -75,12 +73,7 @@ def visit(stranger) -> Callable[..., AppTest]:
     """A page in a session without the key."""
 
     def visit(page: str = PAGES[0], *, project: str = "") -> AppTest:
-        test = stranger(AppTest.from_file(str(APP), default_timeout=60))
-        if project:
-            test.query_params["project"] = project
-        if page != PAGES[0]:
-            test.switch_page(page)
-        test.run()
+        test = turned(stranger(session(address=project)), page).run()
         assert not test.exception
         return test
 
@@ -109,21 +102,19 @@ def open_sample(test: AppTest) -> AppTest:
 
 def test_what_is_looked_for_is_there_for_the_owner(private):
     """Else the tests below could not fail."""
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.query_params["project"] = private.key
-    test.run().switch_page("release/page.py").run()
+    test = turned(session(address=private.key).run(), "release").run()
     assert [words for words in TELLING if words not in shown(test)] == []
     assert {"asset_name", "release_confirm", "approval_by"} <= keys(test)
 
 
-@pytest.mark.parametrize("page", [*PAGES, GALLERY])
+@pytest.mark.parametrize("page", [*PAGES, url_path(GALLERY)])
 @pytest.mark.parametrize("named", [False, True], ids=["bare", "with the project's address"])
 def test_no_page_tells_of_the_workspace(page, named, private, visit):
     test = visit(page, project=private.key if named else "")
     for again in range(2):  # a later run of a session passes app.py over in this test runner
         told = shown(test)
         assert [words for words in TELLING if words in told] == []
-        assert ("Open it with the key" in told) is (page != GALLERY), again
+        assert ("Open it with the key" in told) is (page != "gallery"), again
         test.run()
 
 
@@ -131,7 +122,7 @@ def test_no_page_tells_of_the_workspace(page, named, private, visit):
 def test_no_page_tells_of_the_workspace_beside_an_open_sample(page, private, visit):
     test = open_sample(visit(project=private.key))
     if page != PAGES[0]:
-        test.switch_page(page).run()
+        turned(test, page).run()
     assert not test.exception
     told = shown(test)
     assert [words for words in TELLING if words in told] == []
@@ -154,12 +145,11 @@ def test_no_page_tells_of_the_workspace_beside_an_open_sample(page, private, vis
 
 
 def test_before_the_browser_has_answered_nothing_is_shown(private, visit):
-    test = AppTest.from_file(str(APP), default_timeout=60)
+    test = session(address=private.key)
     for name in (access._GIVEN, access._SETTLED):
         del test.session_state[name]
-    test.query_params["project"] = private.key
     for page in PAGES:
-        test.run() if page == PAGES[0] else test.switch_page(page).run()
+        turned(test, page).run()
         assert not test.exception
         assert [caption.value for caption in test.caption] == ["Opening …"]
         assert not test.title
@@ -168,7 +158,7 @@ def test_before_the_browser_has_answered_nothing_is_shown(private, visit):
 
 def test_the_key_in_the_address_opens_the_project_that_it_names(private, studio_key, stranger):
     for key, right in ((studio_key[:-1], False), ("", False), (studio_key, True)):
-        test = stranger(AppTest.from_file(str(APP), default_timeout=60))
+        test = stranger(session())
         del test.session_state[access._SETTLED]
         test.query_params |= {"project": private.key, "key": key}
         test.run()
@@ -215,7 +205,7 @@ ROWS = b"age,ward\n31,a\n42,b\n53,a\n"
 
 @pytest.mark.parametrize(
     ("page", "upload", "button"),
-    [(PAGES[0], "upload_twin", "draft_twin"), ("rehearse/page.py", "rehearse_upload", None)],
+    [(PAGES[0], "upload_twin", "draft_twin"), ("rehearse", "rehearse_upload", None)],
     ids=["twin", "stand-in"],
 )
 def test_an_upload_tells_no_stranger_whether_these_rows_were_charged(page, upload, button, visit):
@@ -226,7 +216,7 @@ def test_an_upload_tells_no_stranger_whether_these_rows_were_charged(page, uploa
         test.radio(key="schema_way").set_value("twin").run()
     else:
         test.session_state[states._OPEN_TO_ALL].rehearsing.source = "file"
-        test.switch_page(page).run()
+        turned(test, page).run()
     said = []
     for content in (ROWS, ROWS.replace(b"31", b"30")):
         (field,) = (f for f in test.file_uploader if str(f.key).startswith(upload))
@@ -255,7 +245,8 @@ def _steps() -> None:
     from dashboard.jobs import worker
     from dashboard.key import access
     from dashboard.release import ledger_view
-    from dashboard.session.project import Project, beside, replace_project
+    from dashboard.session.project import Project
+    from dashboard.session.shelf import beside, replace_project
     from prism_core.comparators import design_comparator
     from prism_core.data.encoding import encode
     from prism_core.learning.domain.domain_plan import design_domain
@@ -347,7 +338,7 @@ def _calls(tree: ast.AST) -> set[str]:
             "default_workspace",
             _CHILD
             | {"folders.py", "rehearsal_run.py", "job.py"}
-            | {"limit.py", "state.py"},  # ask for the workspace's maximum alone
+            | {"confirmation.py", "project.py"},  # ask for the workspace's maximum alone
         ),
     ],
 )
@@ -362,8 +353,11 @@ def test_only_the_rule_opens_the_ledger_and_the_workspace(called, allowed):
 
 
 def test_every_page_begins_with_the_heading_that_asks():
-    pages = sorted((DASHBOARD / "pages").glob("[!_]*.py"))
-    assert {f"pages/{page.name}" for page in pages} == {*PAGES, GALLERY}
+    pages = sorted(DASHBOARD.glob("*/page.py"))
+    assert {f"{page.parent.name}/page.py" for page in pages} == {
+        *(step.page for step in STEPS),
+        GALLERY,
+    }
     for page in pages:
         body = ast.parse(page.read_text(encoding="utf-8")).body
         does = next(
@@ -371,13 +365,13 @@ def test_every_page_begins_with_the_heading_that_asks():
             for node in body
             if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
         )
-        assert isinstance(does.value, ast.Call), page.name
-        assert ast.unparse(does.value.func) == "heading", page.name
+        assert isinstance(does.value, ast.Call), page
+        assert ast.unparse(does.value.func) == "heading", page
         assert not [
             n
             for n in body[: body.index(does)]
             if isinstance(n, ast.For | ast.If) and "TYPE_CHECKING" not in ast.unparse(n)
-        ], page.name
+        ], page
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from prism_core.structure.routing.layered_layout import extent, stretched
 from prism_core.structure.routing.node_boxes import NODE_STYLES
 from tests.support.drawings import Seen, points
 
-APP = Path(__file__).parents[1] / "browser" / "dag_editor_app.py"
+APP = Path(__file__).parents[2] / "browser" / "dag_editor_app.py"
 EDGES = readmission.edges()
 NAMES = tuple(readmission.schema().names)
 

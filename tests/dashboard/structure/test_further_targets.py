@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.session.project import EditedGraph
+from dashboard.session.graph import EditedGraph
 from prism_core.planning.wishes.targets import Target
-from tests.dashboard.structure.test_structure import made, page, texts
+from tests.dashboard.structure.test_structure import made, texts
+from tests.support.pages import open_page, turned
 
 pytestmark = pytest.mark.app
 
 EDGES = (("age", "readmitted"), ("severity", "readmitted"), ("severity", "Ward code"))
 
 
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-
 def test_a_further_target_is_chosen_weighed_and_measured():
     project = made(graph=EditedGraph(edges=EDGES))
-    test = page(project)
+    test = open_page("structure", project)
     test.multiselect(key="further_choice_readmitted").set_value(["Ward code"]).run()
     assert not test.exception
     assert project.further == {"Ward code": 1.0}
@@ -29,7 +25,7 @@ def test_a_further_target_is_chosen_weighed_and_measured():
     assert "Pa(Ward code): severity" in texts(test)
     assert "Ward code (weight 1): S = Pa(Ward code) = {severity}" in texts(test)
     project.further["Ward code"] = 0.5
-    test.switch_page("budget/page.py").run()
+    turned(test, "budget").run()
     assert not test.exception
     assert {query.label for query in project.plan().queries if query.pool == "task"} == {
         "age × readmitted",
@@ -37,7 +33,7 @@ def test_a_further_target_is_chosen_weighed_and_measured():
         "Ward code × severity",
     }
     assert "say about **readmitted and Ward code**" in texts(test)
-    test.switch_page("structure/page.py").run()
+    turned(test, "structure").run()
     assert project.further == {"Ward code": 0.5}  # kept over a change of page
     test.multiselect(key="further_choice_readmitted").set_value([]).run()
     assert project.further == {}
@@ -47,17 +43,17 @@ def test_a_further_target_is_chosen_weighed_and_measured():
 def test_targets_that_cannot_be_protected_together_say_so_on_structure_and_once_on_budget():
     edges = (("age", "readmitted"), ("readmitted", "Ward code"), ("severity", "Ward code"))
     project = made(graph=EditedGraph(edges=edges), further={"Ward code": 1.0})
-    test = page(project)
+    test = open_page("structure", project)
     (error,) = test.error
     assert "cannot be protected together" in error.value
     assert "**To go on:** The targets cannot be protected together" in texts(test)
     assert "onward_Structure" not in {button.key for button in test.button}
-    test.switch_page("budget/page.py").run()
+    turned(test, "budget").run()
     assert not test.exception
     assert texts(test).count("cannot be protected together") == 1
     assert "Not yet: **Structure** is not finished" in texts(test)
     # In the other regime they can, and the page goes on.
     project.regime = "graphical"
-    test = page(project)
+    test = open_page("structure", project)
     assert not test.error
     assert test.button(key="onward_Structure")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import folders
 from dashboard.session.project import Project
@@ -18,15 +15,10 @@ from prism_core.errors import TaskError
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure.dag import Dag
 from prism_core.text.numbers import eps_text
+from tests.support.pages import open_page, texts
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 N = 4_000
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 @pytest.fixture
@@ -51,22 +43,11 @@ def project() -> Project:
     return found
 
 
-def page(project: Project, name: str = "structure") -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    return test.switch_page(f"pages/{name}.py").run()
-
-
-def texts(test: AppTest) -> str:
-    kinds = (test.markdown, test.caption, test.success, test.info, test.warning, test.error)
-    return "\n".join(str(item.value) for kind in kinds for item in kind)
-
-
 @pytest.mark.slow
 @pytest.mark.privacy
 def test_learned_charged_shown_and_deducted(project):
     Ledger().register("stays 2024", epsilon=8.0, delta=1e-6)
-    test = page(project)
+    test = open_page("structure", project)
     assert not test.exception
     plan = project.graph_plan()
     assert test.button(key="blanket_run").disabled
@@ -94,7 +75,7 @@ def test_learned_charged_shown_and_deducted(project):
     project.regime = "causal"
     with pytest.raises(TaskError, match="learned from rows"):
         project.plan()
-    test = page(project)
+    test = open_page("structure", project)
     test.button(key="graph_forget").click().run()
     assert project.graph.edges == ()
     assert (project.graph.provenance, project.graph.past) == ("declared", [])
@@ -103,12 +84,12 @@ def test_learned_charged_shown_and_deducted(project):
 @pytest.mark.parametrize("regime", ["causal", "predictive"])
 def test_it_is_offered_for_the_graphical_regime_alone(project, regime):
     project.regime = regime
-    assert "blanket_run" not in [button.key for button in page(project).button]
+    assert "blanket_run" not in [button.key for button in open_page("structure", project).button]
 
 
 def test_it_is_not_offered_beside_a_graph(project):
     project.graph.replace((("a", "y"),))
-    assert "blanket_run" not in [button.key for button in page(project).button]
+    assert "blanket_run" not in [button.key for button in open_page("structure", project).button]
 
 
 @pytest.mark.privacy
@@ -127,7 +108,7 @@ def test_a_learned_graph_keeps_its_cost_and_undo_does_not_bring_it_back_without(
     assert project.graph.unused == [prior]
     epsilon = f"epsilon **{eps_text(prior.spent.epsilon)}** was spent on learning a graph"
     for name in ("budget", "release"):
-        assert epsilon in texts(page(project, name))
+        assert epsilon in texts(open_page(name, project))
 
 
 @pytest.mark.privacy
@@ -137,7 +118,7 @@ def test_the_graph_drawn_before_can_be_brought_back_and_learned_edges_cannot(pro
     project.graph.replace(())  # cleared, so that learning is offered
     prior = project.graph_plan().prior(1)
     project.graph.load(Dag(nodes=("a", "b", "y"), edges=learned, provenance="dp", prior=prior))
-    test = page(project)
+    test = open_page("structure", project)
     assert "(2 edges)" in test.button(key="graph_bring_back").label
     said = texts(test)
     assert "No other was found above the noise at this budget" in said

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.release.checklist import ChecklistLine, checks
-from dashboard.session.project import EditedGraph, Project
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
 from prism_core.structure import formats
 from prism_core.structure.dag import Dag, Drawing
+from tests.support.pages import open_page, texts
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.app
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 NAMES = ("age", "Ward code", "severity", "readmitted")
 EDGES = (("age", "severity"), ("Ward code", "readmitted"), ("severity", "readmitted"))
-
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
 
 def made(names: tuple[str, ...] = NAMES, **fields: object) -> Project:
@@ -39,19 +37,6 @@ def made(names: tuple[str, ...] = NAMES, **fields: object) -> Project:
         ),
         **{"target": names[-1], **fields},  # type: ignore[arg-type]
     )
-
-
-def page(project: Project) -> AppTest:
-    test = AppTest.from_file(str(APP), default_timeout=60)
-    test.session_state["project"] = project
-    test.switch_page("structure/page.py").run()
-    assert not test.exception
-    return test
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.markdown, *test.caption, *test.error, *test.info, *test.warning, *test.success]
-    return "\n".join(part.value for part in parts).replace("\\", "")
 
 
 def upload(test: AppTest, text: str, name: str = "graph.txt") -> AppTest:
@@ -77,7 +62,9 @@ def test_every_format_is_taken_from_a_file(form):
     edges = [tuple(n.replace(" ", "_") if plain else n for n in edge) for edge in EDGES]
     nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
     project = made()
-    test = upload(page(project), formats.write(Dag(nodes=nodes, edges=tuple(edges)), form))
+    test = upload(
+        open_page("structure", project), formats.write(Dag(nodes=nodes, edges=tuple(edges)), form)
+    )
     press(test, "use_graph")
     assert set(project.graph.edges) == set(EDGES)
     assert "The graph is in use: 3 edges" in texts(test)
@@ -88,7 +75,7 @@ def test_a_bif_network_is_pasted_and_its_names_fitted():
     nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
     # Both spellings of severity mean the same column: nothing is decided for the curator.
     project = made()
-    test = page(project)
+    test = open_page("structure", project)
     test.text_area(key="paste_graph").set_value(
         formats.write(Dag(nodes=nodes, edges=edges), "bif")
     ).run()
@@ -104,7 +91,7 @@ def test_positions_and_outcome_come_along():
         positions={"age": (0.0, 0.0), "readmitted": (1.0, 0.5)},
     )
     project = made(target="age")
-    test = upload(page(project), formats.write(drawing, "dagitty"))
+    test = upload(open_page("structure", project), formats.write(drawing, "dagitty"))
     (offer,) = (b for b in test.checkbox if "names an outcome" in b.label)
     assert offer.value is True
     press(test, "use_graph")
@@ -119,7 +106,8 @@ def test_positions_and_outcome_come_along():
 def test_a_node_that_is_no_column_is_mapped_dropped_or_refused():
     project = made()
     test = upload(
-        page(project), "dag { age -> frailty frailty -> readmitted sevrity -> readmitted }"
+        open_page("structure", project),
+        "dag { age -> frailty frailty -> readmitted sevrity -> readmitted }",
     )
     assert "2 are not" in texts(test)
     assert test.button(key="use_graph").disabled
@@ -141,7 +129,7 @@ def test_a_node_that_is_no_column_is_mapped_dropped_or_refused():
 
 def test_two_nodes_for_one_column_are_refused():
     test = upload(
-        page(made()),
+        open_page("structure", made()),
         "dag { SEVERITY -> readmitted  severity. -> readmitted }".replace(
             "severity.", '"severity!"'
         ),
@@ -155,7 +143,7 @@ def test_two_nodes_for_one_column_are_refused():
 def test_many_strangers_are_left_out_at_once_and_what_is_lost_is_said():
     edges = " ".join(f"u{i} -> age u{i} -> readmitted" for i in range(30))
     project = made()
-    test = upload(page(project), f"dag {{ {edges} age -> readmitted }}")
+    test = upload(open_page("structure", project), f"dag {{ {edges} age -> readmitted }}")
     assert len([box for box in test.selectbox if (box.key or "").startswith("odd_")]) == 8
     press(test, "drop_rest")
     assert "a common cause of age and readmitted" in texts(test)
@@ -172,7 +160,7 @@ def paste(test: AppTest, text: str) -> AppTest:
 
 def test_dropping_the_rest_keeps_the_node_mapped_last():
     project = made()
-    test = paste(page(project), "dag { alter -> stage stage -> outc }")
+    test = paste(open_page("structure", project), "dag { alter -> stage stage -> outc }")
     choices = {"alter": "age", "outc": "readmitted"}
     for node, column in choices.items():
         position = next(
@@ -191,14 +179,14 @@ def test_dropping_the_rest_keeps_the_node_mapped_last():
 
 
 def test_the_count_of_nodes_not_decided_is_that_of_the_boxes():
-    test = paste(page(made()), "dag { alter -> stage stage -> outc }")
+    test = paste(open_page("structure", made()), "dag { alter -> stage stage -> outc }")
     box(test, "alter").select_index(2).run()
     assert "Drop the 2 nodes" in test.button(key="drop_rest").label
 
 
 def test_a_second_graph_does_not_inherit_the_choices_of_the_first():
     project = made()
-    test = paste(page(project), "dag { p1 -> p2 }")
+    test = paste(open_page("structure", project), "dag { p1 -> p2 }")
     for node, position in (("p1", 2), ("p2", 3)):
         box(test, node).select_index(position).run()
     first = {b.key for b in test.selectbox if "Column for" in b.label}
@@ -213,7 +201,7 @@ LATENT = "dag { u [latent] readmitted [outcome] u -> age u -> readmitted age -> 
 
 def test_an_outcome_is_offered_and_the_unmeasured_is_kept():
     project = made(target="age")
-    test = paste(page(project), LATENT)
+    test = paste(open_page("structure", project), LATENT)
     assert "Marked in the file as unmeasured, and so kept: u." in texts(test)
     press(test, "use_graph")
     assert project.target == "readmitted"
@@ -228,7 +216,7 @@ def test_an_outcome_is_offered_and_the_unmeasured_is_kept():
 
 def test_an_unmeasured_node_may_be_dropped_with_its_consequence():
     project = made(target="age")
-    test = paste(page(project), LATENT)
+    test = paste(open_page("structure", project), LATENT)
     box(test, "u").select_index(1).run()
     assert "a common cause of readmitted and age" in texts(test)
     press(test, "use_graph")
@@ -239,7 +227,7 @@ def test_an_unmeasured_node_may_be_dropped_with_its_consequence():
 def test_nodes_not_decided_are_kept_at_once():
     project = made()
     edges = " ".join(f"u{i} -> age u{i} -> readmitted" for i in range(30))
-    test = upload(page(project), f"dag {{ {edges} age -> readmitted }}")
+    test = upload(open_page("structure", project), f"dag {{ {edges} age -> readmitted }}")
     press(test, "keep_rest")
     press(test, "use_graph")
     assert len(project.dag.unmeasured) == 30
@@ -248,7 +236,7 @@ def test_nodes_not_decided_are_kept_at_once():
 
 def test_something_not_in_the_table_is_added_and_goes_with_its_last_edge():
     project = made(graph=EditedGraph(edges=EDGES))
-    test = page(project)
+    test = open_page("structure", project)
     test.text_input(key="unmeasured_name").set_value("frailty")
     test.multiselect(key="unmeasured_effects").set_value(["severity", "readmitted"])
     next(b for b in test.button if b.label == "Add it").click().run()
@@ -271,7 +259,7 @@ def test_the_count_of_what_is_shown_is_of_columns():
     hidden = frozenset({"frailty"})
     edges = (("severity", "readmitted"), ("frailty", "age"))
     assert "All 4 columns are shown." in texts(
-        page(made(graph=EditedGraph(edges=edges, unmeasured=hidden)))
+        open_page("structure", made(graph=EditedGraph(edges=edges, unmeasured=hidden)))
     )
 
 
@@ -299,7 +287,7 @@ def test_the_checklist_of_a_release_names_what_s_does_not_cover():
 def test_a_graph_with_an_unmeasured_node_is_handed_on_in_formats_that_say_so():
     hidden = frozenset({"frailty"})
     project = made(graph=EditedGraph(edges=(*EDGES, ("frailty", "readmitted")), unmeasured=hidden))
-    test = page(project)
+    test = open_page("structure", project)
     open_tab(test, 2)
     forms = test.selectbox(key="graph_format").options
     assert "DAGitty" in forms
@@ -310,7 +298,7 @@ def test_a_graph_with_an_unmeasured_node_is_handed_on_in_formats_that_say_so():
 
 
 def test_a_pasted_text_survives_a_look_at_another_tab():
-    test = paste(page(made()), "dag { alter -> readmitted }")
+    test = paste(open_page("structure", made()), "dag { alter -> readmitted }")
     box(test, "alter").select_index(2).run()
     open_tab(test, 1)
     assert "not in use yet" in texts(test)
@@ -320,7 +308,7 @@ def test_a_pasted_text_survives_a_look_at_another_tab():
 
 
 def test_a_graph_that_is_brought_but_not_used_is_said_before_going_on():
-    test = page(made())
+    test = open_page("structure", made())
     assert "not in use yet" not in texts(test)
     paste(test, "dag { age -> readmitted }")
     assert "not in use yet" in texts(test)
@@ -341,7 +329,7 @@ def test_a_graph_that_is_brought_but_not_used_is_said_before_going_on():
 )
 def test_a_hostile_file_is_a_sentence_and_loses_nothing(text, words):
     project = made(graph=EditedGraph(edges=EDGES))
-    test = upload(page(project), text)
+    test = upload(open_page("structure", project), text)
     assert words in "\n".join(error.value for error in test.error).replace("\\", "")
     assert project.graph.edges == EDGES
     assert "S = Pa(readmitted) = {Ward code, severity}" in texts(test)
@@ -356,7 +344,7 @@ def open_tab(test: AppTest, position: int) -> AppTest:
 
 
 def test_questions_are_answered_in_words():
-    test = open_tab(page(made(graph=EditedGraph(edges=EDGES))), 1)
+    test = open_tab(open_page("structure", made(graph=EditedGraph(edges=EDGES))), 1)
     test.selectbox(key="ask_left").set_value("age").run()
     assert "Possibly dependent" in texts(test)
     assert "They are independent when severity is known." in texts(test)
@@ -368,14 +356,14 @@ def test_questions_are_answered_in_words():
 
 def test_implied_independences_are_listed_and_the_blanket_explained():
     project = made(graph=EditedGraph(edges=EDGES), regime="graphical")
-    test = open_tab(page(project), 1)
+    test = open_tab(open_page("structure", project), 1)
     assert "separates readmitted from age" in texts(test)
     rows = next(f for f in test.dataframe if "is independent of" in f.value.columns).value
     assert rows.to_numpy().tolist() == [["age", "readmitted", "severity"]]
 
 
 def test_the_graph_is_offered_in_every_format():
-    test = open_tab(page(made(graph=EditedGraph(edges=EDGES))), 2)
+    test = open_tab(open_page("structure", made(graph=EditedGraph(edges=EDGES))), 2)
     for position in range(len(formats.FORMATS)):
         test.selectbox(key="graph_format").select_index(position).run()
         assert not test.exception
@@ -391,20 +379,20 @@ def test_far_columns_are_hidden_when_there_are_many_and_shown_on_request():
     project = made(
         WIDE, target="c5", graph=EditedGraph(edges=(("c4", "c5"), ("c3", "c4"), ("c9", "c8")))
     )
-    test = page(project)
+    test = open_page("structure", project)
     assert "3 of 200 columns are shown" in texts(test)
     assert test.toggle(key="graph_show_all").value is False
     test.toggle(key="graph_show_all").set_value(True).run()
     assert project.graph.show_all is True
     assert "All 200 columns are shown." in texts(test)
     assert "graph_show_all" not in [
-        t.key for t in page(made(graph=EditedGraph(edges=EDGES))).toggle
+        t.key for t in open_page("structure", made(graph=EditedGraph(edges=EDGES))).toggle
     ]
 
 
 def test_a_late_edit_of_another_tab_is_not_taken():
     project = made(graph=EditedGraph(edges=EDGES))
-    first, second = page(project), page(project)
+    first, second = open_page("structure", project), open_page("structure", project)
     rev = project.graph.rev
     drawn = [*map(list, EDGES), ["age", "readmitted"]]
     first.session_state["dag_editor"] = {"graph": {"rev": rev, "edges": drawn}}
@@ -427,9 +415,9 @@ def test_a_prediction_from_all_columns_draws_them_as_members_of_s(monkeypatch):
         graph_editor, "dag_editor", lambda **given: drawn.append(given) or real(**given)
     )
     project = made(regime="predictive", k=1)
-    page(project)
+    open_page("structure", project)
     assert drawn[-1]["in_s"] == frozenset()  # which one is not known yet
     project.k = 3
-    page(project)
+    open_page("structure", project)
     assert drawn[-1]["in_s"] == frozenset(NAMES[:-1])
     assert all("; in S" in node.tooltip for node in drawn[-1]["nodes"] if node.role != "target")
