@@ -28,17 +28,17 @@ STAGES = ("charge", "task", "background", "fit", "sample", WRITING)
 WAITING = """
 import sys, time
 from pathlib import Path
-from dashboard import job, telling
+from dashboard.jobs import child, progress
 folder, stage = Path(sys.argv[1]), sys.argv[2]
-enter = telling.Teller.enter
+enter = progress.RunProgress.enter
 def entered(self, name):
     enter(self, name)
     if name == stage:
         (folder / "there").touch()
         while not (folder / "go").exists():
             time.sleep(0.02)
-telling.Teller.enter = entered
-job.main(folder)
+progress.RunProgress.enter = entered
+child.main(folder)
 """
 
 
