@@ -20,7 +20,7 @@ from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import KnownPrivateError
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
-from prism_core.rehearsal import FOLDER, PointStore, estimates, run_rehearsal
+from prism_core.rehearsal import FOLDER, PointStore, pace, run_rehearsal
 from prism_core.structure import formats
 from tests.support.pages import open_page, texts
 
@@ -210,7 +210,7 @@ def test_the_time_left_is_told_as_soon_as_a_run_has_ended(project, here, monkeyp
     assert "more at this pace" not in test.get("progress")[0].proto.text
     project.rehearsing.before = done - 1
     told = open_page("rehearse", project).get("progress")[0].proto.text
-    assert told.endswith(f"30 s so far, {estimates(done, done - 1, 2 * done, 30.0)}")
+    assert told.endswith(f"30 s so far, {pace(done, done - 1, 2 * done, 30.0)}")
 
 
 @pytest.mark.privacy
