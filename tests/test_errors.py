@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -198,6 +199,6 @@ def test_refusals_of_a_release_speak_of_declared_facts_only(schema, canary):
     with pytest.raises(PlanError, match="300 training rows") as caught:
         release(wish(schema), table, ledger=None, noise=SeededNoise(rng), rng=rng)
     assert "299" not in str(caught.value)
-    other = EncodedTable(schema=schema.with_provenance("public twin"), codes=table.codes)
+    other = EncodedTable(schema=replace(schema, provenance="public twin"), codes=table.codes)
     with pytest.raises(PlanError, match="another schema"):
         release(wish(schema, n=299), other, ledger=None, rng=rng)

@@ -24,7 +24,6 @@ from prism_core.data.tables import address
 from prism_core.errors import ConfigError
 
 COLUMNS, MARGINALS = 31, 44
-SIZES = (1_000_000, 5_000_000, 20_000_000)
 _TEXTS, _WHOLE, _REAL = 16, 8, 6
 _STEP = 1_000_000
 

@@ -58,10 +58,6 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-
-
 def _drawing(arguments: argparse.Namespace) -> Drawing:
     return formats.read_drawing(arguments.file, arguments.format)
 

@@ -142,9 +142,6 @@ GUESSES = (2, 5, 10, 20, 50, 100, 1_000)
 WARNINGS = "Warnings of this plan"
 """Over them on every paper."""
 
-GUESS = 20
-"""The guess that is shown first."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Guess:

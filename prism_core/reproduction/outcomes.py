@@ -238,8 +238,3 @@ def _summary(some: list[Scored]) -> Summary:
         ceiling=float(np.mean([one.ceiling for one in some])),
         ceiling_all=float(np.mean([one.ceiling_all for one in some])),
     )
-
-
-def rounded(row: ResultRow) -> ResultRow:
-    """The row as it stands in a file: what is read from there equals it."""
-    return ResultRow.from_dict(row.to_dict())

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from prism_core.bundle import bundle_files, manifest
+from prism_core.bundle.certificate import Facts, certificate
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
@@ -102,9 +103,9 @@ def test_the_certificate_says_what_was_done(folder, made, schema):
 
 @pytest.mark.privacy
 def test_a_schema_drafted_from_private_rows_is_confessed(schema, made, tmp_path):
-    drafted = schema.with_provenance("private rows")
+    drafted = replace(schema, provenance="private rows")
     plan = design(Brief(drafted, TASK, Budget(), 300, dag=DAG, synthesis=FAST))
-    found = bundle_folder.certificate(replace(made, stages=stages_of(plan)))
+    found = certificate(stages_of(plan), Facts.of(made))
     assert found["schema_provenance"] == "private rows"
     assert "not private" in found["schema_provenance_text"]
 
@@ -236,9 +237,8 @@ def test_the_certificate_lists_every_event_and_every_choice(schema, frame, tmp_p
     task = Task(target="readmitted", regime="predictive", k=2, three_way="cmi")
     table = encode(schema, RawTable(frame))
     plan = design(Brief(schema, task, Budget(), table.n, synthesis=Synthesis()))
-    found = bundle_folder.certificate(
-        release(plan, table, ledger=None, rng=np.random.default_rng())
-    )
+    made = release(plan, table, ledger=None, rng=np.random.default_rng())
+    found = certificate(made.stages, Facts.of(made))
     assert {entry["name"] for entry in found["choices"]} == {
         "features",
         "3-way marginals",

@@ -342,7 +342,9 @@ def test_a_rehearsal_says_so_on_every_page(home):
 @pytest.mark.privacy
 def test_a_domain_from_private_rows_is_confessed_on_every_page():
     schema, dag = two()
-    stages, facts = planned(schema.with_provenance("private rows"), Task(target="readmitted"), dag)
+    stages, facts = planned(
+        replace(schema, provenance="private rows"), Task(target="readmitted"), dag
+    )
     html = report(stages, facts)
     assert "@top-center" in html
     assert "taken from the private rows" in Page(html).words

@@ -388,7 +388,7 @@ def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(pro
 
 
 def test_a_schema_drafted_from_private_rows_is_said_on_the_pages(project):
-    project.schema = project.schema.with_provenance("private rows")
+    project.schema = replace(project.schema, provenance="private rows")
     for name in ("data", "release"):
         assert "this step is not private" in texts(open_page(name, project))
 

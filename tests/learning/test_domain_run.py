@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 import prism_core
+from prism_core.bundle.certificate import Facts
+from prism_core.bundle.certificate import certificate as certificate_of
 from prism_core.bundle.write import bundle_folder
 from prism_core.cli import main
 from prism_core.data.schema import schema_file
@@ -101,7 +103,7 @@ def test_learn_design_release_and_the_certificate_lists_it(tmp_path):
     )
     made = release(later, prism_core.encode(schema, raw), ledger=ledger, asset="ward 7", rng=rng)
     assert len(made.table) == 100
-    certificate = bundle_folder.certificate(made)
+    certificate = certificate_of(made.stages, Facts.of(made))
     json.dumps(certificate, allow_nan=False)
     domain = certificate["domain"]
     assert domain["charge"] == learned.charge

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prism_core
-from prism_core.bundle.write import bundle_folder
+from prism_core.bundle.certificate import Facts
+from prism_core.bundle.certificate import certificate as certificate_of
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
@@ -458,7 +459,7 @@ def test_learn_design_release_and_the_certificate_lists_it(ledger):
         Brief(SCHEMA, TASK, Budget(epsilon=2.0, delta=1e-6), 4_000, dag=dag, synthesis=STAR)
     )
     made = release(later, table, ledger=ledger, asset="ward", rng=np.random.default_rng(1))
-    certificate = bundle_folder.certificate(made)
+    certificate = certificate_of(made.stages, Facts.of(made))
     json.dumps(certificate, allow_nan=False)
     assert certificate["graph_provenance"] == "dp"
     assert certificate["graph"]["charge"] == learned.charge

@@ -18,7 +18,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError, ConfigError, EvaluationError, PrivacyError
 from prism_core.privacy.scores import mutual_information
-from prism_core.reproduction import benchmark_run, experiments, outcomes
+from prism_core.reproduction import benchmark_run, experiments
 from prism_core.reproduction.benchmarks import Benchmark, Case
 from prism_core.reproduction.information_scores import information_scores, l1_sensitivity
 from prism_core.reproduction.networks import Network, NodeDistribution, case_of
@@ -238,8 +238,8 @@ def test_rows_are_means_with_t_intervals_whatever_the_order():
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=5), st.floats(0.01, 10.0))
 def test_what_is_written_of_a_row_is_read_again(aucs, epsilon):
     some = [outcome(seed=i, onehot=scored(auc), epsilon=epsilon) for i, auc in enumerate(aucs)]
-    kept = outcomes.rounded(reproduction.rows(some)[0])
-    assert outcomes.rounded(kept) == kept
+    kept = reproduction.ResultRow.from_dict(reproduction.rows(some)[0].to_dict())
+    assert reproduction.ResultRow.from_dict(kept.to_dict()) == kept
     assert kept.onehot.auc_mean == pytest.approx(np.mean(aucs), abs=1e-5)
 
 

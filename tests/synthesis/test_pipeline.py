@@ -134,7 +134,7 @@ def test_seeded_noise_on_a_private_table(ledger):
     ("table", "error", "field"),
     [
         (Untouchable(n=N - 1), PlanError, "n"),
-        (Untouchable(schema=SCHEMA.with_provenance("public twin")), PlanError, "schema"),
+        (Untouchable(schema=replace(SCHEMA, provenance="public twin")), PlanError, "schema"),
     ],
 )
 def test_a_table_that_does_not_fit_the_plan(ledger, table, error, field):

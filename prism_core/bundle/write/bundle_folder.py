@@ -32,7 +32,6 @@ from prism_core.bundle.bundle_files import (
     read_json,
 )
 from prism_core.bundle.certificate import Facts
-from prism_core.bundle.certificate import certificate as certificate_of
 from prism_core.bundle.write.contents import texts
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.spreadsheet import csv_text
@@ -60,7 +59,6 @@ __all__ = [
     "SCHEMA",
     "SYNTHETIC",
     "BundleFolder",
-    "certificate",
     "check_bundle_folder",
     "check_out_folder",
     "is_run",
@@ -84,11 +82,6 @@ class BundleFolder:
         """The synthetic rows: the Parquet file, whose cells are as they were drawn."""
         parquet = self.path / PARQUET
         return parquet if parquet.is_file() else self.path / SYNTHETIC
-
-
-def certificate(release: Release) -> dict[str, Any]:
-    """What was done and what it guarantees, as plain values."""
-    return certificate_of(release.stages, Facts.of(release))
 
 
 def check_out_folder(out: str | Path, *, again: bool = False) -> None:

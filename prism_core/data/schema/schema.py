@@ -186,10 +186,6 @@ class Schema:
     def _places(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.names)}
 
-    def with_provenance(self, provenance: Provenance) -> Schema:
-        """The same columns with another provenance."""
-        return replace(self, provenance=provenance)
-
     def without_looks(self) -> Schema:
         """The same columns for rows that are not the private ones: nothing opened those."""
         return replace(self, looks=())

@@ -24,7 +24,6 @@ _INSIDE = re.compile(r'[{}]|"(?P<quoted>[^"]*)"|(?<=[\s{};,])(?://[^\n]*|/\*)')
 _POSITION = re.compile(r"\s*position\s*=\s*\(([^()]*)\)\s*")
 _UNMEASURED = re.compile(r"\s*role\s*=\s*latent\s*")
 _PLAIN = re.compile(r'[^\s{}()|,;"/\x00-\x1f\x7f-\x9f]+')
-_KEYWORDS = {"network", "variable", "probability"}
 
 
 def read(text: str) -> Drawing:
