@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from prism_core.planning.wishes import config
+from prism_core.planning.wishes.options import options_of
+from prism_core.planning.wishes.task import Budget, Synthesis, Task
+
 ROOT = Path(__file__).parents[2]
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 PAGES = (*TOP, *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
@@ -153,3 +157,25 @@ def test_hooks_before_a_commit_fetch_nothing():
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     assert {repo["repo"] for repo in hooks["repos"]} == {"local"}
     assert {hook["language"] for repo in hooks["repos"] for hook in repo["hooks"]} == {"system"}
+
+
+RECORDS = {
+    "table": config.TableConfig,
+    "task": Task,
+    "budget": Budget,
+    "domain": config.DomainConfig,
+    "graph": config.GraphConfig,
+    "synthesis": Synthesis,
+    "asset": config.AssetConfig,
+}
+
+
+@pytest.mark.parametrize("section", RECORDS)
+def test_the_page_of_the_configuration_names_every_entry_and_choice(section):
+    (line,) = re.findall(
+        rf"^\| `\[{section}\]` \| (.+) \|$", text_of("docs/configuration.md"), re.MULTILINE
+    )
+    options = options_of(RECORDS[section])
+    names, choices = set(options), {str(c) for one in options.values() for c in one.choices}
+    said = set(re.findall(r"`(\w+)`", line))
+    assert said == names | choices
