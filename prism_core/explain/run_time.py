@@ -130,7 +130,7 @@ def size_text(plan: Plan) -> str:
     about = f"about {_duration(run_seconds(plan))}"
     if not size.exact:
         least, longest = map(_duration, seconds_range(plan))
-        about += f" ({least} to {longest} by what is chosen)"
+        about += f" (between {least} and {longest}, as the choices fall)"
     return (
         f"{size.cells:,} cells{most}, the largest clique {size.largest_clique:,}{most}; about "
         f"{max(1.0, size.megabytes):,.0f} MiB{most} and {about} on one core"
@@ -138,7 +138,8 @@ def size_text(plan: Plan) -> str:
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:,.0f} seconds" if seconds < 100.0 else f"{seconds / 60.0:,.0f} minutes"
+    number, unit = (seconds, "second") if seconds < 100.0 else (seconds / 60.0, "minute")
+    return f"{number:,.0f} {unit}{'' if round(number) == 1 else 's'}"
 
 
 def typical_cells(plan: Plan) -> float:

@@ -79,7 +79,7 @@ def test_it_is_the_same_each_time_and_follows_the_machine(monkeypatch):
     monkeypatch.setattr(run_time, "slowness", lambda: 3.0)
     assert run_seconds(plan) == pytest.approx(3.0 * said(plan))
     least, most = seconds_range(plan)
-    assert f"about {3.0 * said(plan):,.0f} seconds ({least:,.0f} seconds to" in size_text(plan)
+    assert f"about {3.0 * said(plan):,.0f} seconds (between {least:,.0f} second" in size_text(plan)
     assert least < 3.0 * said(plan) < most
 
 
