@@ -23,6 +23,7 @@ the browser side writes them with ``textContent`` and onto a canvas, never as ma
 """
 
 from dashboard.components.dag_editor._editor import dag_editor
+from dashboard.components.dag_editor._layout import ShownGraph, shown_graph
 from dashboard.components.dag_editor._messages import ROLES, Edit, NodeView, Reply
 
-__all__ = ["ROLES", "Edit", "NodeView", "Reply", "dag_editor"]
+__all__ = ["ROLES", "Edit", "NodeView", "Reply", "ShownGraph", "dag_editor", "shown_graph"]

@@ -86,11 +86,50 @@ def report_pdf(html: str) -> bytes:
     Raises:
         BundleError: when there is no Chromium, or it does not print.
     """
+    content = _drawn_by_chromium(html, "report.pdf", "--print-to-pdf={target}")
+    if not content.startswith(b"%PDF-"):
+        raise BundleError(
+            "Chromium did not print the report. Open report.html in a browser and print it there.",
+            field="pdf",
+        )
+    return content
+
+
+def page_png(html: str, width: int, height: int) -> bytes:
+    """A page as a PNG image, two pixels a pixel of CSS.
+
+    Args:
+        html: the page, without scripts and hosts.
+        width: of the window, in pixels of CSS.
+        height: of the window.
+
+    Raises:
+        BundleError: when there is no Chromium, or it does not draw.
+    """
+    content = _drawn_by_chromium(
+        html,
+        "page.png",
+        "--screenshot={target}",
+        f"--window-size={width},{height}",
+        "--force-device-scale-factor=2",
+        "--hide-scrollbars",
+    )
+    if not content.startswith(b"\x89PNG"):
+        raise BundleError("Chromium did not draw the page.", field="png")
+    return content
+
+
+def _drawn_by_chromium(html: str, name: str, *asked: str) -> bytes:
+    """What Chromium makes of a page, under a name; nothing where it fails.
+
+    Raises:
+        BundleError: when there is no Chromium.
+    """
     browser = chromium()
     if browser is None:
         raise BundleError(MISSING, field="pdf")
     with tempfile.TemporaryDirectory(prefix="prism-pdf-") as place:
-        source, target = Path(place) / "report.html", Path(place) / "report.pdf"
+        source, target = Path(place) / "report.html", Path(place) / name
         source.write_text(html, encoding="utf-8")
         # Chromium refuses to run as root with its sandbox. The page has no script and no host.
         rights = ("--no-sandbox",) if _root() else ()
@@ -99,7 +138,7 @@ def report_pdf(html: str) -> bytes:
             *_ARGUMENTS,
             *rights,
             f"--user-data-dir={place}/profile",
-            f"--print-to-pdf={target}",
+            *(word.replace("{target}", str(target)) for word in asked),
             source.as_uri(),
         ]
         try:
@@ -110,15 +149,9 @@ def report_pdf(html: str) -> bytes:
                 check=False,
                 env=untrusted.environment(),
             )
-            content = target.read_bytes()
+            return target.read_bytes()
         except (OSError, subprocess.TimeoutExpired):
-            content = b""
-    if not content.startswith(b"%PDF-"):
-        raise BundleError(
-            "Chromium did not print the report. Open report.html in a browser and print it there.",
-            field="pdf",
-        )
-    return content
+            return b""
 
 
 def _root() -> bool:
