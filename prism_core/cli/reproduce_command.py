@@ -46,7 +46,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     network.set_defaults(run=_network)
     _add_all(parts)
     table = parts.add_parser(
-        "table", help="make the page of results and README's table anew from the file of results"
+        "table", help="make the page of results and the short table anew from the file of results"
     )
     table.add_argument("results", type=Path, metavar="RESULTS.json")
     table.add_argument("--readme", type=Path, metavar="FILE", help="a text with the two marks")

@@ -1,4 +1,4 @@
-"""Rows as text, CSV and Markdown; README's table is made here and nowhere else."""
+"""Rows as text, CSV and Markdown; the short table of results is made here and nowhere else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from prism_core.reproduction.verdicts import Duel, Verdict
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
-"""README's table stands between these lines."""
+"""The short table stands between these lines."""
 
 WHY: dict[str, str] = {
     "adult": "Features and weights come from mutual information with Laplace noise of its proven "
@@ -95,7 +95,7 @@ def _table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
 
 
 def headline(book: Results) -> str:
-    """README's table: what was to be reached and what was."""
+    """The short table: what was to be reached and what was."""
     lines = []
     for verdict in verdicts(book.rows):
         target = verdict.target

@@ -1,4 +1,4 @@
-"""`prism reproduce`: tables, CSV, JSON, figures, the file of results and README's table."""
+"""`prism reproduce`: tables, CSV, JSON, figures, the file of results and the short table."""
 
 from __future__ import annotations
 

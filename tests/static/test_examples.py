@@ -62,7 +62,7 @@ NOT_RUN = {
     "prism comparator CONFIG.toml --method dpmm-mst": "needs another package",
     "prism reproduce": "minutes to hours; see test_reproduce_cli.py",
     "prism bench": "minutes; see test_bench.py",
-    "prism recover": "needs a run whose folder could not be written; see test_paid.py",
+    "prism recover": "needs a run whose folder could not be written; see test_recovery.py",
 }
 RUN_AFTER_ALL: dict[str, list[str]] = {
     "prism reproduce scm-spurious --epsilon 1 --seeds 3 --methods causal-opt,mst "
