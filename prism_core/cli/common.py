@@ -166,7 +166,7 @@ def say_owed(account: StepAccount, prior: LearningCharge | None) -> None:
 def encoded_and_recognised(
     inputs: Inputs, account: StepAccount, plan: str, *, public: bool
 ) -> Rows:
-    """The rows as codes; they are remembered where they are charged.
+    """The rows as codes; they are remembered where they are charged. Spends nothing.
 
     Where the ledger knows them under another asset the curator is told, and the run goes on as it
     is.

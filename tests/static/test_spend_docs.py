@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 
 import pytest
 
@@ -36,7 +37,8 @@ def callables(module):
 def takes_rows(function) -> bool:
     """Annotations are texts (from __future__ import annotations), whole or in a union."""
     annotations = [str(p.annotation) for p in inspect.signature(function).parameters.values()]
-    return any(kind in text for text in annotations for kind in ROWS + RELATED)
+    kinds = re.compile(rf"({'|'.join(ROWS)})\b|\b({'|'.join(RELATED)})\b")
+    return any(kinds.search(text) for text in annotations)
 
 
 def says(function) -> bool:
