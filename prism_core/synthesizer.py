@@ -18,6 +18,7 @@ from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import rules
 from prism_core.privacy.ledger.charging import owed
 from prism_core.runs.inputs import encode_rows, fresh_rng, recognise
+from prism_core.runs.step_account import checked_approval
 from prism_core.scalars import plain
 from prism_core.synthesis.release import Release, release
 
@@ -173,10 +174,9 @@ class PrismSynthesizer:
             warnings.warn(sentence, PlanWarning, stacklevel=2)
         if note := unchecked(self.schema.looks):
             warnings.warn(f"{note}; {_HOW_TO_CHECK}", UncheckedWarning, stacklevel=2)
-        if approval is not None:
-            approval.check(plan, self.asset)
-        if self.ledger is not None:  # the gate asks once more; here before the rows are read
-            rules.check_rules("release", self.ledger.path.parent, approved=approval is not None)
+        workspace = None if self.ledger is None else self.ledger.path.parent
+        approved = checked_approval(approval, plan, self.asset, workspace)
+        if self.ledger is not None:
             earlier = owed(self.ledger, self.asset, plan.prior)
             if earlier is not None:
                 warnings.warn(earlier.sentence, LearningOwedWarning, stacklevel=2)
@@ -189,7 +189,7 @@ class PrismSynthesizer:
             ledger=self.ledger,
             asset=self.asset,
             rng=rng,
-            approval=None if approval is None else approval.approval,
+            approval=approved,
         )
         return self
 

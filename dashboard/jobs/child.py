@@ -60,7 +60,7 @@ from prism_core.runs.charged_learning import (
     run_learn_graph,
 )
 from prism_core.runs.charged_release import run_release
-from prism_core.runs.step_account import open_account, step_rng
+from prism_core.runs.step_account import checked_approval, open_account, step_rng
 from prism_core.structure import formats
 from prism_core.synthesis.engine.cache import load_meanwhile
 
@@ -172,12 +172,11 @@ def _approval(folder: Path, plan: Plan, asset: str) -> Approval | None:
 
     Raises:
         PlanError: when another plan, other settings or another asset were approved.
+        PrivacyError: when the workspace asks for one and there is none.
     """
-    if not (folder / APPROVAL).is_file():
-        return None
-    found = approval_file.load(folder / APPROVAL)
-    found.check(plan, asset)
-    return found.approval
+    path = folder / APPROVAL
+    found = approval_file.load(path) if path.is_file() else None
+    return checked_approval(found, plan, asset, default_workspace() if asset else None)
 
 
 def _said(folder: Path) -> CuratorStatement:

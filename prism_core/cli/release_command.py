@@ -166,17 +166,15 @@ def _approval_for(
         PrivacyError: when the workspace asks for one and none was given.
     """
     from prism_core.bundle.protocol import approval_file
-    from prism_core.privacy.ledger import default_workspace, rules
+    from prism_core.privacy.ledger import default_workspace
+    from prism_core.runs.step_account import checked_approval
 
-    if path is None:
-        if asset:  # the gate asks once more; here before the rows are read
-            rules.check_rules("release", workspace or default_workspace())
-        return None
-    found = approval_file.load(path)
-    if not found.covers(plan, asset):
+    found = None if path is None else approval_file.load(path)
+    if found is not None and not found.covers(plan, asset):
         _say_changes(found, plan)
-    found.check(plan, asset)
-    return found.approval
+    return checked_approval(
+        found, plan, asset, (workspace or default_workspace()) if asset else None
+    )
 
 
 def _say_changes(found: ApprovedPlan, plan: Plan) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prism_core.data.table_identity import remember_private
+from prism_core.privacy.ledger import rules
 from prism_core.privacy.ledger.charging import account
 from prism_core.privacy.noise import NoiseSource, SecureNoise, SeededNoise
 from prism_core.runs.inputs import fresh_rng
@@ -15,8 +16,11 @@ from prism_core.runs.inputs import fresh_rng
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.tables.raw_table import RawTable
+    from prism_core.planning.approval import Approval
+    from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import AssetConfig
     from prism_core.privacy.ledger import Ledger
 
@@ -99,3 +103,26 @@ def open_account(
         rng=rng,
         noise=SecureNoise() if seed is None else SeededNoise(rng),
     )
+
+
+def checked_approval(
+    found: ApprovedPlan | None, plan: Plan, asset: str, workspace: Path | None
+) -> Approval | None:
+    """The approval that a release is given; the gate asks once more, here no row is read yet.
+
+    Args:
+        found: what a committee approved, None where nobody was asked.
+        plan: what is to be released.
+        asset: the data asset's name.
+        workspace: whose rules hold; None where nobody is charged.
+
+    Raises:
+        PlanError: when another plan, other settings or another asset were approved.
+        PrivacyError: when the workspace asks for an approval and there is none.
+    """
+    if found is not None:
+        found.check(plan, asset)
+        return found.approval
+    if workspace is not None:
+        rules.check_rules("release", workspace)
+    return None

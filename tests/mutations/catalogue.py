@@ -1129,8 +1129,8 @@ CATALOGUE = (
     ),
     _one(
         "a learned domain's rows are not remembered",
-        "_learn",
-        "remember_private(ledger, asset, raw, plan.hash)",
+        "run_learn_domain",
+        "account.remember(remember, plan.hash)",
         "pass",
         "data/test_public_rows.py::test_nor_does_that_of_learning_a_domain",
     ),
@@ -1586,7 +1586,7 @@ CATALOGUE = (
     ),
     _one(
         "private numbers are bought though nobody looked if the cells fit",
-        "run",
+        "_private",
         "say_unchecked(looks_of(folder, config), public=public)",
         "pass",
         "cli/test_unchecked.py",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import stat
 import time
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from dashboard.jobs import folders, worker
+from dashboard.jobs import child, folders, worker
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.encoding import encode, set_aside
 from prism_core.data.schema.column import Column
@@ -165,3 +166,16 @@ def test_a_run_is_not_handed_the_key_of_the_dashboard(monkeypatch, start, studio
     (environment,) = environments
     assert studio_key not in environment.values()
     assert environment["PATH"]
+
+
+def test_every_kind_of_job_is_named_and_has_its_function():
+    assert set(child._KINDS) == set(get_args(folders.JobKind))
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"kind": "another"}'])
+def test_a_folder_that_names_no_kind_is_run_by_nothing(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(child.os, "umask", lambda _: 0)
+    monkeypatch.setattr(child.signal, "signal", lambda *_: None)
+    (tmp_path / folders.JOB).write_text(text)
+    child.main(tmp_path)
+    assert json.loads((tmp_path / folders.OUTCOME).read_text())["state"] == "failed"
