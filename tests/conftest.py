@@ -45,35 +45,6 @@ settings.load_profile(
 )
 
 
-LONG = (
-    "browser/test_flow.py::test_adult_predictive",
-    "browser/test_flow.py::test_a_cancelled_run_says_so",
-    "browser/test_budget_page.py::test_b_is_changed",
-    "browser/test_dag_editor.py::test_two_hundred_columns",
-    "browser/test_dag_editor.py::test_real_networks_open",
-    "browser/test_dag_editor.py::test_no_two_columns_lie_on_top_of_each_other[empty",
-    "browser/test_dag_editor.py::test_no_two_columns_lie_on_top_of_each_other[wide",
-    "browser/test_share_bar.py::test_a_change_in_python",
-    "browser/test_share_bar.py::test_python_hears_of_a_drag",
-    "browser/test_share_bar.py::test_a_handle_stops_at_the_least",
-    "mutations/test_mutations.py::test_the_bug_is_noticed",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[2]",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[3]",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[4]",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[5]",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[6]",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[7]",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[8]",
-    "privacy/test_account_grid.py::test_pld_agrees_with_the_analytic_gaussian[9]",
-    "privacy/test_regression.py::test_the_privacy_loss_exceeds_epsilon_with_probability_delta_at_most[0.5",
-    "rehearsal/test_rehearsal.py::test_points_do_not_depend_on_the_number_of_processes",
-    "reproduction/test_reproduce.py::test_the_networks_of_pgmpy",
-    "reproduction/test_reproduce.py::test_outcomes_do_not_depend_on_the_number_of_processes",
-    "synthesis/test_engine_cache.py::test_planning_and_a_fit_of_ours_bring_no_mbi",
-)
-"""Marked `long`: minutes together, and each of them has shorter ones of its kind beside it."""
-
-
 CHAINS = ("tests/browser/", "tests/static/test_static.py::test_pyright")
 """Each is begun at once, by a worker of its own: tests with a browser wait for each other, and the
 type checker is one test, so that whoever begins them late is waited for at the end."""
@@ -81,9 +52,6 @@ type checker is one test, so that whoever begins them late is waited for at the 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    for item in items:
-        if any(part in item.nodeid for part in LONG):
-            item.add_marker("long")
     yield  # what is left out goes
     items[:] = _chains_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 

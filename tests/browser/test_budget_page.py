@@ -173,6 +173,7 @@ def test_a_decimal_comma_is_read_as_one(open_budget) -> None:
     assert text.input_value() == "0,5"
 
 
+@pytest.mark.long
 def test_b_is_changed_compared_and_made_the_plan(open_budget) -> None:
     page = open_budget()
     page.get_by_role("button", name="Keep as B").click()

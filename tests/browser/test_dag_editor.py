@@ -260,7 +260,12 @@ def test_tidy_fit_and_zoom_change_no_edge(open_case) -> None:
 
 @browser_test
 @pytest.mark.parametrize(
-    ("case", "scheme"), [("readmission", "dark"), ("empty", "light"), ("wide", "light")]
+    ("case", "scheme"),
+    [
+        ("readmission", "dark"),
+        pytest.param("empty", "light", marks=pytest.mark.long),
+        pytest.param("wide", "light", marks=pytest.mark.long),
+    ],
 )
 def test_no_two_columns_lie_on_top_of_each_other(open_case, case: str, scheme: str) -> None:
     editor = open_case(case, scheme)
@@ -464,6 +469,7 @@ def stopwatch(editor: EditorPage) -> Callable[[], float]:
     return read
 
 
+@pytest.mark.long
 @browser_test
 def test_two_hundred_columns_are_dragged_and_recoloured(open_case, record_property) -> None:
     """The milliseconds are recorded, not judged: the machine may be busy."""
@@ -488,6 +494,7 @@ def test_two_hundred_columns_are_dragged_and_recoloured(open_case, record_proper
         print(f"{name}: {value:.0f} ms of scripting")  # noqa: T201
 
 
+@pytest.mark.long
 @browser_test
 @pytest.mark.parametrize(
     ("name", "columns", "edges"),

@@ -264,6 +264,7 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
     page.get_by_text("Charges, newest first").wait_for()
 
 
+@pytest.mark.long
 def test_a_cancelled_run_says_so_and_nothing_typed_is_lost(page: Page, readmission: Path):
     load_own(page, readmission / "train.csv", readmission / "schema.yaml")
     one_row_per_person(page)
@@ -399,6 +400,7 @@ def test_cancel_close_reopen_and_two_tabs(
     assert not list(workspace.glob("runs/**/codes.npy"))
 
 
+@pytest.mark.long
 def test_adult_predictive(page: Page, tmp_path: Path):
     path = os.environ.get(adult_table.PATH_VARIABLE)
     if not path:

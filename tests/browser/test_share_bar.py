@@ -87,6 +87,7 @@ def test_a_handle_gives_to_one_neighbour_what_it_takes_from_the_other(open_bar) 
     bar.python_has([120, 30, 500, 350])
 
 
+@pytest.mark.long
 @browser_test
 def test_a_handle_stops_at_the_least_of_a_part(open_bar) -> None:
     bar = open_bar()
@@ -96,6 +97,7 @@ def test_a_handle_stops_at_the_least_of_a_part(open_bar) -> None:
     bar.python_has([100, 10, 880, 10])
 
 
+@pytest.mark.long
 @browser_test
 def test_python_hears_of_a_drag_before_the_handle_is_let_go(open_bar) -> None:
     bar = open_bar()
@@ -133,6 +135,7 @@ def test_keys_move_a_handle_and_say_what_comes_of_it(open_bar) -> None:
     assert bar.got()["tenths"] == [100, 50, 10, 840]
 
 
+@pytest.mark.long
 @browser_test
 def test_a_change_in_python_is_shown_and_not_undone(open_bar) -> None:
     bar = open_bar()

@@ -35,6 +35,7 @@ def test_killers_pass_without_a_bug_on_the_copy_that_is_tested(tmp_path):
     assert status == run.PASSED, output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutation", CATALOGUE, ids=lambda mutation: mutation.name)
 def test_the_bug_is_noticed(mutation):
     status, output = run.verdict(mutation, run.killers((mutation,)))

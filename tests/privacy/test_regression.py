@@ -96,7 +96,9 @@ POINTS = [np.array(v) for v in ((1.0, 0.0), (0.0, 1.0), (0.6, 0.8), (-1.0, 0.0))
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.1), (2.0, 0.02)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [pytest.param(0.5, 0.1, marks=pytest.mark.long), (2.0, 0.02)]
+)
 def test_the_privacy_loss_exceeds_epsilon_with_probability_delta_at_most(epsilon, delta):
     """The exact density ratio at sampled minima, over neighbours of every kind.
 

@@ -226,6 +226,7 @@ def test_the_paper_in_small_children_cut_causal_stands_graphical_falls():
     assert mean["causal", "children"] > mean["graphical", "children"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_points_do_not_depend_on_the_number_of_processes():
     made = small(seeds=12)  # enough that a second process is started

@@ -116,6 +116,7 @@ def test_runs_can_be_sent_to_a_process(name):
         assert draw[0].func is draw[1].func
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_outcomes_do_not_depend_on_the_number_of_processes():
     asked = {"seeds": 2, "epsilons": [4.0], "settings": ["paper"], "sizes": [200]}
@@ -283,6 +284,7 @@ def test_a_table_that_does_not_fit_is_refused():
         reproduction.network_benchmark("titanic")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_networks_of_pgmpy():
     pytest.importorskip("pgmpy")

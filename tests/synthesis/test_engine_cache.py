@@ -64,6 +64,7 @@ def test_the_package_alone_brings_nothing_heavy():
     assert found == "[]"
 
 
+@pytest.mark.long
 def test_planning_and_a_fit_of_ours_bring_no_mbi():
     found = python(
         "import sys, numpy as np\n"
