@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -301,6 +301,46 @@ def small() -> tuple[Schema, pd.DataFrame]:
 def spurious() -> catalogue.Sample:
     """The benchmark whose consequences stop predicting, made once; not to be changed."""
     return catalogue.load("scm_spurious")
+
+
+# --- the workspace and the command line ------------------------------------------------------
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace of every door, the test's own; nothing is made there yet."""
+    folder = tmp_path / "workspace"
+    monkeypatch.setenv("PRISM_WORKSPACE", str(folder))
+    return folder
+
+
+class Ran(NamedTuple):
+    """A command: its exit status and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def both(self) -> str:
+        """Everything it wrote."""
+        return self.out + self.err
+
+
+@pytest.fixture
+def prism(workspace: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Run a command of `prism` in this process, in the test's own workspace."""
+    from prism_core.cli import main
+
+    def run(*arguments: object) -> Ran:
+        capsys.readouterr()
+        status = main.main([str(argument) for argument in arguments])
+        return Ran(status, *capsys.readouterr())
+
+    return run
+
+
+# --- a run on disk ---------------------------------------------------------------------------
 
 
 @pytest.fixture

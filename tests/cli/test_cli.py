@@ -50,19 +50,6 @@ NOISY = (
 HEAVY = ("jax", "mbi", "duckdb", "ibis", "sklearn", "plotly", "streamlit", "pyvis")
 
 
-@pytest.fixture
-def prism(tmp_path, capsys, monkeypatch):
-    """Runs a command; returns (status, stdout, stderr). The workspace is the test's own."""
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main.main([str(argument) for argument in arguments])
-        return (status, *capsys.readouterr())
-
-    return run
-
-
 def charges(tmp_path: Path) -> list[str]:
     if not (tmp_path / "workspace" / "ledger.sqlite").exists():
         return []

@@ -8,7 +8,6 @@ import logging
 import pytest
 
 from prism_core.bundle.write import bundle_folder
-from prism_core.cli import main
 from prism_core.planning.wishes.config import GraphConfig, dumps, load
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure import formats
@@ -18,19 +17,6 @@ GRAPHICAL = {
     "graph": {"share": 0.3, "members": 3},
     "budget": {"epsilon": 3.0},
 }
-
-
-@pytest.fixture
-def prism(tmp_path, capsys, monkeypatch):
-    """Runs a command; returns (status, stdout, stderr). The workspace is the test's own."""
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main.main([str(argument) for argument in arguments])
-        return (status, *capsys.readouterr())
-
-    return run
 
 
 @pytest.mark.privacy

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from prism_core.cli import main
 from prism_core.data.schema import schema_file
 from prism_core.errors import BudgetError, PrismError
 from prism_core.planning.brief import Brief
@@ -13,18 +12,6 @@ from prism_core.planning.wishes.locks import Lock
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.structure.dag import Dag
-
-
-@pytest.fixture
-def prism(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-    def run(*arguments: object) -> tuple[int, str]:
-        capsys.readouterr()
-        status = main.main([str(argument) for argument in arguments])
-        return status, capsys.readouterr().err
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -57,7 +44,7 @@ def test_a_configuration(prism, make_run, tmp_path, old, new, meant):
     text = config.read_text()
     assert text.count(old) == 1
     config.write_text(text.replace(old, new))
-    status, err = prism("release", config, "--out", tmp_path / "out")
+    status, _, err = prism("release", config, "--out", tmp_path / "out")
     assert status == 2
     assert f"Did you mean {meant!r}?" in err
     assert not (tmp_path / "workspace" / "ledger.sqlite").exists()
@@ -78,7 +65,7 @@ def test_a_schema(prism, make_run, old, new, meant):
     text = schema.read_text()
     assert old in text
     schema.write_text(text.replace(old, new, 1))
-    status, err = prism("plan", config)
+    status, _, err = prism("plan", config)
     assert status == 2
     assert f"Did you mean {meant!r}?" in err
 
@@ -101,7 +88,7 @@ def test_the_words_after_a_command(prism, make_run, tmp_path):
     ):
         if words[:2] == ("ledger", "list"):
             continue  # has no such option
-        status, err = prism(*words)
+        status, _, err = prism(*words)
         assert status == 2, words
         assert f"Did you mean {meant!r}?" in err, (words, err)
 

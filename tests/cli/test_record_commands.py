@@ -22,8 +22,8 @@ from prism_core.cli import main
 from prism_core.planning.wishes.task import REGIMES
 from prism_core.privacy import noise as noises
 from prism_core.runs import inputs
+from tests.support.noise import Tape
 from tests.support.tables import small_frame
-from tests.synthesis.test_record import Recorder, Tape
 
 pytestmark = pytest.mark.privacy
 
@@ -84,13 +84,12 @@ class Play:
         monkeypatch.setattr(noises, "SecureNoise", self._noise)
         monkeypatch.setattr(inputs, "fresh_rng", lambda: np.random.default_rng(3))
 
-    def _noise(self) -> Recorder:
-        frozen = self.tapes[0].outputs if len(self.tapes) > 1 else None
-        return Recorder(self.tapes[-1], frozen)
+    def _noise(self) -> Tape:
+        return self.tapes[-1]
 
     def run(self, *arguments: object) -> int:
         """One run; its exit status. What it said is kept but for times, folders and charges."""
-        self.tapes.append(Tape())
+        self.tapes.append(Tape(self.tapes[0].outputs if self.tapes else None, seed=6))
         status = main.main([str(one) for one in arguments])
         told = self.capsys.readouterr()
         self.said.append((status, hidden(told.out), hidden(told.err)))

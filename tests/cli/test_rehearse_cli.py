@@ -8,10 +8,7 @@ import pytest
 
 from prism_core.cli.main import main
 
-
-@pytest.fixture(autouse=True)
-def _workspace(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
+pytestmark = pytest.mark.usefixtures("workspace")
 
 
 def rehearse(config, *more):

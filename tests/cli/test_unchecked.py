@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from prism_core import PrismSynthesizer, UncheckedWarning
-from prism_core.cli import main
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.looks import UNCHECKED, Changed, Look, unchecked
 from prism_core.planning.wishes.config import GraphConfig, dumps, load
@@ -22,15 +21,14 @@ SCENARIO = '[[scenario]]\nname = "more"\n[scenario.budget]\nepsilon = 2.0\n'
 
 
 @pytest.fixture
-def prism(tmp_path, monkeypatch, capsys):
+def warned(prism, tmp_path, monkeypatch):
     """Runs a command; gives what it wrote to standard error."""
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> str:
-        capsys.readouterr()
-        assert main.main([str(argument) for argument in arguments]) == 0
-        return capsys.readouterr().err
+        status, _, err = prism(*arguments)
+        assert status == 0
+        return err
 
     return run
 
@@ -63,15 +61,15 @@ def configs(make_run, *, public: bool):
 
 
 def test_every_command_that_charges_says_it_once_and_none_after_the_check(
-    prism, make_run, tmp_path
+    warned, make_run, tmp_path
 ):
     (tmp_path / "more.toml").write_text(SCENARIO)
     config, graph = configs(make_run, public=False)
     charges = len(Ledger().charges())
     for name, command in doors(config, graph, "").items():
-        assert prism(*command).count(UNCHECKED) == 1, name
+        assert warned(*command).count(UNCHECKED) == 1, name
     assert len(Ledger().charges()) == charges + 5
-    assert UNCHECKED not in prism("check", config)
+    assert UNCHECKED not in warned("check", config)
     # The folder of the release was finished before: its numbers go by the curator's own file.
     older = {
         name: command
@@ -79,41 +77,41 @@ def test_every_command_that_charges_says_it_once_and_none_after_the_check(
         if name in ("evaluate", "holdout")
     }
     for name, command in (*older.items(), *doors(config, graph, "-again").items()):
-        assert UNCHECKED not in prism(*command), name
+        assert UNCHECKED not in warned(*command), name
 
 
-def test_a_folder_whose_declaration_is_gone_goes_by_its_own_copy(prism, make_run):
+def test_a_folder_whose_declaration_is_gone_goes_by_its_own_copy(warned, make_run):
     config, _ = configs(make_run, public=False)
-    prism("release", config, "--out", "made")
-    prism("check", config)
+    warned("release", config, "--out", "made")
+    warned("check", config)
     asked = ("evaluate", "made", "--holdout", config.parent / "holdout.csv", "--private", 1)
     place = config.parent / "schema.yaml"
     schema = schema_file.load(place)
-    assert UNCHECKED not in prism(*asked)
+    assert UNCHECKED not in warned(*asked)
     schema_file.save(replace(schema, columns=schema.columns[::-1]), place)
-    assert UNCHECKED in prism(*asked)
+    assert UNCHECKED in warned(*asked)
     place.unlink()
-    assert UNCHECKED in prism(*asked)
+    assert UNCHECKED in warned(*asked)
 
 
-def test_public_rows_are_checked_when_they_are_read_so_nothing_is_said(prism, make_run, tmp_path):
+def test_public_rows_are_checked_when_they_are_read_so_nothing_is_said(warned, make_run, tmp_path):
     (tmp_path / "more.toml").write_text(SCENARIO)
     config, graph = configs(make_run, public=True)
     seeded = ("learn-dag", "comparator", "release", "evaluate", "holdout")
     for name, command in doors(config, graph, "").items():
-        said = prism(*command, *(["--seed", 1] if name in seeded else []))
+        said = warned(*command, *(["--seed", 1] if name in seeded else []))
         assert UNCHECKED not in said, name
 
 
 def test_learning_the_domain_says_it_and_from_when_on_it_can_be_counted(
-    prism, make_run, schema, tmp_path
+    warned, make_run, schema, tmp_path
 ):
     config = make_run(public=False, asset=9.0)
     place = config.parent / "schema.yaml"
     text = schema_file.dumps(schema)
     cut = text.index("levels", text.index("name: ward"))
     place.write_text(text[:cut] + "learn: true\n" + text[text.index("\n- ", cut) + 1 :])
-    said = prism("learn-domain", config, "--out", "learned.yaml")
+    said = warned("learn-domain", config, "--out", "learned.yaml")
     assert f"{UNCHECKED}; prism check does, once the columns are learned\n" in said
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from prism_core.cli import main, plan_command
+from prism_core.cli import plan_command
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.planning import design as planning
 
@@ -24,15 +24,6 @@ locks = [{columns = ["age", "readmitted"], share = 0.2}]
 [scenario.task]
 max_joint_cells = 0
 """
-
-
-@pytest.fixture
-def prism(capsys):
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main.main([str(argument) for argument in arguments])
-        return (status, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ from prism_core.privacy.learning_charge import LearningCharge
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.runs.inputs import candidate
+from tests.support.noise import Tape
 
 METHODS = tuple(COMPARATORS)
 
@@ -171,36 +172,6 @@ def test_noise_is_that_of_replace_one_neighbours():
         assert "does not know which column is to be predicted" in about.sentence
 
 
-class Recorder:
-    """Noise that is written down on one table and played again on its neighbour."""
-
-    secure = True
-
-    def __init__(self, tape: list | None = None) -> None:
-        self.tape, self.replay = ([], None) if tape is None else (tape, iter(tape))
-        self.noise = SeededNoise(np.random.default_rng(3))
-
-    def add_discrete_gaussian(self, counts, sigma):
-        if self.replay is None:
-            out = self.noise.add_discrete_gaussian(counts, sigma)
-            self.tape.append((counts, sigma, out))
-            return out
-        before, known, out = next(self.replay)
-        assert (known, before.shape) == (sigma, counts.shape)
-        assert float(((before - counts) ** 2).sum()) <= 2.0
-        return out
-
-    def exponential_choice(self, values, epsilon, sensitivity):
-        if self.replay is None:
-            out = self.noise.exponential_choice(values, epsilon, sensitivity)
-            self.tape.append((values, (epsilon, sensitivity), out))
-            return out
-        before, known, out = next(self.replay)
-        assert (known, len(before)) == ((epsilon, sensitivity), len(values))
-        assert float(np.abs(before - values).max()) <= sensitivity * (1.0 + 1e-9)
-        return out
-
-
 @pytest.mark.privacy
 @pytest.mark.parametrize("method", METHODS)
 def test_replayed_on_a_neighbour_nothing_changes(method):
@@ -211,11 +182,19 @@ def test_replayed_on_a_neighbour_nothing_changes(method):
     codes[0] = (codes[0] + 1) % [3, 2, 4, 2]
     other = EncodedTable(schema=schema, codes=codes)
     plan = design_comparator(method, schema, 50, 2.0, 1e-4)
-    first = Recorder()
+    first = Tape()
     made = run_comparator(plan, table, ledger=None, noise=first, rng=np.random.default_rng(1))
-    second = Recorder(first.tape)
+    second = Tape(first.outputs)
     again = run_comparator(plan, other, ledger=None, noise=second, rng=np.random.default_rng(1))
-    assert next(second.replay, None) is None
+    assert second.played
+    for before, after in zip(first.asked, second.asked, strict=True):
+        assert (before.kind, before.scales) == (after.kind, after.scales)
+        assert before.value.shape == after.value.shape
+        moved = np.abs(before.value - after.value)
+        if before.kind == "gaussian":
+            assert float((moved**2).sum()) <= 2.0
+        else:
+            assert float(moved.max()) <= before.scales[1] * (1.0 + 1e-9)
     assert made.events == again.events
     assert (made.codes == again.codes).all()
 

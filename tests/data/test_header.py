@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prism_core import PrismSynthesizer
-from prism_core.cli import main
 from prism_core.data.engines.out_of_core import open_table
 from prism_core.data.tables.address import Address
 from prism_core.data.tables.header import check_columns, check_header, check_names
@@ -21,18 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-
-
-@pytest.fixture
-def prism(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-    def run(*arguments: object) -> tuple[int, str]:
-        capsys.readouterr()
-        status = main.main([str(argument) for argument in arguments])
-        return status, "".join(capsys.readouterr())
-
-    return run
 
 
 def without_header(frame: pd.DataFrame, canary: str) -> str:
@@ -99,8 +86,9 @@ def test_a_table_without_its_header_is_refused_and_its_first_line_is_not_shown(
         outline(config.parent)
     if large:
         monkeypatch.setattr(inputs, "IN_MEMORY", 0)
-    status, said = prism(*before(config, tmp_path)[door])
-    assert status == 2
+    ran = prism(*before(config, tmp_path)[door])
+    said = ran.both
+    assert ran.status == 2
     assert said.startswith("prism: header: The first line of 'train.csv' does not hold the names")
     assert said.count("\n") == 1
     assert canary not in said
@@ -116,8 +104,9 @@ def test_names_in_another_case_are_named_with_those_they_may_stand_for(
     other.to_csv(config.parent / "train.csv", index=False)
     if door == "learn-domain":
         outline(config.parent)
-    status, said = prism(*before(config, tmp_path)[door])
-    assert status == 2
+    ran = prism(*before(config, tmp_path)[door])
+    said = ran.both
+    assert ran.status == 2
     assert said.startswith("prism: header: The names of columns in 'train.csv' are not those")
     assert "it has 'AGE' for 'age', 'Readmitted' for 'readmitted'. Did you mean the same?" in said
 
@@ -146,8 +135,9 @@ def test_rows_after_a_run_are_looked_at_in_the_same_way(prism, make_run, frame, 
             1,
         ],
     ):
-        status, said = prism(*command)
-        assert status == 2, said
+        ran = prism(*command)
+        said = ran.both
+        assert ran.status == 2, said
         assert said.startswith("prism: header: The first line of 'bare.csv' does not hold"), said
         assert canary not in said
 
@@ -218,8 +208,9 @@ def test_text_with_a_mark_is_read_as_the_mark_says(door, encoding, prism, make_r
     command = ["plan", config, "--json"]
     if door == "release":
         command = ["release", config, "--out", tmp_path / "made", "--seed", 1, "--json"]
-    status, said = prism(*command)
-    assert status == 0, said
+    ran = prism(*command)
+    said = ran.both
+    assert ran.status == 0, said
     assert json.loads(said)["n" if door == "plan" else "rows"] == (300 if door == "plan" else 200)
 
 

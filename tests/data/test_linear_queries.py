@@ -18,6 +18,7 @@ from prism_core.privacy.mechanisms import noisy_query
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.synthesis.measure import Measurement
 from tests.support.enumeration import moves, tables
+from tests.support.noise import Exact, Unasked
 
 
 def schema(bins=3, levels=2, *, nullable=False, decimals=None):
@@ -207,13 +208,6 @@ def table(*, public=True):
     return EncodedTable(schema=schema(), codes=codes, public=public)
 
 
-class Silent:
-    secure = True
-
-    def add_discrete_gaussian(self, counts, sigma):
-        raise AssertionError("noise was drawn")
-
-
 @pytest.mark.privacy
 @pytest.mark.parametrize("bad", [None, math.nan, 0.0, -1.0, math.inf, True, "1"], ids=repr)
 def test_unusable_scales_are_refused(bad):
@@ -221,7 +215,7 @@ def test_unusable_scales_are_refused(bad):
     found = query("moments")
     for sigma, sensitivity in ((bad, found.sensitivity), (1.0, bad)):
         with pytest.raises(PrivacyError, match="nothing was measured"):
-            noisy_query(table(), found, sigma, sensitivity, Silent())
+            noisy_query(table(), found, sigma, sensitivity, Unasked())
 
 
 @pytest.mark.privacy
@@ -229,7 +223,7 @@ def test_unusable_scales_are_refused(bad):
 def test_a_sensitivity_below_the_querys_is_refused(family):
     found = query(family)
     with pytest.raises(PrivacyError, match="more than its declared sensitivity"):
-        noisy_query(table(), found, 1.0, math.nextafter(found.sensitivity, 0.0), Silent())
+        noisy_query(table(), found, 1.0, math.nextafter(found.sensitivity, 0.0), Unasked())
 
 
 @pytest.mark.privacy
@@ -247,16 +241,12 @@ def test_the_noise_is_added_to_the_exact_answer(family):
     rows = table()
     (counts,) = rows.counts([found.clique])
 
-    class Recorder:
-        secure = True
-
-        def add_discrete_gaussian(self, exact, sigma):
-            assert sigma == 7.5
-            assert exact.dtype == np.int64
-            assert (exact == found.of(counts)).all()
-            return exact + 1
-
-    got = noisy_query(rows, found, 7.5, found.sensitivity, Recorder())
+    noise = Exact(add=1)
+    got = noisy_query(rows, found, 7.5, found.sensitivity, noise)
+    ((exact, sigma),) = noise.calls
+    assert sigma == 7.5
+    assert exact.dtype == np.int64
+    assert (exact == found.of(counts)).all()
     assert (got == found.of(counts) + 1).all()
 
 

@@ -24,9 +24,9 @@ from prism_core.errors import TableError
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
-from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
+from tests.support.noise import Tape
 
 pytestmark = pytest.mark.privacy
 
@@ -82,24 +82,6 @@ def test_a_missing_cell_of_one_file_does_not_round_the_cells_of_another(opened, 
         assert len(table.some(103).frame) == 103
 
 
-class Replay(SeededNoise):
-    """Keeps the true counts; in the neighbour it gives the outputs of the first run again."""
-
-    secure = True
-
-    def __init__(self, outputs=None):
-        super().__init__(np.random.default_rng(1))
-        self.asked, self.outputs = [], [] if outputs is None else outputs
-        self.frozen = None if outputs is None else iter(outputs)
-
-    def add_discrete_gaussian(self, counts, sigma):
-        self.asked.append(counts.copy())
-        if self.frozen is not None:
-            return next(self.frozen)
-        self.outputs.append(super().add_discrete_gaussian(counts, sigma))
-        return self.outputs[-1]
-
-
 def test_neighbours_in_two_files_of_other_types_differ_by_one_person(opened, tmp_path):
     """T-RECORD: of all counts that are measured, one missing cell moves one person's."""
     plan, outputs, asked = None, None, []
@@ -115,10 +97,10 @@ def test_neighbours_in_two_files_of_other_types_differ_by_one_person(opened, tmp
                 synthesis=Synthesis(model="naive_bayes", rows=10),
             )
         )
-        noise = Replay(outputs)
+        noise = Tape(outputs, seed=1)
         release(plan, table, ledger=None, noise=noise, rng=np.random.default_rng(2))
         outputs = noise.outputs
-        asked.append(noise.asked)
+        asked.append([value for value, _ in noise.counts])
         table.folder.close()
     assert len(asked[0]) == len(asked[1]) > 0
     for before, after in zip(*asked, strict=True):

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from prism_core.cli import main
 from prism_core.data import table_identity
 from prism_core.data.engines.out_of_core import open_table
 from prism_core.data.table_identity import check_public, file_mark, marks, remember_private
@@ -20,18 +19,6 @@ from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.fingerprint import MEMORY
 
 pytestmark = pytest.mark.privacy
-
-
-@pytest.fixture
-def prism(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-    def run(*arguments: object) -> tuple[int, str]:
-        capsys.readouterr()
-        status = main.main([str(argument) for argument in arguments])
-        return status, capsys.readouterr().err
-
-    return run
 
 
 # --- marks -----------------------------------------------------------------------------------
@@ -137,7 +124,7 @@ def test_a_configuration_does_not_make_charged_rows_public(prism, make_run, tmp_
     _, again = private_then(prism, make_run, tmp_path)
     out = tmp_path / command[-1]
     asked = (*command[:-1], out, again)
-    status, err = prism(*asked)
+    status, _, err = prism(*asked)
     assert status == 2
     assert "charged as private, under “ward 7”" in err
     assert not out.exists()
@@ -154,7 +141,7 @@ def test_nor_does_that_of_learning_a_domain(prism, make_run, tmp_path):
     outline.write_text(re.sub(r"(learn: true\n)  edges:\n(?:  - .*\n)+", r"\1", text))
     assert prism(*learned)[0] == 0
     config.write_text(config.read_text().replace("public = false", "public = true"))
-    status, err = prism("learn-domain", config, "--out", tmp_path / "again.yaml", "--seed", "1")
+    status, _, err = prism("learn-domain", config, "--out", tmp_path / "again.yaml", "--seed", "1")
     assert status == 2
     assert "charged as private, under “ward 7”" in err
 
@@ -170,8 +157,8 @@ def test_learning_and_a_holdout_remember_what_they_charge(prism, make_run, tmp_p
     with pytest.raises(KnownPrivateError):
         check_public(raw)
     refused = prism(*asked, "--holdout-public", "--seed", "1")
-    assert refused[0] == 2
-    assert "charged as private, under “ward 7”" in refused[1]
+    assert refused.status == 2
+    assert "charged as private, under “ward 7”" in refused.err
     assert prism(*asked, "--holdout-public", "--seed", "1", "--although-charged")[0] == 0
     private = (
         "evaluate",
@@ -193,7 +180,7 @@ def test_a_private_file_under_another_name_does_not_stand_in(prism, make_run, tm
     copy = tmp_path / "open.csv"
     copy.write_bytes((config.parent / "train.csv").read_bytes())
     asked = ("rehearse", config, "--stand-in", copy, "--epsilon", "1", "--seeds", "1")
-    status, err = prism(*asked)
+    status, _, err = prism(*asked)
     assert status == 2
     assert "loaded as private" in err
     rows = read_table(copy).frame

@@ -47,6 +47,7 @@ from prism_core.privacy.events import AboveThresholdEvent, LaplaceEvent, event_d
 from prism_core.privacy.ledger import Ledger, composition
 from prism_core.privacy.noise import SeededNoise
 from prism_core.privacy.sparse_vector import SparseVector, asked, opened
+from tests.support.noise import Script
 
 pytestmark = pytest.mark.privacy
 FAR = 10**12
@@ -83,21 +84,6 @@ ALL, ONE, LOSS = (
 
 def plan_of(epsilon: float = 2.0, n: int = HELD.n, **others):
     return design_holdout(SCHEMA, "y", n, epsilon, 1e-6, **others)
-
-
-class Script:
-    """Noise by a script: outputs in order, else none; notes what was asked for."""
-
-    secure = True
-
-    def __init__(self, *outputs, before=None) -> None:
-        self.outputs, self.before, self.asked = list(outputs), before, []
-
-    def add_discrete_laplace(self, counts, scale):
-        if self.before is not None:
-            self.before()
-        self.asked.append((int(counts[0]), scale))
-        return counts + (self.outputs.pop(0) if self.outputs else 0)
 
 
 class Frozen(Script):

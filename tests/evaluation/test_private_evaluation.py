@@ -41,6 +41,7 @@ from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from tests.privacy.test_audit import GAMES, mu_bound
+from tests.support.noise import Exact
 
 pytestmark = pytest.mark.privacy
 
@@ -71,22 +72,6 @@ def two():
 
 def plan_of(schema: Schema, n: int, epsilon: float = 1.0, **others):
     return design_private(schema, "y", n, epsilon, 1e-6, **others)
-
-
-class Recorder:
-    """Notes what is handed to the noise, and adds none."""
-
-    secure = True
-
-    def __init__(self, before=None) -> None:
-        self.calls: list[tuple[np.ndarray, float]] = []
-        self.before = before
-
-    def add_discrete_gaussian(self, counts, sigma):
-        if self.before is not None:
-            self.before()
-        self.calls.append((np.array(counts), sigma))
-        return counts
 
 
 # --- sensitivity ---------------------------------------------------------------------------------
@@ -127,7 +112,7 @@ def test_the_whole_step_on_every_small_holdout():
     people = list(itertools.product((0, 3, 5), (0, 1)))
     vectors = {}
     for holdout in itertools.product(people, repeat=2):
-        noise = Recorder()
+        noise = Exact()
         table = EncodedTable(schema=schema, codes=np.array(holdout))
         evaluate_private(plan, made, table, ledger=None, noise=noise)
         vectors[holdout] = [counts for counts, _ in noise.calls]
@@ -141,7 +126,7 @@ def test_the_whole_step_on_every_small_holdout():
 def test_the_numbers_come_from_the_noisy_counts_alone(two):
     schema, made, holdout = two
 
-    class Fixed(Recorder):
+    class Fixed(Exact):
         def add_discrete_gaussian(self, counts, sigma):
             return np.arange(counts.size) * 100
 
@@ -162,7 +147,7 @@ def test_what_is_handed_over_moves_with_one_row_and_nothing_else_does(two):
     codes[7] = [5 - codes[7, 0], 1 - codes[7, 1]]
     seen = []
     for table in (holdout, replace(holdout, codes=codes)):
-        noise = Recorder()
+        noise = Exact()
         evaluate_private(plan, made, table, ledger=None, noise=noise)
         seen.append(noise.calls)
     for (first, sigma), (second, same), event in zip(*seen, plan.events, strict=True):
@@ -190,7 +175,7 @@ def test_the_charge_stands_before_the_first_count_and_holds_the_plan_s_events(tw
     ledger.register("ward", epsilon=2.0, delta=1e-6)
     plan = plan_of(schema, holdout.n, 0.5, release="abc")
     states = []
-    noise = Recorder(lambda: states.append(Ledger(tmp_path / "work").charges()[0].state))
+    noise = Exact(lambda: states.append(Ledger(tmp_path / "work").charges()[0].state))
     found = evaluate_private(plan, made, holdout, ledger=ledger, asset="ward", noise=noise)
     assert states == ["reserved"] * 2
     (charge,) = ledger.charges()
@@ -213,7 +198,7 @@ def test_a_charge_that_is_too_large_reads_nothing_and_a_failure_stands(two, tmp_
     schema, made, holdout = two
     ledger = Ledger(tmp_path / "work")
     ledger.register("ward", epsilon=0.6, delta=1e-6)
-    noise = Recorder()
+    noise = Exact()
     with pytest.raises(OverspentError):
         evaluate_private(
             plan_of(schema, holdout.n, 0.7), made, holdout, ledger=ledger, asset="ward", noise=noise
@@ -230,7 +215,7 @@ def test_a_charge_that_is_too_large_reads_nothing_and_a_failure_stands(two, tmp_
             holdout,
             ledger=ledger,
             asset="ward",
-            noise=Recorder(broken),
+            noise=Exact(broken),
         )
     assert [charge.state for charge in ledger.charges()] == ["failed"]
     assert ledger.balance("ward").spent_rho == pytest.approx(
@@ -260,7 +245,7 @@ def test_without_noise_the_numbers_are_those_of_the_model(classes, nullable):
         codes[:200, 1] = schema["y"].missing_code
     holdout = EncodedTable(schema=schema, codes=codes)
     plan = plan_of(schema, holdout.n)
-    found = evaluate_private(plan, made, holdout, ledger=None, noise=Recorder())
+    found = evaluate_private(plan, made, holdout, ledger=None, noise=Exact())
     known = holdout.take(np.arange(200 * nullable, 3_000))
     proba = fit(plan.learner, made, target="y").probabilities(known)
     y = known.column("y")
@@ -354,7 +339,7 @@ def test_an_unusable_epsilon_is_refused(epsilon):
 
 def test_what_does_not_fit_is_refused_before_anything_is_read(two):
     schema, made, holdout = two
-    noise = Recorder()
+    noise = Exact()
 
     def run(*, plan=None, made=made, holdout=holdout, noise=noise):
         return evaluate_private(

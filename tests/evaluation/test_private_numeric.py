@@ -29,6 +29,7 @@ from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.mechanisms import noisy_sum
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from tests.privacy.test_audit import GAMES, mu_bound
+from tests.support.noise import Exact
 from tests.support.numeric_rows import rows, schema_of
 
 pytestmark = pytest.mark.privacy
@@ -36,19 +37,6 @@ pytestmark = pytest.mark.privacy
 
 def plan_of(schema, n, epsilon=1.0, **others):
     return design_private(schema, "y", n, epsilon, 1e-6, **others)
-
-
-class Recorder:
-    """Notes what is handed to the noise, and adds none."""
-
-    secure = True
-
-    def __init__(self):
-        self.calls = []
-
-    def add_discrete_gaussian(self, counts, sigma):
-        self.calls.append((np.array(counts), sigma))
-        return counts
 
 
 # --- sensitivity ---------------------------------------------------------------------------------
@@ -88,7 +76,7 @@ def test_what_is_handed_to_the_noise_are_these_sums_and_one_row_moves_nothing_el
     codes[7] = [9, 2, 10]
     seen = []
     for table in (holdout, replace(holdout, codes=codes)):
-        noise = Recorder()
+        noise = Exact()
         evaluate_private(plan, made, table, ledger=None, noise=noise)
         steps = row_steps(plan, numeric_model(plan, made), table)
         assert [int(counts[0]) for counts, _ in noise.calls[:2]] == [part.sum() for part in steps]
@@ -103,7 +91,7 @@ def test_the_numbers_come_from_the_noisy_sums_alone():
     schema = schema_of()
     made, holdout = rows(300, 1, schema=schema, public=True), rows(400, 2, schema=schema)
 
-    class Fixed(Recorder):
+    class Fixed(Exact):
         def add_discrete_gaussian(self, counts, sigma):
             return np.full(counts.shape, 2_000_000)
 
@@ -132,9 +120,9 @@ def test_no_row_moves_another_row_s_step():
 def test_a_sum_clips_and_refuses_a_sensitivity_that_is_too_small():
     event = GaussianEvent(sigma=1.0, sensitivity=10.0)
     values = np.array([3, 900, -900], dtype=np.int64)
-    assert noisy_sum(values, 10, event, Recorder(), public=False).tolist() == [13]
+    assert noisy_sum(values, 10, event, Exact(), public=False).tolist() == [13]
     with pytest.raises(PrivacyError, match="largest value"):
-        noisy_sum(values, 11, event, Recorder(), public=False)
+        noisy_sum(values, 11, event, Exact(), public=False)
     with pytest.raises(PrivacyError, match="Seeded noise"):
         noisy_sum(values, 10, event, SeededNoise(np.random.default_rng(0)), public=False)
 
@@ -218,7 +206,7 @@ def test_without_noise_the_numbers_are_those_of_the_model(nullable):
         codes[:200, 2] = 10
     holdout = EncodedTable(schema=schema, codes=codes)
     plan = plan_of(schema, 2_000, 8.0)
-    found = evaluate_private(plan, made, holdout, ledger=None, noise=Recorder())
+    found = evaluate_private(plan, made, holdout, ledger=None, noise=Exact())
     known = holdout.take(np.arange(200 * nullable, 2_000))
     y = target_values(known, "y")
     predicted = fit_numeric("ridge", made, target="y").predictions(known)

@@ -40,6 +40,7 @@ from prism_core.privacy.learning_charge import LearningCharge
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SeededNoise
 from prism_core.synthesis.release import release
+from tests.support.noise import Exact, Watching
 
 Y = Column(name="y", kind="boolean")
 AGE = NumericRequest(name="age", lower=0.0, upper=150.0, cells=150, decimals=0)
@@ -62,15 +63,6 @@ def raw(rows: int, **cells) -> RawTable:
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(4)
-
-
-class Exact:
-    """No noise at all: shows what is found where the noise is negligible."""
-
-    secure = True
-
-    def add_discrete_gaussian(self, counts, sigma):
-        return counts.copy()
 
 
 # --- the plan --------------------------------------------------------------------------------
@@ -390,24 +382,6 @@ def test_the_most_frequent_names_are_kept_and_sorted():
 
 
 # --- charged first ---------------------------------------------------------------------------
-
-
-class Watching(SeededNoise):
-    """Looks into the ledger before it answers; breaks at a given call."""
-
-    secure = True
-
-    def __init__(self, ledger=None, breaks_at: int = 99):
-        super().__init__(rng())
-        self.ledger, self.breaks_at, self.calls = ledger, breaks_at, 0
-
-    def add_discrete_gaussian(self, counts, sigma):
-        self.calls += 1
-        if self.ledger is not None:
-            assert [charge.state for charge in self.ledger.charges()] == ["reserved"]
-        if self.calls == self.breaks_at:
-            raise RuntimeError
-        return super().add_discrete_gaussian(counts, sigma)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from prism_core.learning.domain.requests import CategoryRequest, NumericRequest,
 from prism_core.privacy.events import StableHistogramEvent, gaussian_tail, release_threshold
 from prism_core.privacy.mechanisms import stable_histogram
 from prism_core.privacy.noise import SecureNoise, SeededNoise
+from tests.support.noise import Tape
 from tests.support.receipts import without_receipts
 
 pytestmark = pytest.mark.privacy
@@ -46,30 +47,6 @@ HOSTILE = (
 )
 
 
-class Tape:
-    """Keeps what is asked, and answers with frozen outputs when it has them."""
-
-    secure = True
-
-    def __init__(self, frozen=None, seed=3):
-        self.asked, self.outputs = [], []
-        self.frozen = None if frozen is None else iter(frozen)
-        self.source = SeededNoise(np.random.default_rng(seed))
-
-    def add_discrete_gaussian(self, counts, sigma):
-        self.asked.append((counts.copy(), sigma))
-        noisy = (
-            self.source.add_discrete_gaussian(counts, sigma)
-            if self.frozen is None
-            else next(self.frozen)
-        )
-        self.outputs.append(noisy)
-        return noisy
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        raise AssertionError("no choice is made when a domain is learned")
-
-
 def table(*cells: str) -> RawTable:
     return RawTable(pd.DataFrame({"x": pd.Series(cells, dtype=object)}))
 
@@ -88,7 +65,7 @@ def handed_over(request, cells) -> dict[object, int]:
     """The vector given to the noise, by cell or by the name of the category."""
     tape = Tape()
     run(plan_for(request, n=len(cells)), table(*cells), tape)
-    ((counts, _),) = tape.asked
+    ((counts, _),) = tape.counts
     assert counts.dtype == np.int64
     if isinstance(request, NumericRequest):
         assert len(counts) == request.grid.size
@@ -154,8 +131,8 @@ def test_replayed_on_a_neighbour_nothing_but_the_true_vectors_moves(lone):
         before = run(made, table(*BIG, "red"), tape)
         replay = Tape(tape.outputs)
         after = run(made, table(*BIG, lone), replay)
-        assert [(counts.shape, sigma) for counts, sigma in tape.asked] == [
-            (counts.shape, sigma) for counts, sigma in replay.asked
+        assert [(counts.shape, sigma) for counts, sigma in tape.counts] == [
+            (counts.shape, sigma) for counts, sigma in replay.counts
         ]
         assert (before.spent, before.events, before.stamp) == (
             after.spent,
@@ -188,7 +165,7 @@ def test_row_order_and_hash_order_do_not_show():
         for cells, tape in zip((BIG, BIG[::-1]), tapes, strict=True)
     ]
     assert schemas[0] == schemas[1]
-    np.testing.assert_array_equal(tapes[0].asked[0][0], tapes[1].asked[0][0])
+    np.testing.assert_array_equal(tapes[0].counts[0][0], tapes[1].counts[0][0])
     levels = schemas[0]["x"].levels
     assert list(levels[:-1]) == sorted(map(str, levels[:-1]))
     assert "red" in levels
@@ -199,7 +176,7 @@ def test_categories_rarer_than_least_take_no_part():
     tape = Tape([np.array([9, 9, 9])])
     found = stable_histogram([*"aaabbccccd"], event, tape, public=False)
     assert found == {"a": 9, "c": 9}
-    assert tape.asked[0][0].tolist() == [3, 4, 0]
+    assert tape.counts[0][0].tolist() == [3, 4, 0]
 
 
 # --- the law of names that only one neighbour holds ------------------------------------------

@@ -49,9 +49,8 @@ def people(rows: int = N) -> pd.DataFrame:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, workspace):
     """Writes a run with an outline, and one with the schema that will be learned from it."""
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
 
     def make(frame: pd.DataFrame, name: str = "run", *, public: bool = False, budget: str = ""):
         place = tmp_path / name

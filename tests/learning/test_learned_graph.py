@@ -48,6 +48,7 @@ from prism_core.structure.dag import Dag
 from prism_core.structure.matching import match
 from prism_core.synthesis.release import release
 from tests.support.enumeration import worst_move
+from tests.support.noise import Watching
 
 NAMES = ("cause", "effect", "copy", "noise", "y", "wide")
 SIZES = (2, 3, 2, 4, 2, 5)
@@ -350,24 +351,6 @@ def test_rows_read_exactly_must_be_public_and_cost_nothing():
 
 
 # --- charged first ---------------------------------------------------------------------------
-
-
-class Watching(SeededNoise):
-    """Looks into the ledger before it answers; breaks at a given call."""
-
-    secure = True
-
-    def __init__(self, ledger=None, breaks_at: int = 99):
-        super().__init__(np.random.default_rng(4))
-        self.ledger, self.breaks_at, self.calls = ledger, breaks_at, 0
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        self.calls += 1
-        if self.ledger is not None:
-            assert [charge.state for charge in self.ledger.charges()] == ["reserved"]
-        if self.calls == self.breaks_at:
-            raise RuntimeError
-        return super().exponential_choice(scores, epsilon, sensitivity)
 
 
 @pytest.fixture

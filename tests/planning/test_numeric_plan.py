@@ -34,6 +34,7 @@ from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.release import release
+from tests.support.noise import Tape
 
 N = 400
 RULES = ("moments", "thresholds")
@@ -249,28 +250,6 @@ def test_naive_bayes_gives_margins_to_features_outside_its_blocks_only():
     assert set(model.blocks) == {("age",), ("dose",), ("few",)}
 
 
-class Tape:
-    """Plays frozen outputs when it has them, else draws and keeps them."""
-
-    secure = True
-
-    def __init__(self, frozen=None):
-        self.asked, self.outputs, self.frozen = [], [], frozen and iter(frozen)
-        self.source = SeededNoise(np.random.default_rng(3))
-
-    def add_discrete_gaussian(self, counts, sigma):
-        self.asked.append((counts.copy(), sigma))
-        value = (
-            next(self.frozen) if self.frozen else self.source.add_discrete_gaussian(counts, sigma)
-        )
-        self.outputs.append(value)
-        return value
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        self.outputs.append(next(self.frozen) if self.frozen else 0)
-        return self.outputs[-1]
-
-
 @pytest.mark.privacy
 @pytest.mark.parametrize("rule", [*RULES, "second_moments"])
 @pytest.mark.parametrize("seed", range(3))
@@ -290,7 +269,7 @@ def test_replayed_on_a_neighbour_every_answer_moves_by_its_sensitivity_at_most(r
     spent = 0.0
     moved = 0
     for query, (a, sigma), (b, other) in zip(
-        made.plan.queries, first.asked, second.asked, strict=True
+        made.plan.queries, first.counts, second.counts, strict=True
     ):
         assert sigma == other == query.sigma
         assert a.dtype == np.int64

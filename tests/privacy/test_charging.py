@@ -45,6 +45,7 @@ from prism_core.structure import formats
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
 from prism_core.synthesizer import LearningOwedWarning, PrismSynthesizer
+from tests.support.noise import Unasked
 
 pytestmark = pytest.mark.privacy
 
@@ -60,23 +61,12 @@ OUTLINE = (
 )
 
 
-class Unread:
-    """Secure noise that nothing may be asked of."""
-
-    secure = True
-
-    def __getattr__(self, name):
-        raise AssertionError(f"a mechanism ran: {name}")
-
-
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(workspace):
     """A workspace with an asset, which asks for an approval of every release."""
-    folder = tmp_path / "workspace"
-    monkeypatch.setenv("PRISM_WORKSPACE", str(folder))
     Ledger().register("ward", epsilon=50.0, delta=1e-5)
-    (folder / "settings.toml").write_text("[release]\napproval_required = true\n")
-    return folder
+    (workspace / "settings.toml").write_text("[release]\napproval_required = true\n")
+    return workspace
 
 
 @pytest.fixture
@@ -240,13 +230,17 @@ DOORS = {
 ALL = [(step, door) for step, doors in DOORS.items() for door in doors]
 
 
+def _no_counts(self: object, cliques: object) -> None:
+    raise AssertionError("private rows were counted")
+
+
 @pytest.mark.parametrize(("step", "door"), ALL, ids=[door.__name__ for _, door in ALL])
 def test_the_rule_stands_at_every_door(
     step, door, place, schema, frame, rows, tmp_path, make_run, monkeypatch
 ):
     """Where an approval is needed nothing is charged or measured; the rest is charged."""
     if CHARGED_STEPS[step].refusal:
-        monkeypatch.setattr(type(rows), "counts", Unread.__getattr__)
+        monkeypatch.setattr(type(rows), "counts", _no_counts)
         with pytest.raises(PrivacyError, match="approval"):
             door(schema, frame, rows, tmp_path, make_run)
         assert Ledger().charges() == ()
@@ -379,7 +373,7 @@ def test_an_approval_that_names_no_asset_is_refused_where_one_is_charged(place, 
             ledger=Ledger(),
             asset="ward",
             rng=rng(),
-            noise=Unread(),
+            noise=Unasked(),
             approval=record.approval,
         )
     assert Ledger().charges() == ()

@@ -24,6 +24,7 @@ from prism_core.privacy.mechanisms import (
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 from prism_core.synthesis.measure import Measurement
+from tests.support.noise import Unasked
 
 pytestmark = pytest.mark.privacy
 
@@ -53,21 +54,6 @@ class Untouchable:
         raise AssertionError("a row was read")
 
 
-class Silent:
-    """A secure source that must not be asked."""
-
-    secure = True
-
-    def add_discrete_gaussian(self, counts, sigma):
-        raise AssertionError("noise was drawn")
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        raise AssertionError("a choice was drawn")
-
-    def top_k(self, scores, k, epsilon, sensitivity):
-        raise AssertionError("a choice was drawn")
-
-
 def read(table):
     table.column("a")
     return [0.0]
@@ -77,15 +63,15 @@ def read(table):
 def test_unusable_scales_are_refused_before_a_row_is_read(bad):
     table = Untouchable(public=False)
     with pytest.raises(PrivacyError, match="nothing was measured"):
-        noisy_marginal(table, ("a",), bad, Silent())
+        noisy_marginal(table, ("a",), bad, Unasked())
     with pytest.raises(PrivacyError, match="nothing was measured"):
-        private_choice(table, read, sensitivity=bad, epsilon=1.0, noise=Silent())
+        private_choice(table, read, sensitivity=bad, epsilon=1.0, noise=Unasked())
     with pytest.raises(PrivacyError, match="nothing was measured"):
-        private_choice(table, read, sensitivity=1.0, epsilon=bad, noise=Silent())
+        private_choice(table, read, sensitivity=1.0, epsilon=bad, noise=Unasked())
     with pytest.raises(PrivacyError, match="nothing was measured"):
-        private_top_k(table, read, 1, sensitivity=bad, epsilon=1.0, noise=Silent())
+        private_top_k(table, read, 1, sensitivity=bad, epsilon=1.0, noise=Unasked())
     with pytest.raises(PrivacyError, match="nothing was measured"):
-        private_top_k(table, read, 1, sensitivity=1.0, epsilon=bad, noise=Silent())
+        private_top_k(table, read, 1, sensitivity=1.0, epsilon=bad, noise=Unasked())
 
 
 @pytest.mark.parametrize("bad", BAD, ids=repr)
@@ -144,16 +130,16 @@ def test_the_guard_lets_the_rest_through():
 def test_unusable_scores_choose_nothing(scores):
     table = EncodedTable(schema=SCHEMA, codes=np.zeros((4, 2)))
     with pytest.raises(PrivacyError, match="nothing was chosen"):
-        private_choice(table, lambda _: scores, sensitivity=1.0, epsilon=1.0, noise=Silent())
+        private_choice(table, lambda _: scores, sensitivity=1.0, epsilon=1.0, noise=Unasked())
     with pytest.raises(PrivacyError, match="nothing was chosen"):
-        private_top_k(table, lambda _: scores, 1, sensitivity=1.0, epsilon=1.0, noise=Silent())
+        private_top_k(table, lambda _: scores, 1, sensitivity=1.0, epsilon=1.0, noise=Unasked())
 
 
 @pytest.mark.parametrize("k", [0, 3, -1, True, 1.0, None])
 def test_no_more_is_chosen_than_there_is(k):
     table = EncodedTable(schema=SCHEMA, codes=np.zeros((4, 2)))
     with pytest.raises(PrivacyError, match="k must be a whole number"):
-        private_top_k(table, lambda _: [0.0, 1.0], k, sensitivity=1.0, epsilon=1.0, noise=Silent())
+        private_top_k(table, lambda _: [0.0, 1.0], k, sensitivity=1.0, epsilon=1.0, noise=Unasked())
 
 
 def test_counts_are_integers_over_the_declared_domain():
@@ -170,7 +156,7 @@ def test_a_marginal_gets_fresh_noise_of_the_asked_scale():
     table = EncodedTable(schema=SCHEMA, codes=np.zeros((4, 2)))
     asked = []
 
-    class Recorder(Silent):
+    class Recorder(Unasked):
         def add_discrete_gaussian(self, counts, sigma):
             asked.append((counts.copy(), sigma))
             return counts + 1

@@ -26,6 +26,7 @@ from prism_core.privacy.objective_perturbation import Calibration, calibrate, pr
 from prism_core.synthesis.release import release
 from prism_core.synthesis.select import choose_features
 from tests.support.laws import ACCEPT
+from tests.support.noise import Exact
 
 pytestmark = pytest.mark.privacy
 
@@ -135,13 +136,6 @@ def test_too_little_noise_is_seen():
 # --- the solution ----------------------------------------------------------------------------
 
 
-class Silent:
-    secure = True
-
-    def gaussian(self, size, sigma):
-        return np.zeros(size)
-
-
 def problem(n=3_000, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, 6))
@@ -152,7 +146,7 @@ def problem(n=3_000, seed=0):
 def test_the_gradient_of_what_is_released_is_small():
     rows, labels = problem()
     found = calibrate(1.0, 1e-6)
-    theta = private_coefficients(rows, labels, found, Silent())
+    theta = private_coefficients(rows, labels, found, Exact())
     gradient = rows.T @ (expit(rows @ theta) - labels) + found.ridge * theta
     assert np.linalg.norm(gradient) <= objective_perturbation.GRADIENT_TOLERANCE
     assert int(np.argmax(np.abs(theta))) == 0
@@ -162,17 +156,17 @@ def test_an_inexact_solution_is_not_released(monkeypatch):
     rows, labels = problem(200)
     monkeypatch.setattr(objective_perturbation, "_solve", lambda problem, start: start)
     with pytest.raises(PrivacyError, match="not solved exactly enough"):
-        private_coefficients(rows, labels, calibrate(1.0, 1e-6), Silent())
+        private_coefficients(rows, labels, calibrate(1.0, 1e-6), Exact())
     monkeypatch.setattr(objective_perturbation, "_solve", lambda problem, start: start * math.nan)
     with pytest.raises(PrivacyError, match="not solved exactly enough"):
-        private_coefficients(rows, labels, calibrate(1.0, 1e-6), Silent())
+        private_coefficients(rows, labels, calibrate(1.0, 1e-6), Exact())
 
 
 def test_long_rows_are_refused():
     for wrong in (1.1, math.nan, math.inf):
         with pytest.raises(PrivacyError, match="norm at most 1"):
             private_coefficients(
-                csr_matrix(np.array([[wrong, 0.0]])), np.ones(1), calibrate(1.0, 1e-6), Silent()
+                csr_matrix(np.array([[wrong, 0.0]])), np.ones(1), calibrate(1.0, 1e-6), Exact()
             )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from prism_core.cli import main
 from prism_core.data.table_identity import check_public
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import KnownPrivateError, PrismError
@@ -12,18 +11,6 @@ from prism_core.privacy.ledger import Ledger
 
 pytestmark = pytest.mark.privacy
 NOTICE = "already charged under"
-
-
-@pytest.fixture
-def prism(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-    def run(*arguments: object) -> tuple[int, str]:
-        capsys.readouterr()
-        status = main.main([str(argument) for argument in arguments])
-        return status, capsys.readouterr().err
-
-    return run
 
 
 def renamed(config, name):
@@ -36,15 +23,15 @@ def renamed(config, name):
 
 def test_a_refused_release_leaves_no_notice(prism, make_run, tmp_path):
     config = make_run(public=False, asset=0.2)  # less than the plan's epsilon of 1
-    status, err = prism("release", config, "--out", tmp_path / "no")
+    status, _, err = prism("release", config, "--out", tmp_path / "no")
     assert status == 2
     assert "lifetime epsilon" in err
     other = renamed(config, "clinic")
-    status, err = prism("release", other, "--out", tmp_path / "first")
+    status, _, err = prism("release", other, "--out", tmp_path / "first")
     assert status == 0
     assert NOTICE not in err
     third = renamed(config, "lab")
-    status, err = prism("release", third, "--out", tmp_path / "second")
+    status, _, err = prism("release", third, "--out", tmp_path / "second")
     assert status == 0
     assert f"{NOTICE} “clinic”." in err  # the one that stands, and only that
     assert "ward 7" not in err

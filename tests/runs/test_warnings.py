@@ -8,7 +8,6 @@ import warnings
 
 import pytest
 
-from prism_core.cli import main
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
@@ -27,18 +26,6 @@ SAID = (
 )
 MUCH = {"budget": {"epsilon": 30.0, "delta": 0.5}}
 ALLOWED = "--epsilon-above-limit"
-
-
-@pytest.fixture
-def prism(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PRISM_WORKSPACE", str(tmp_path / "workspace"))
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main.main([str(argument) for argument in arguments])
-        return (status, *capsys.readouterr())
-
-    return run
 
 
 def charges(tmp_path) -> int:

@@ -38,6 +38,7 @@ from prism_core.synthesis.select import AdaptiveChooser
 from prism_core.synthesis.select.adaptive import watched
 from tests.support.exclusive_or import DAG, SCHEMA, N, domain, table
 from tests.support.interaction_graphs import interaction_graph
+from tests.support.noise import Best
 
 pytestmark = pytest.mark.privacy
 
@@ -50,24 +51,6 @@ def plan_for(*, schema=SCHEMA, dag=DAG, synthesis=None, n=N, task=None, **budget
             schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis or Synthesis()
         )
     )
-
-
-class Best:
-    """Takes the highest score, adds no noise, and remembers what it was asked."""
-
-    secure = True
-
-    def __init__(self, stop_after: int = 99) -> None:
-        self.choices: list[tuple[list[float], float, float]] = []
-        self.stop_after = stop_after
-
-    def add_discrete_gaussian(self, counts, sigma):
-        return counts
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        self.choices.append((list(scores), epsilon, sensitivity))
-        stop = len(self.choices) > self.stop_after
-        return len(scores) - 1 if stop else int(np.argmax(scores[:-1]))
 
 
 # --- the plan --------------------------------------------------------------------------------
@@ -304,7 +287,7 @@ class Moving:
 
 
 def test_the_score_is_the_error_of_the_model_less_the_noise_and_stopping_is_zero():
-    rows, plan, noise = table(), plan_for(), Best()
+    rows, plan, noise = table(), plan_for(), Best(99)
     model = fit_pgm(plan.sizes, "y", N, measure(rows, plan.queries, noise))
     chooser = AdaptiveChooser(rows, plan, noise)
     assert chooser.pick(model) == ("a", "b", "y")
@@ -328,7 +311,7 @@ def test_the_score_is_the_error_of_the_model_less_the_noise_and_stopping_is_zero
 
 
 def test_weights_of_features_weigh_the_scores_and_their_sensitivity():
-    rows, noise, plain = table(), Best(), Best()
+    rows, noise, plain = table(), Best(99), Best(99)
     plan = plan_for(task={"weights": {"a": 3.0, "b": 0.5}})
     model = fit_pgm(plan.sizes, "y", N, measure(rows, plan.queries, noise))
     AdaptiveChooser(rows, plan, noise).pick(model)
@@ -347,7 +330,7 @@ class Recorded(Best):
     """Finds something in the rounds that are told, nothing in the others."""
 
     def __init__(self, found: str) -> None:
-        super().__init__()
+        super().__init__(99)
         self.found = found
 
     def exponential_choice(self, scores, epsilon, sensitivity):
@@ -417,7 +400,7 @@ def test_a_clique_that_would_outgrow_the_limit_is_not_open():
     dag = Dag(nodes=schema.names, edges=tuple((name, "y") for name in names))
     plan = plan_for(schema=schema, dag=dag, n=10**6)
     rows = EncodedTable(schema=schema, codes=np.zeros((2, 7), dtype=np.int32))
-    chooser = AdaptiveChooser(rows, plan, Best())
+    chooser = AdaptiveChooser(rows, plan, Best(99))
     ring = list(itertools.combinations(names[:4], 2))[:5]  # all but the last edge of four columns
     chooser.picks = [Pick(clique=clique, parts=1) for clique in ring]
     assert ("c2", "c3") not in chooser._open()
@@ -430,7 +413,7 @@ def test_the_largest_clique_holds_as_forecast_where_one_takes_in_all_known_ones(
     dag = Dag(nodes=schema.names, edges=tuple((name, "y") for name in "abc"))
     plan = plan_for(schema=schema, dag=dag, n=10**6)
     rows = EncodedTable(schema=schema, codes=np.zeros((2, 4), dtype=np.int32))
-    chooser = AdaptiveChooser(rows, plan, Best())
+    chooser = AdaptiveChooser(rows, plan, Best(99))
     for edge in itertools.combinations("abc", 2):
         assert edge in chooser._open()
         chooser.picks.append(Pick(clique=edge, parts=1))
@@ -453,7 +436,7 @@ def test_a_candidate_that_the_model_cannot_spell_out_does_not_stop_a_charged_run
     ledger.register("ward", epsilon=20.0, delta=1e-5)
     plan = plan_for(synthesis=Synthesis(rows=30))
     made = release.release(
-        plan, table(), ledger=ledger, asset="ward", noise=Best(), rng=np.random.default_rng(2)
+        plan, table(), ledger=ledger, asset="ward", noise=Best(99), rng=np.random.default_rng(2)
     )
     assert {query.clique for query in made.plan.queries if query.kind == "adaptive"} == picked
     assert len(made.plan.unused) == plan.three_way.rounds - len(picked)
@@ -491,7 +474,7 @@ def test_in_the_fitted_model_s_separates_the_target():
         plan_for(epsilon=20.0, synthesis=Synthesis(rows=30)),
         table(),
         ledger=None,
-        noise=Best(),
+        noise=Best(99),
         rng=np.random.default_rng(2),
     )
     joint = made.model.marginal(("a", "b", "c", "d", "y"))

@@ -14,6 +14,7 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.synthesis.measure import Measurement, measure
+from tests.support.noise import Exact
 
 pytestmark = pytest.mark.privacy
 
@@ -44,22 +45,15 @@ def test_measurements_are_int64_in_the_shape_of_the_domain():
 
 
 def test_a_step_comes_before_every_measurement_and_may_stop():
-    asked = []
-
-    class Recorder:
-        secure = True
-
-        def add_discrete_gaussian(self, counts, sigma):
-            asked.append(sigma)
-            return counts
+    noise = Exact()
 
     def stop():
-        if asked:
+        if noise.calls:
             raise CancelledError("stop")
 
     with pytest.raises(CancelledError):
-        measure(TABLE, PLAN.queries, Recorder(), stop)
-    assert len(asked) == 1
+        measure(TABLE, PLAN.queries, noise, stop)
+    assert len(noise.calls) == 1
 
 
 def test_nothing_is_measured_for_no_query():

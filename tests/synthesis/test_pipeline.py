@@ -34,6 +34,7 @@ from prism_core.structure.dag import Dag
 from prism_core.synthesis import release as pipeline
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.release import STAGES, release
+from tests.support.noise import Exact
 
 pytestmark = pytest.mark.privacy
 
@@ -69,25 +70,6 @@ def seeded(seed: int = 3) -> SeededNoise:
     return SeededNoise(np.random.default_rng(seed))
 
 
-class Watching:
-    """A secure source that calls `see` before every draw."""
-
-    secure = True
-
-    def __init__(self, see=lambda: None) -> None:
-        self.see = see
-        self.counts: list[np.ndarray] = []
-
-    def add_discrete_gaussian(self, counts, sigma):
-        self.see()
-        self.counts.append(counts.copy())
-        return counts
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        self.see()
-        return 0
-
-
 class Untouchable:
     """A table whose rows must not be read."""
 
@@ -115,7 +97,7 @@ def run(plan, table, *, ledger=None, noise=None, **others):
         table,
         ledger=ledger,
         asset="" if ledger is None else "ward",
-        noise=Watching() if noise is None else noise,
+        noise=Exact(choice=0) if noise is None else noise,
         rng=rng(),
         **others,
     )
@@ -173,7 +155,7 @@ def test_basic_composition_is_refused_for_a_charged_asset(ledger):
 
 def test_an_asset_without_a_name(ledger):
     with pytest.raises(LedgerError, match="Name the data asset"):
-        release(plan_for(), Untouchable(), ledger=ledger, noise=Watching(), rng=rng())
+        release(plan_for(), Untouchable(), ledger=ledger, noise=Exact(choice=0), rng=rng())
 
 
 def test_overspending_is_refused_with_nothing_written_or_read(ledger):
@@ -196,7 +178,7 @@ def test_the_charge_is_on_disk_before_the_first_mechanism(ledger):
         seen.append((charged, states))
 
     plan = plan_for()
-    made = run(plan, rows(), ledger=ledger, noise=Watching(look), why="test")
+    made = run(plan, rows(), ledger=ledger, noise=Exact(look, choice=0), why="test")
     assert len(seen) == 2 + len(made.measurements)
     for charged, states in seen:
         assert states == [("reserved",)]
@@ -270,7 +252,7 @@ def test_a_run_that_breaks_in_a_mechanism_stays_charged(ledger, error, draw):
             raise error
 
     with pytest.raises(type(error)):
-        run(plan_for(), rows(), ledger=ledger, noise=Watching(fail))
+        run(plan_for(), rows(), ledger=ledger, noise=Exact(fail, choice=0))
     assert [charge.state for charge in ledger.charges()] == ["failed"]
     assert ledger.balance("ward").spent_rho > 0.0
 
@@ -337,11 +319,11 @@ def test_two_default_runs_differ():
 def test_the_order_of_the_rows_changes_nothing_that_is_measured():
     table = rows()
     plan = plan_for()
-    before, after = Watching(), Watching()
+    before, after = Exact(choice=0), Exact(choice=0)
     run(plan, table, noise=before)
     run(plan, table.take(np.random.default_rng(4).permutation(N)), noise=after)
-    assert len(before.counts) == len(after.counts) > 0
-    for one, other in zip(before.counts, after.counts, strict=True):
+    assert len(before.calls) == len(after.calls) > 0
+    for (one, _), (other, _) in zip(before.calls, after.calls, strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.dtype == np.int64
 
@@ -369,7 +351,7 @@ def test_the_forest_is_chosen_measured_and_paid(monkeypatch, ledger):
     )
     draws = []
     plan = plan_for(synthesis=Synthesis(rows=30))
-    made = run(plan, rows(), ledger=ledger, noise=Watching(lambda: draws.append(1)))
+    made = run(plan, rows(), ledger=ledger, noise=Exact(lambda: draws.append(1), choice=0))
     trees = [query for query in made.plan.queries if query.kind == "tree"]
     assert made.plan.tree is None
     assert len(trees) == with_features(plan, made.plan.s).tree.rounds

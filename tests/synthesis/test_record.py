@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +34,6 @@ from prism_core.planning.wishes.task import (
     Synthesis,
     Task,
 )
-from prism_core.privacy.noise import SeededNoise
 from prism_core.privacy.scores import (
     conditional_information_sensitivity,
     mutual_information_sensitivity,
@@ -44,6 +42,7 @@ from prism_core.structure.dag import Dag
 from prism_core.synthesis import release
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
+from tests.support.noise import Tape
 from tests.support.receipts import without_receipts
 
 pytestmark = pytest.mark.privacy
@@ -57,42 +56,6 @@ SCHEMA = Schema(
     one_row_per_person=True,
 )
 DAG = Dag(nodes=SCHEMA.names, edges=(("a", "y"), ("b", "y"), ("y", "c"), ("d", "c")))
-
-
-@dataclass
-class Tape:
-    """Outputs of the noise, and what was asked for each."""
-
-    outputs: list[Any] = field(default_factory=list)
-    asked: list[tuple[str, np.ndarray, tuple[float, ...]]] = field(default_factory=list)
-
-
-class Recorder:
-    """Plays frozen outputs when it has them, else draws and keeps them."""
-
-    secure = True
-
-    def __init__(self, tape: Tape, frozen: list[Any] | None = None) -> None:
-        self.tape = tape
-        self.frozen = None if frozen is None else iter(frozen)
-        self.source = SeededNoise(np.random.default_rng(len(SIZES)))
-
-    def _answer(self, draw):
-        value = draw() if self.frozen is None else next(self.frozen)
-        self.tape.outputs.append(value)
-        return value
-
-    def add_discrete_gaussian(self, counts, sigma):
-        self.tape.asked.append(("gaussian", counts.copy(), (sigma,)))
-        return self._answer(lambda: self.source.add_discrete_gaussian(counts, sigma))
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        self.tape.asked.append(("choice", scores.copy(), (epsilon, sensitivity)))
-        return self._answer(lambda: self.source.exponential_choice(scores, epsilon, sensitivity))
-
-    def top_k(self, scores, k, epsilon, sensitivity):
-        self.tape.asked.append(("choice", scores.copy(), (epsilon, sensitivity, k)))
-        return self._answer(lambda: self.source.top_k(scores, k, epsilon, sensitivity))
 
 
 def neighbours(seed: int) -> tuple[EncodedTable, EncodedTable]:
@@ -110,12 +73,12 @@ def neighbours(seed: int) -> tuple[EncodedTable, EncodedTable]:
 
 
 def play(plan, table, frozen=None):
-    tape, steps = Tape(), []
+    tape, steps = Tape(frozen, seed=len(SIZES)), []
     made = release.release(
         plan,
         table,
         ledger=None,
-        noise=Recorder(tape, frozen),
+        noise=tape,
         rng=np.random.default_rng(1),
         progress=lambda stage, share: steps.append((stage, share)),
     )
@@ -337,10 +300,10 @@ def check_spend(made, tape, idle: float = 0.0) -> None:
 def learn_twice(before, after, members=4):
     """Learn a graph on `before`, replay on `after`; the tapes, and fails where they differ."""
     plan = design_graph(SCHEMA, "y", 50.0, None, before.n, share=0.9, members=members)
-    tapes, graphs = [Tape(), Tape()], []
-    for table, tape in zip((before, after), tapes, strict=True):
-        frozen = tapes[0].outputs.copy() if graphs else None
-        found = learn_graph(plan, table, ledger=None, noise=Recorder(tape, frozen))
+    tapes, graphs = [], []
+    for table in (before, after):
+        tapes.append(Tape(tapes[0].outputs if tapes else None, seed=len(SIZES)))
+        found = learn_graph(plan, table, ledger=None, noise=tapes[-1])
         graphs.append(replace(found, dag=without_receipts(found.dag)))
     assert graphs[0] == graphs[1]
     assert len(tapes[0].asked) == len(tapes[1].asked) <= members

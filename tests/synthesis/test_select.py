@@ -27,6 +27,7 @@ from prism_core.privacy.scores import (
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.select import choose_features, choose_forest
+from tests.support.noise import Best
 
 pytestmark = pytest.mark.privacy
 
@@ -46,26 +47,6 @@ def rows(n: int = 400) -> EncodedTable:
     b, c = rng.integers(0, 3, n), rng.integers(0, 4, n)
     codes = np.column_stack([rng.integers(0, 2, n), b, b > 0, c, c > 1])
     return EncodedTable(schema=SCHEMA, codes=codes)
-
-
-class Best:
-    """Takes the highest score, adds no noise, and remembers what it was asked."""
-
-    secure = True
-
-    def __init__(self) -> None:
-        self.choices: list[tuple[list[float], float, float]] = []
-
-    def add_discrete_gaussian(self, counts, sigma):
-        return counts
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        self.choices.append((list(scores), epsilon, sensitivity))
-        return int(np.argmax(scores))
-
-    def top_k(self, scores, k, epsilon, sensitivity):
-        self.choices.append((list(scores), epsilon, sensitivity))
-        return tuple(int(index) for index in np.argsort(-scores)[:k])
 
 
 TABLE = rows()

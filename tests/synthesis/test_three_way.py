@@ -32,6 +32,7 @@ from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.select import choose_three_way
 from tests.support.exclusive_or import DAG, SCHEMA, N, domain, table
 from tests.support.interaction_graphs import interaction_graph
+from tests.support.noise import Best
 
 pytestmark = pytest.mark.privacy
 
@@ -45,22 +46,6 @@ def plan_for(rule="cmi", *, schema=SCHEMA, dag=DAG, synthesis=None, n=N, task=No
             schema, Task(**wish), Budget(**budget), n, dag=dag, synthesis=synthesis or Synthesis()
         )
     )
-
-
-class Best:
-    """Takes the highest score, adds no noise, and remembers what it was asked."""
-
-    secure = True
-
-    def __init__(self) -> None:
-        self.choices: list[tuple[list[float], float, float]] = []
-
-    def add_discrete_gaussian(self, counts, sigma):
-        return counts
-
-    def exponential_choice(self, scores, epsilon, sensitivity):
-        self.choices.append((list(scores), epsilon, sensitivity))
-        return int(np.argmax(scores))
 
 
 def shares(plan) -> dict[str, float]:
