@@ -303,15 +303,7 @@ def spurious() -> catalogue.Sample:
     return catalogue.load("scm_spurious")
 
 
-# --- the workspace and the command line ------------------------------------------------------
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The workspace of every door, the test's own; nothing is made there yet."""
-    folder = tmp_path / "workspace"
-    monkeypatch.setenv("PRISM_WORKSPACE", str(folder))
-    return folder
+# --- the command line ------------------------------------------------------------------------
 
 
 class Ran(NamedTuple):
