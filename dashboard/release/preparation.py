@@ -20,7 +20,6 @@ from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.approval import same_asset
 from prism_core.privacy.events import failure
 from prism_core.runs.inputs import recognise
-from prism_core.synthesis.release import price_of
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
 
@@ -114,7 +113,7 @@ def _budget_left(state: Project, plan: Plan) -> bool:
     if state.public:
         asset_entry.seed("release_seed")
         return True
-    price = price_of(plan)
+    price = plan.price
     return asset_entry.section(
         price.spent, price.spent.rho, plan.delta, "This release", prior=plan.prior
     )
@@ -232,7 +231,7 @@ def _spent(state: Project, plan: Plan) -> str:
     if state.public:
         return "Nothing: the rows are public, the noise is known, and the run is a rehearsal."
     balance = asset_entry.balance(plan.delta)
-    price = price_of(plan).with_owed(asset_entry.owing(plan.prior))
+    price = plan.price.with_owed(asset_entry.owing(plan.prior))
     epsilon = eps_text(price.spent.epsilon)
     if balance is None:
         return f"Epsilon {epsilon} of the lifetime budget of an asset that is still to be named."

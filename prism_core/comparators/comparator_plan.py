@@ -6,9 +6,7 @@ taken.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import math
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,16 +18,18 @@ from prism_core.data.schema import schema_file
 from prism_core.errors import BudgetError, PlanError, PrivacyError
 from prism_core.planning.plan_warnings import LARGE_ERROR
 from prism_core.planning.queries import expected_relative_error
-from prism_core.privacy.accountants.accountant import Spent, accountant
+from prism_core.planning.step_plan import ZcdpPlan, check_counts, check_people, delta_in_force
+from prism_core.privacy.accountants.accountant import HEADROOM, Spent, accountant
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
 from prism_core.privacy.learning_charge import amount_left
-from prism_core.privacy.parameters import about_budget, delta_value, epsilon_value, positive
+from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 
 if TYPE_CHECKING:
     from prism_core.comparators.methods import Comparator, MethodName
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
+    from prism_core.privacy.learning_charge import LearningCharge
 
 
 @dataclass
@@ -138,17 +138,16 @@ MEASURING = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparatorPlan:
-    """A run of a comparator; every field is public. Neighbours replace one person.
+class ComparatorPlan(ZcdpPlan):
+    """A run of a comparator: epsilon and delta are of the run, with what learning the domain cost.
+
+    Neighbours replace one person.
 
     Attributes:
         method: which one.
         schema: the declared domain.
-        n: training rows (persons), public.
-        epsilon, delta: of the run, with what learning the domain cost.
         degree: columns of AIM's workload; the others do not look at it.
         rows: synthetic rows to draw.
-        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
 
     Raises:
         BudgetError, PlanError, PrivacyError: naming what is allowed.
@@ -156,29 +155,17 @@ class ComparatorPlan:
 
     method: MethodName
     schema: Schema
-    n: int
-    epsilon: float
-    delta: float
     degree: int
     rows: int
-    above_limit: float | None = None
 
     def __post_init__(self) -> None:
         comparator(self.method)
         epsilon_value(self.epsilon)
         delta_value(self.delta)
-        for name, least in (("n", 2), ("rows", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise PlanError(f"{name} must be a whole number of at least {least}.", field=name)
+        check_counts(self.n, self.rows)
         if self.degree not in DEGREES:
             raise PlanError("degree must be 2 or 3.", field="degree")
-        if not self.schema.people_declared:
-            raise PrivacyError(
-                "The guarantee protects one row. Declare that every person has one row, or name "
-                "the person-ID column.",
-                field="one_row_per_person",
-            )
+        check_people(self.schema)
         if not self.rho > 0.0:
             raise BudgetError(
                 "Learning the domain has used up this epsilon and delta; nothing is left for a "
@@ -208,6 +195,11 @@ class ComparatorPlan:
     def spent(self) -> Spent:
         """What is charged: all of rho, with epsilon stated at delta."""
         return Spent(epsilon=rho_to_epsilon(self.rho, self.delta), delta=self.delta, rho=self.rho)
+
+    @property
+    def owing(self) -> LearningCharge | None:
+        """Learning the domain, which its epsilon holds."""
+        return self.schema.prior
 
     @cached_property
     def weights(self) -> dict[Clique, float]:
@@ -246,7 +238,7 @@ class ComparatorPlan:
     @property
     def parts(self) -> float:
         """What is shared out: rho, less a hair so that float sums of parts stay below it."""
-        return self.rho * (1.0 - 1e-12)
+        return self.rho * HEADROOM
 
     @property
     def one_way(self) -> float:
@@ -283,13 +275,13 @@ class ComparatorPlan:
             "n": self.n,
             "degree": self.degree,
             "rows": self.rows,
-            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
+            **self.above_limit_entry,
         }
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the curator; they follow from the plan alone."""
-        found = about_budget(self.epsilon, self.delta, self.n, above_limit=self.above_limit)
+        found = self.about_budget
         errors = [
             expected_relative_error(self.schema.size(name), event.sigma, self.n)
             for name, event in zip(self.schema.names, self.first, strict=True)
@@ -303,12 +295,9 @@ class ComparatorPlan:
             )
         return found
 
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the plan and its schema, for the ledger."""
-        document = {"comparator": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
-        text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def document(self) -> dict[str, Any]:
+        """See `StepPlan.document`."""
+        return {"comparator": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
 
 
 def design_comparator(
@@ -337,14 +326,12 @@ def design_comparator(
     Raises:
         BudgetError, PlanError, PrivacyError: naming what is allowed.
     """
-    if delta is None:
-        delta = 1.0 / n**2 if isinstance(n, int) and n > 1 else math.nan
     return ComparatorPlan(
         method=comparator(method).name,
         schema=schema,
         n=n,
         epsilon=epsilon,
-        delta=delta,
+        delta=delta_in_force(delta, n),
         degree=degree,
         rows=n if rows is None else rows,
         above_limit=above_limit,

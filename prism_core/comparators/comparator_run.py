@@ -15,7 +15,7 @@ from prism_core.data.encoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.privacy.accountants.accountant import accountant
-from prism_core.privacy.ledger.charging import Price, charging
+from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.mechanisms import check_noise_of_table
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.sample import publishable_seed
@@ -114,16 +114,8 @@ def run_comparator(
         progress(share)
         charge.touch()
 
-    price = Price(
-        spent=plan.spent,
-        events=plan.events,
-        plan=plan.hash,
-        prior=plan.schema.prior,
-        declared=plan.epsilon,
-        above_limit=plan.above_limit,
-    )
     with charging(
-        "comparator", price, ledger, asset, public=table.public, noise=source, why=why
+        "comparator", plan.price, ledger, asset, public=table.public, noise=source, why=why
     ) as charge:
         state = AdaptiveRun.of(plan, table, source, RhoFilter(plan.rho), step)
         _METHODS[plan.method](state)

@@ -38,6 +38,7 @@ from prism_core.planning.pools import (
 )
 from prism_core.planning.queries import expected_relative_error
 from prism_core.planning.regimes import aims_of, check_model, target_pairs, union, widest, with_s
+from prism_core.planning.step_plan import check_rows, delta_in_force
 from prism_core.planning.tree.size import size_of
 from prism_core.planning.wishes.locks import check_any_choice
 from prism_core.privacy.accountants.accountant import accountant
@@ -224,9 +225,8 @@ def delta_of(budget: Budget, n: int) -> float:
         BudgetError: for fewer than two rows.
     """
     n = plain(n)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise BudgetError("The table needs at least 2 rows.", field="n")
-    return 1.0 / n**2 if budget.delta is None else budget.delta
+    check_rows(n)
+    return delta_in_force(budget.delta, n)
 
 
 def check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,10 +11,12 @@ from prism_core.errors import TaskError
 from prism_core.planning.brief import Brief
 from prism_core.planning.queries import query_dict
 from prism_core.planning.regimes import Aim
+from prism_core.planning.step_plan import StepPlan, digest
 from prism_core.planning.wishes.options import in_plan, write
-from prism_core.privacy.accountants.accountant import Accountant, Spent, accountant
-from prism_core.privacy.events import event_dict
-from prism_core.privacy.learning_charge import LearningCharge, combined_charge
+from prism_core.privacy.accountants.accountant import CHARGEABLE, Accountant, Spent, accountant
+from prism_core.privacy.events import event_dict, failure
+from prism_core.privacy.learning_charge import LearningCharge, amount_left, combined_charge
+from prism_core.privacy.ledger.charging import Price
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(StepPlan):
     """What will be measured, with how much noise, for what.
 
     Attributes:
         schema, task, budget, synthesis, dag: the inputs, all public.
-        n: training rows (persons), public.
-        delta: in force (the default filled in).
         total: amount that (epsilon, delta) buys, without what learning before it cost: rho or
             epsilon (pld: rho of its events).
         s: the features S; in the predictive regime, before the run, the k largest columns as
@@ -63,8 +61,6 @@ class Plan:
     budget: Budget
     synthesis: Synthesis
     dag: Dag | None
-    n: int
-    delta: float
     total: float
     s: tuple[str, ...]
     s_is_final: bool
@@ -267,10 +263,33 @@ class Plan:
             )
         return found
 
-    @cached_property
-    def hash(self) -> str:
-        """SHA-256 of the plan and its schema, for the ledger and the certificate."""
-        return plan_digest(self.to_dict(), self.schema, self.dag)
+    @property
+    def price(self) -> Price:
+        """What a release is charged: the whole amount, which choices at run time share out.
+
+        What learning before it cost is its `prior`.
+        """
+        price = Price(
+            spent=self.spent,
+            events=self.events,
+            plan=self.hash,
+            accountant=self.budget.accountant,
+            declared=self.budget.epsilon,
+            above_limit=self.budget.above_limit,
+        )
+        if self.budget.accountant not in CHARGEABLE:  # for public rows; the ledger refuses it
+            return price
+        # The rho of a pld plan's events lies above it, and is charged. A private regression's part
+        # of delta is gone before epsilon becomes rho; the ledger adds that part up from the event.
+        delta = self.delta - failure(self.events)
+        whole = amount_left(self.accountant, self.budget.epsilon, delta, self.prior)
+        spent = replace(self.spent, rho=max(self.spent.rho, whole))
+        return replace(price, spent=spent, prior=self.prior, whole=self.guarantee.epsilon)
+
+    def document(self) -> dict[str, Any]:
+        """See `StepPlan.document`."""
+        edges = None if self.dag is None else self.dag.edges
+        return plan_document(self.to_dict(), schema_file.to_dict(self.schema), edges)
 
 
 def plan_digest(document: Mapping[str, Any], schema: Schema, dag: Dag | None) -> str:
@@ -282,11 +301,15 @@ def plain_digest(
     document: Mapping[str, Any], schema: Mapping[str, Any], edges: Iterable[tuple[str, str]] | None
 ) -> str:
     """The same of plain values, as a protocol holds them; None for edges without a graph."""
-    whole: dict[str, Any] = {"plan": document, "schema": schema}
-    if edges is not None:
-        whole["edges"] = sorted(edges)
-    text = json.dumps(whole, sort_keys=True, ensure_ascii=False, default=list)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest(plan_document(document, schema, edges))
+
+
+def plan_document(
+    document: Mapping[str, Any], schema: Mapping[str, Any], edges: Iterable[tuple[str, str]] | None
+) -> dict[str, Any]:
+    """What the hash of a release's plan is of."""
+    graph = {} if edges is None else {"edges": sorted(edges)}
+    return {"plan": document, "schema": schema, **graph}
 
 
 def targets_dict(several: Sequence[Aim]) -> dict[str, Any]:

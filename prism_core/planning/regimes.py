@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError, TaskError
 from prism_core.planning.candidates import task_pairs
+from prism_core.planning.step_plan import check_declared
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -42,12 +43,7 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
         TaskError: when the target is not a column, a needed graph is missing, the target has
             no parents (causal) or no blanket (graphical), or k exceeds the features.
     """
-    if task.target not in schema:
-        raise TaskError(
-            f"The target {task.target!r} is not a column of the schema."
-            f"{suggestion(task.target, schema.names)}",
-            field="target",
-        )
+    check_declared(task.target, schema)
     if schema.size(task.target) < 2:
         raise TaskError(
             f"The target {task.target!r} has a single level. Declare at least two levels.",

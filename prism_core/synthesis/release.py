@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -13,10 +13,8 @@ from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.planning.choices import Stages, with_adaptive, with_forest, with_three_way
 from prism_core.planning.design import with_features
-from prism_core.privacy.accountants.accountant import CHARGEABLE
-from prism_core.privacy.events import failure
-from prism_core.privacy.learning_charge import amount_left
-from prism_core.privacy.ledger.charging import ChargeProgress, Price, charging
+from prism_core.planning.step_plan import check_people
+from prism_core.privacy.ledger.charging import ChargeProgress, charging
 from prism_core.privacy.mechanisms import check_noise_of_table
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.empirical_bayes import shrunk
@@ -178,7 +176,7 @@ def release(
     progress("charge", 0.0)
     with charging(
         "release",
-        price_of(plan),
+        plan.price,
         ledger,
         asset,
         public=table.public,
@@ -272,12 +270,7 @@ def _silent(stage: ReleaseStage, share: float) -> None:
 def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
     check_noise_of_table(table, noise)
     check_fits(table, plan.schema, plan.n)
-    if not plan.schema.people_declared:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
+    check_people(plan.schema)
     if plan.selection is not None and plan.selection.rule == "logistic":
         needs_rows(table)
     _check_spend(plan)
@@ -287,36 +280,6 @@ def _check_spend(plan: Plan) -> None:
     whole = plan.guarantee  # with what learning the domain and the graph cost
     if not whole.epsilon <= plan.budget.epsilon or not whole.delta <= plan.delta:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
-
-
-def price_of(plan: Plan) -> Price:
-    """What a release is charged: the whole amount, which choices at run time share out.
-
-    Data-free; spends nothing. What learning before it cost is its `prior`.
-    """
-    if plan.budget.accountant not in CHARGEABLE:  # for public rows; the ledger refuses it
-        return Price(
-            spent=plan.spent,
-            events=plan.events,
-            plan=plan.hash,
-            accountant=plan.budget.accountant,
-            declared=plan.budget.epsilon,
-            above_limit=plan.budget.above_limit,
-        )
-    # The rho of a pld plan's events lies above it, and is charged. A private regression's part
-    # of delta is gone before epsilon becomes rho; the ledger adds that part up from the event.
-    delta = plan.delta - failure(plan.events)
-    whole = amount_left(plan.accountant, plan.budget.epsilon, delta, plan.prior)
-    return Price(
-        spent=replace(plan.spent, rho=max(plan.spent.rho, whole)),
-        events=plan.events,
-        plan=plan.hash,
-        accountant=plan.budget.accountant,
-        prior=plan.prior,
-        whole=plan.guarantee.epsilon,
-        declared=plan.budget.epsilon,
-        above_limit=plan.budget.above_limit,
-    )
 
 
 @dataclass

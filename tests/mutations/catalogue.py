@@ -735,8 +735,8 @@ CATALOGUE = (
     _one(
         "comparator on private rows not charged",
         "run_comparator",
-        "charging('comparator', price, ledger, asset, public=table.public, noise=source, why=why)",
-        "charging('comparator', price, None, asset, public=table.public, noise=source, why=why)",
+        "charging('comparator', plan.price, ledger, asset, public=table.public, noise=source, why=why)",
+        "charging('comparator', plan.price, None, asset, public=table.public, noise=source, why=why)",
         f"{COMPARATORS}::test_the_whole_amount_is_charged_before_the_first_mechanism",
     ),
     _one(
@@ -778,9 +778,9 @@ CATALOGUE = (
     ),
     _one(
         "delta of a regression forgotten by the charge",
-        "price_of",
-        "plan.delta - failure(plan.events)",
-        "plan.delta",
+        "Plan.price",
+        "self.delta - failure(self.events)",
+        "self.delta",
         "privacy/test_regression.py::test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it",
     ),
     _one(
@@ -962,8 +962,8 @@ CATALOGUE = (
     _one(
         "session not charged",
         "open_holdout",
-        "charging('holdout', price, ledger, asset, public=holdout.public, noise=source, why=why or 'reusable holdout')",
-        "charging('holdout', price, None, asset, public=holdout.public, noise=source, why=why or 'reusable holdout')",
+        "charging('holdout', plan.price, ledger, asset, public=holdout.public, noise=source, why=why or 'reusable holdout')",
+        "charging('holdout', plan.price, None, asset, public=holdout.public, noise=source, why=why or 'reusable holdout')",
         f"{HOLDOUT}::test_the_charge_stands_before_the_first_noise_and_holds_the_whole_session",
     ),
     _one(

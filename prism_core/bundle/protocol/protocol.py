@@ -23,7 +23,6 @@ from prism_core.explain.plan_lines import lines
 from prism_core.planning.approval import Approval
 from prism_core.privacy.events import failure
 from prism_core.rehearsal.estimates import SHIFT_TEXT
-from prism_core.synthesis.release import price_of
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import (
     delta_text,
@@ -267,7 +266,7 @@ class Protocol:
         if self.owed is not None:
             rows.insert(2, ("Learning, charged with this release", "yes: not charged before"))
         if self.balance is not None:
-            price = price_of(plan).with_owed(self.owed)
+            price = plan.price.with_owed(self.owed)
             after = self.balance.after(price.spent.rho, failure(price.events))
             rows += [
                 ("Lifetime epsilon of the asset", f"{self.balance.asset.epsilon:g}"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +14,7 @@ from prism_core.data.encoding import EncodedTable, decode
 from prism_core.data.schema import schema_file
 from prism_core.data.source import check_fits
 from prism_core.errors import PlanError, PrivacyError
+from prism_core.planning.step_plan import StepPlan, check_counts, delta_in_force
 from prism_core.privacy.parameters import delta_value, epsilon_value
 
 if TYPE_CHECKING:
@@ -40,14 +38,13 @@ _SEEDS = 2**31 - 1  # what every package takes
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExternalPlan:
-    """A run of a package; every field is public.
+class ExternalPlan(StepPlan):
+    """A run of a package at epsilon and delta; neighbours replace one person, like a release.
 
     Attributes:
         method: which one.
         schema: the declared domain.
-        n: rows, public.
-        epsilon, delta: asked for; neighbours replace one person, like a release.
+        epsilon: asked for.
         rows: synthetic rows to draw.
 
     Raises:
@@ -56,19 +53,14 @@ class ExternalPlan:
 
     method: ExternalName
     schema: Schema
-    n: int
     epsilon: float
-    delta: float
     rows: int
 
     def __post_init__(self) -> None:
         external(self.method)
         epsilon_value(self.epsilon)
         delta_value(self.delta)
-        for name, least in (("n", 2), ("rows", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise PlanError(f"{name} must be a whole number of at least {least}.", field=name)
+        check_counts(self.n, self.rows)
         if len(self.schema.names) < 2:
             raise PlanError("A package needs at least two columns.", field="schema")
 
@@ -92,12 +84,9 @@ class ExternalPlan:
             "rows": self.rows,
         }
 
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the plan and its schema."""
-        whole = {"external": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
-        text = json.dumps(whole, sort_keys=True, ensure_ascii=False, default=list)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def document(self) -> dict[str, Any]:
+        """See `StepPlan.document`."""
+        return {"external": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,14 +162,12 @@ def design_external(
     Raises:
         BudgetError, PlanError: naming what is allowed.
     """
-    if delta is None:
-        delta = 1.0 / n**2 if isinstance(n, int) and n > 1 else math.nan
     return ExternalPlan(
         method=external(method).name,
         schema=schema,
         n=n,
         epsilon=epsilon,
-        delta=delta,
+        delta=delta_in_force(delta, n),
         rows=n if rows is None else rows,
     )
 

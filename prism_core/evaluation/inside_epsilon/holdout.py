@@ -25,7 +25,7 @@ from prism_core.evaluation.inside_epsilon.holdout_plan import UNITS
 from prism_core.evaluation.inside_epsilon.holdout_question import scores
 from prism_core.evaluation.tstr.learners import LEARNER_LABELS, check_classes, fit
 from prism_core.privacy import sparse_vector
-from prism_core.privacy.ledger.charging import Price, charging
+from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.ledger.fingerprint import fingerprint
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.privacy.mechanisms import check_noise_of_table
@@ -126,20 +126,13 @@ def open_holdout(
             field="ledger",
         )
     key = secrets.token_bytes(32) if key is None else key
-    price = Price(
-        spent=plan.spent,
-        events=plan.events,
-        plan=plan.hash,
-        declared=plan.epsilon,
-        above_limit=plan.above_limit,
-    )
     place = state.make(workspace)
     try:
         with (
             state.room(place, plan.schema, 0) as room,
             charging(
                 "holdout",
-                price,
+                plan.price,
                 ledger,
                 asset,
                 public=holdout.public,

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.schema import schema_file
-from prism_core.errors import BudgetError, PrivacyError, TaskError
-from prism_core.privacy.accountants.accountant import accountant
+from prism_core.errors import BudgetError, TaskError
+from prism_core.planning.step_plan import (
+    ZcdpPlan,
+    check_declared,
+    check_people,
+    check_rows,
+    delta_in_force,
+)
+from prism_core.privacy.accountants.accountant import HEADROOM, accountant
 from prism_core.privacy.events import event_dict
-from prism_core.privacy.parameters import about_budget, delta_value, epsilon_value
+from prism_core.privacy.parameters import delta_value, epsilon_value
 from prism_core.privacy.sparse_vector import SparseVector
-from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
-    from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.events import ComposedEvent
 
 UNITS = 10_000
@@ -39,35 +42,26 @@ _QUESTION = 2.0 ** (2.0 / 3.0)
 """Epsilon of a comparison over that of the threshold: with it the two noises together have the
 least variance (Lyu, Su and Li 2017, section 4.2)."""
 
-_HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
-
 
 @dataclass(frozen=True, kw_only=True)
-class HoldoutPlan:
-    """A session of questions to the rows kept aside; every field is public.
+class HoldoutPlan(ZcdpPlan):
+    """A session of questions to the n rows kept aside; epsilon is of the whole session.
 
     Attributes:
         schema: the declared domain.
         target: the column that is predicted.
-        n: held-out rows (persons); public.
-        epsilon, delta: of the whole session by itself.
         tolerance: how far apart both sides may be, as a share of a metric's range.
         questions: most questions, None for no limit.
         release: SHA-256 of the plan of the release whose rows are trained on.
         scales: of the noise, with the number of answers from the held-out rows.
-        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     schema: Schema = field(repr=False)
     target: str
-    n: int
-    epsilon: float
-    delta: float
     tolerance: float
     questions: int | None
     release: str
     scales: SparseVector
-    above_limit: float | None = None
 
     @property
     def answers(self) -> int:
@@ -78,11 +72,6 @@ class HoldoutPlan:
     def events(self) -> tuple[ComposedEvent, ...]:
         """All that the session spends; charged in full when it is opened."""
         return (self.scales.event,)
-
-    @property
-    def spent(self) -> Spent:
-        """What the session costs by itself, stated at delta."""
-        return accountant("zcdp").spent(self.events, self.delta)
 
     @property
     def margin(self) -> int:
@@ -123,8 +112,7 @@ class HoldoutPlan:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the curator; they follow from the plan alone."""
-        found = about_budget(self.epsilon, self.delta, self.n, above_limit=self.above_limit)
-        return (*found, self.warning) if self.warning else found
+        return (*self.about_budget, self.warning) if self.warning else self.about_budget
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; holds no fact about the rows but their number."""
@@ -139,16 +127,13 @@ class HoldoutPlan:
             "units": UNITS,
             "release_plan_sha256": self.release,
             "pure_epsilon": self.scales.pure_epsilon,
-            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
+            **self.above_limit_entry,
             "events": [event_dict(event) for event in self.events],
         }
 
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the plan and its schema, for the ledger."""
-        document = {"plan": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
-        text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def document(self) -> dict[str, Any]:
+        """See `StepPlan.document`."""
+        return {"plan": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
 
 
 def _deviation(scale: float) -> float:
@@ -191,8 +176,8 @@ def design_holdout(
     _whole(answers, "answers", MOST_ANSWERS)
     if questions is not None:
         _whole(questions, "questions", MOST_QUESTIONS)
-    delta = delta_value(1.0 / n**2 if delta is None else delta)
-    rho = accountant("zcdp").amount(epsilon, delta) * _HEADROOM / answers
+    delta = delta_value(delta_in_force(delta, n))
+    rho = accountant("zcdp").amount(epsilon, delta) * HEADROOM / answers
     return HoldoutPlan(
         schema=schema,
         target=target,
@@ -222,22 +207,11 @@ def _scales(rho: float, answers: int) -> SparseVector:
 
 
 def _check(schema: Schema, target: str, n: int, tolerance: float) -> None:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise BudgetError("A reusable holdout needs at least 2 rows kept aside.", field="n")
-    if target not in schema:
-        raise TaskError(
-            f"The target {target!r} is not a column of the schema."
-            f"{suggestion(target, schema.names)}",
-            field="target",
-        )
+    check_rows(n, "A reusable holdout needs at least 2 rows kept aside.")
+    check_declared(target, schema)
     if schema[target].level_count < 2:
         raise TaskError(f"The target {target!r} needs at least two levels.", field="target")
-    if not schema.people_declared:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
+    check_people(schema)
     if isinstance(tolerance, bool) or not 0.0 < tolerance < 1.0:
         raise BudgetError(
             "tolerance must lie strictly between 0 and 1: a share of the metric's range, for "

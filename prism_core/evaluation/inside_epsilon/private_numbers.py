@@ -22,7 +22,7 @@ from prism_core.evaluation.inside_epsilon.private_plan import BINS, FIRM, Privat
 from prism_core.evaluation.inside_epsilon.released_tables import check_released_tables
 from prism_core.evaluation.tstr.learners import LEARNER_LABELS, fit
 from prism_core.evaluation.tstr.scoring import macro_auc
-from prism_core.privacy.ledger.charging import Price, charging
+from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.privacy.mechanisms import check_noise_of_table, noisy_cells
 from prism_core.privacy.noise import SecureNoise
@@ -168,16 +168,9 @@ def evaluate_private(
     source = noise or SecureNoise()
     _check(plan, synthetic, holdout, source)
     step = (_numeric_step if plan.numeric else _class_step)(plan, synthetic)
-    price = Price(
-        spent=plan.spent,
-        events=plan.events,
-        plan=plan.hash,
-        declared=plan.epsilon,
-        above_limit=plan.above_limit,
-    )
     with charging(
         "evaluation",
-        price,
+        plan.price,
         ledger,
         asset,
         public=holdout.public,

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.schema import schema_file
-from prism_core.errors import BudgetError, PrivacyError, TaskError
+from prism_core.errors import TaskError
 from prism_core.evaluation.tstr.intervals import Z95
 from prism_core.evaluation.tstr.learners import check_learners
 from prism_core.evaluation.tstr.regressors import by_squared_loss, learners_of
-from prism_core.privacy.accountants.accountant import accountant
+from prism_core.planning.step_plan import (
+    ZcdpPlan,
+    check_declared,
+    check_people,
+    check_rows,
+    delta_in_force,
+)
+from prism_core.privacy.accountants.accountant import HEADROOM, accountant
 from prism_core.privacy.events import GaussianEvent, event_dict
-from prism_core.privacy.parameters import about_budget, delta_value, epsilon_value
-from prism_core.text.suggestions import suggestion
+from prism_core.privacy.parameters import delta_value, epsilon_value
 
 if TYPE_CHECKING:
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
-    from prism_core.privacy.accountants.accountant import Spent
 
 BINS = 16
 """Cells of the histogram of scores in each class. More cells follow the curve more closely and
@@ -44,19 +47,16 @@ _WIDEST = 1e100
 
 _ROUGH = 0.1  # an AUC with an error beyond this tells nobody anything
 _TOO_ROUGH = 0.5  # so is an RMSE that could be half as large again
-_HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivatePlan:
-    """What will be counted on the holdout rows, with how much noise; every field is public.
+class PrivatePlan(ZcdpPlan):
+    """What will be counted on the n holdout rows, with how much noise; epsilon is of this step.
 
     Attributes:
         schema: the declared domain.
         target: the column that is predicted.
         learner: trained on the synthetic rows; its scores are counted.
-        epsilon, delta: of this step by itself.
-        n: holdout rows (persons); public.
         release: SHA-256 of the plan of the release that is evaluated.
         classes: codes of the classes that get a histogram: the second one of two, all of up to
             `MAX_CLASSES`, none of more.
@@ -64,25 +64,20 @@ class PrivatePlan:
             target one for the sum of squared errors, one for that of the mean and, where it may be
             missing, one for the rows that have it.
         numeric: whether the target is predicted by squared loss.
-        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     schema: Schema
     target: str
     learner: str
-    epsilon: float
-    delta: float
-    n: int
     release: str
     classes: tuple[int, ...]
     events: tuple[GaussianEvent, ...]
     numeric: bool = False
-    above_limit: float | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the curator; they follow from the plan alone."""
-        found = about_budget(self.epsilon, self.delta, self.n, above_limit=self.above_limit)
+        found = self.about_budget
         if self.numeric:
             if 1.96 * self.expected_rmse_error() / 0.1 > _TOO_ROUGH:
                 found += (
@@ -98,11 +93,6 @@ class PrivatePlan:
                 "though it is paid for. Raise epsilon, or keep more rows aside.",
             )
         return found
-
-    @property
-    def spent(self) -> Spent:
-        """What the step costs by itself, stated at delta."""
-        return accountant("zcdp").spent(self.events, self.delta)
 
     def expected_auc_error(self, share: float = 0.1) -> float:
         """Expected standard deviation of the noise in the AUC of one class; data-free.
@@ -146,16 +136,13 @@ class PrivatePlan:
             **how,
             "classes": list(self.classes),
             "release_plan_sha256": self.release,
-            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
+            **self.above_limit_entry,
             "events": [event_dict(event) for event in self.events],
         }
 
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the plan and its schema, for the ledger and the certificate."""
-        document = {"plan": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
-        text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def document(self) -> dict[str, Any]:
+        """See `StepPlan.document`."""
+        return {"plan": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
 
 
 def design_private(
@@ -188,32 +175,21 @@ def design_private(
         BudgetError, TaskError, PrivacyError, EvaluationError: naming what is allowed.
     """
     epsilon_value(epsilon)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise BudgetError("A private evaluation needs at least 2 holdout rows.", field="n")
-    if target not in schema:
-        raise TaskError(
-            f"The target {target!r} is not a column of the schema."
-            f"{suggestion(target, schema.names)}",
-            field="target",
-        )
+    check_rows(n, "A private evaluation needs at least 2 holdout rows.")
+    check_declared(target, schema)
     allowed = learners_of(schema[target], as_classes=as_classes)
     learner = allowed[0] if learner is None else learner
     check_learners((learner,), allowed)
     levels = schema[target].level_count
     if levels < 2:
         raise TaskError(f"The target {target!r} needs at least two levels.", field="target")
-    if not schema.people_declared:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
-    delta = delta_value(1.0 / n**2 if delta is None else delta)
+    check_people(schema)
+    delta = delta_value(delta_in_force(delta, n))
     numeric = by_squared_loss(schema[target], as_classes=as_classes)
     if numeric:
         _check_range(schema[target])
     classes = () if numeric else _classes(levels)
-    total = accountant("zcdp").amount(epsilon, delta) * _HEADROOM
+    total = accountant("zcdp").amount(epsilon, delta) * HEADROOM
     events = (
         _numeric_events(schema[target], total)
         if numeric

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core.errors import PlanError, PrivacyError
+from prism_core.planning.step_plan import check_people
 
 if TYPE_CHECKING:
     from prism_core.data.encoding import EncodedTable
@@ -35,12 +36,7 @@ def check_released_tables(
             "itself private, and its scores are not covered.",
             field="synthetic",
         )
-    if not holdout.schema.people_declared:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
+    check_people(holdout.schema)
     if holdout.n != n:
         raise PlanError(
             f"The plan is for {n:,} holdout rows (persons) and the table does not have that many. "

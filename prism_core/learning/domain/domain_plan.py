@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
-from prism_core.errors import BudgetError, PrivacyError
+from prism_core.errors import BudgetError
 from prism_core.learning.bins import outside
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest
-from prism_core.privacy.accountants.accountant import accountant
+from prism_core.planning.step_plan import (
+    ZcdpPlan,
+    check_people,
+    check_persons,
+    check_rows,
+    delta_in_force,
+)
+from prism_core.privacy.accountants.accountant import HEADROOM, accountant
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
 from prism_core.privacy.events import (
     GaussianEvent,
@@ -30,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.learning.domain.requests import Outline, Request
-    from prism_core.privacy.accountants.accountant import Spent
 
 DomainEvent = GaussianEvent | StableHistogramEvent
 
@@ -40,37 +44,23 @@ WIDE_TAIL = 0.02
 """Share of the values outside the learned bounds at one end that is worth a warning."""
 MOST_CATEGORIES = 10_000
 """Rarer categories than n over this take no part: noise for more cells would take minutes."""
-_HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class DomainPlan:
-    """A plan for learning a domain; every field is public.
+class DomainPlan(ZcdpPlan):
+    """A plan for learning a domain; epsilon and delta are of the whole release.
 
     Attributes:
         outline: declared columns and requests.
-        epsilon: of the whole release, of which this is the first part.
-        delta: of the whole release.
-        n: training rows (persons), public.
         share: of the whole rho that goes into learning.
         events: one for each request, in order.
         warnings: sentences for the curator.
-        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     outline: Outline
-    epsilon: float
-    delta: float
-    n: int
     share: float
     events: tuple[DomainEvent, ...]
     warnings: tuple[str, ...] = ()
-    above_limit: float | None = None
-
-    @cached_property
-    def spent(self) -> Spent:
-        """What this step costs by itself, stated at delta."""
-        return accountant("zcdp").spent(self.events, self.delta)
 
     def prior(self, charge: int | None = None, receipt: str = "") -> LearningCharge:
         """What a later plan deducts: this step, and learning that went before it.
@@ -145,14 +135,12 @@ class DomainPlan:
             "person_id": self.outline.person_id,
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
-            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
+            **self.above_limit_entry,
         }
 
-    @cached_property
-    def hash(self) -> str:
-        """SHA-256 of the plan, for the ledger and the certificate."""
-        text = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def document(self) -> dict[str, Any]:
+        """See `StepPlan.document`; the columns stand in the plan."""
+        return self.to_dict()
 
 
 def design_domain(
@@ -186,11 +174,11 @@ def design_domain(
         BudgetError: naming the field and what is allowed.
     """
     _check(epsilon, n, share, delta_share)
-    delta = delta_value(1.0 / n**2 if delta is None else delta)
+    delta = delta_value(delta_in_force(delta, n))
     _check_people(outline, n)
     requests = outline.requests
     histograms = sum(isinstance(request, CategoryRequest) for request in requests)
-    failing = delta * delta_share * _HEADROOM / histograms if histograms else 0.0
+    failing = delta * delta_share * HEADROOM / histograms if histograms else 0.0
     total = amount_left(accountant("zcdp"), epsilon, delta - histograms * failing, outline.prior)
     if not total > 0.0:
         raise BudgetError(
@@ -198,7 +186,7 @@ def design_domain(
             "declare the rest.",
             field="epsilon",
         )
-    amount = total * share * _HEADROOM / len(requests)
+    amount = total * share * HEADROOM / len(requests)
     events = tuple(_event(request, amount, failing, n) for request in requests)
     return DomainPlan(
         outline=outline,
@@ -217,8 +205,7 @@ def design_domain(
 
 def _check(epsilon: float, n: int, share: float, delta_share: float) -> None:
     epsilon_value(epsilon)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise BudgetError("The table needs at least 2 rows.", field="n")
+    check_rows(n)
     for field, value in (("share", share), ("delta_share", delta_share)):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < 1.0:
             raise BudgetError(
@@ -228,14 +215,8 @@ def _check(epsilon: float, n: int, share: float, delta_share: float) -> None:
 
 
 def _check_people(outline: Outline, n: int) -> None:
-    if not outline.one_row_per_person and outline.person_id is None:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
-    if outline.persons is not None and outline.persons != n:
-        raise BudgetError("n must be the declared number of persons.", field="n")
+    check_people(outline)
+    check_persons(outline, n)
     # Names and persons are checked as those of a schema, before anything is spent.
     placeholder = [
         request.grid if isinstance(request, NumericRequest) else request.column(())

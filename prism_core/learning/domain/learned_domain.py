@@ -12,7 +12,7 @@ from prism_core.errors import PlanError
 from prism_core.learning.bins import learned_column
 from prism_core.learning.domain.requests import NumericRequest
 from prism_core.privacy.events import GaussianEvent, StableHistogramEvent
-from prism_core.privacy.ledger.charging import Price, charging
+from prism_core.privacy.ledger.charging import charging
 from prism_core.privacy.mechanisms import check_noise_of_rows, noisy_cells, stable_histogram
 from prism_core.privacy.noise import SecureNoise
 
@@ -89,16 +89,9 @@ def learn_domain(
     check_noise_of_rows(source, public=public)
     rows = _rows(plan, raw, rng)
     learned: list[Column] = []
-    price = Price(
-        spent=plan.spent,
-        events=plan.events,
-        plan=plan.hash,
-        declared=plan.epsilon,
-        above_limit=plan.above_limit,
-    )
     with charging(
         "domain",
-        price,
+        plan.price,
         ledger,
         asset,
         public=public,

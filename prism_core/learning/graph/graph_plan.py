@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.schema import schema_file
-from prism_core.errors import BudgetError, PrivacyError, TaskError
-from prism_core.privacy.accountants.accountant import accountant
+from prism_core.errors import BudgetError, TaskError
+from prism_core.planning.step_plan import (
+    ZcdpPlan,
+    check_declared,
+    check_people,
+    check_persons,
+    check_rows,
+    delta_in_force,
+)
+from prism_core.privacy.accountants.accountant import HEADROOM, accountant
 from prism_core.privacy.accountants.conversions import rho_to_epsilon
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.learning_charge import (
@@ -22,13 +28,11 @@ from prism_core.privacy.learning_charge import (
 )
 from prism_core.privacy.parameters import about_budget, delta_value, epsilon_value
 from prism_core.privacy.scores import conditional_association_sensitivity
-from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.schema.schema import Schema
-    from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.events import ExponentialEvent
 
 SHARE = 0.20
@@ -38,36 +42,27 @@ LEAST = 0.005
 MAX_CELLS = 1_000_000
 """Cells of the largest table (X, Y, Z) that is counted."""
 _POOR = 0.1
-_HEADROOM = 1.0 - 1e-12  # so that float sums of the parts stay below the whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphPlan:
-    """A plan for learning the blanket of a target; every field is public.
+class GraphPlan(ZcdpPlan):
+    """A plan for learning the blanket of a target; epsilon and delta are of the whole release.
 
     Attributes:
         schema: the declared domain.
         target: the column Y.
-        epsilon: of the whole release, of which this is a part.
-        delta: of the whole release.
-        n: training rows (persons), public.
         share: of what is left of rho, for learning.
         members: most columns in the blanket; as many rounds are paid for.
         event: the rounds of the exponential mechanism.
         warnings: sentences for the curator.
-        above_limit: the workspace's maximum of epsilon that the curator chose to exceed, or None.
     """
 
     schema: Schema
     target: str
-    epsilon: float
-    delta: float
-    n: int
     share: float
     members: int
     event: ExponentialEvent
     warnings: tuple[str, ...] = ()
-    above_limit: float | None = None
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -108,11 +103,6 @@ class GraphPlan:
         """What the step spends."""
         return (self.event,)
 
-    @cached_property
-    def spent(self) -> Spent:
-        """What this step costs by itself, stated at delta."""
-        return accountant("zcdp").spent(self.events, self.delta)
-
     def prior(self, charge: int | None = None, receipt: str = "") -> LearningCharge:
         """What travels with the graph; a later plan deducts it.
 
@@ -149,15 +139,12 @@ class GraphPlan:
             "threshold": self.threshold,
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
-            **({} if self.above_limit is None else {"above_limit": self.above_limit}),
+            **self.above_limit_entry,
         }
 
-    @cached_property
-    def hash(self) -> str:
-        """SHA-256 of the plan and its schema, for the ledger and the certificate."""
-        document = {"plan": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
-        text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def document(self) -> dict[str, Any]:
+        """See `StepPlan.document`."""
+        return {"plan": self.to_dict(), "schema": schema_file.to_dict(self.schema)}
 
 
 def design_graph(
@@ -190,7 +177,7 @@ def design_graph(
         BudgetError, TaskError, PrivacyError: naming the field and what is allowed.
     """
     _check(schema, target, epsilon, n, share, members)
-    delta = delta_value(1.0 / n**2 if delta is None else delta)
+    delta = delta_value(delta_in_force(delta, n))
     total = amount_left(accountant("zcdp"), epsilon, delta, schema.prior)
     if not total > 0.0:
         raise BudgetError(
@@ -200,7 +187,7 @@ def design_graph(
         )
     rounds = min(members, len(schema.columns) - 1)
     event = accountant("zcdp").exponential(
-        total * share * _HEADROOM, rounds, f"{LEARNING_LABEL}the blanket of {target}"
+        total * share * HEADROOM, rounds, f"{LEARNING_LABEL}the blanket of {target}"
     )
     plan = GraphPlan(
         schema=schema,
@@ -225,29 +212,17 @@ def design_graph(
 
 def _check(schema: Schema, target: str, epsilon: float, n: int, share: float, members: int) -> None:
     epsilon_value(epsilon)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise BudgetError("The table needs at least 2 rows.", field="n")
+    check_rows(n)
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 < share < 1.0:
         raise BudgetError(
             "share must be a number above 0 and below 1, for example 0.2.", field="graph.share"
         )
     if isinstance(members, bool) or not isinstance(members, int) or members < 1:
         raise BudgetError("members must be a whole number above 0.", field="graph.members")
-    if target not in schema:
-        raise TaskError(
-            f"The target {target!r} is not a column of the schema."
-            f"{suggestion(target, schema.names)}",
-            field="target",
-        )
+    check_declared(target, schema)
     if schema.size(target) < 2 or len(schema.columns) < 2:
         raise TaskError(
             f"The target {target!r} needs at least two levels, and another column.", field="target"
         )
-    if not schema.people_declared:
-        raise PrivacyError(
-            "The guarantee protects one row. Declare that every person has one row, or name the "
-            "person-ID column.",
-            field="one_row_per_person",
-        )
-    if schema.persons is not None and schema.persons != n:
-        raise BudgetError("n must be the declared number of persons.", field="n")
+    check_people(schema)
+    check_persons(schema, n)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.learning.graph.graph_plan import LEAST, MAX_CELLS
-from prism_core.privacy.ledger.charging import ChargeProgress, Price, charging
+from prism_core.privacy.ledger.charging import ChargeProgress, charging
 from prism_core.privacy.mechanisms import check_noise_of_table, private_choice
 from prism_core.privacy.noise import SecureNoise
 from prism_core.privacy.scores import conditional_association
@@ -175,16 +175,9 @@ def learn_graph(
     source = noise or SecureNoise()
     check_noise_of_table(table, source)
     check_fits(table, plan.schema, plan.n)
-    price = Price(
-        spent=plan.spent,
-        events=plan.events,
-        plan=plan.hash,
-        declared=plan.epsilon,
-        above_limit=plan.above_limit,
-    )
     with charging(
         "graph",
-        price,
+        plan.price,
         ledger,
         asset,
         public=table.public,

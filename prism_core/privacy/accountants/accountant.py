@@ -37,7 +37,7 @@ CHARGEABLE: tuple[AccountantName, ...] = ("zcdp", "pld")
 """Accountants of plans that may be charged to an asset: the ledger composes the rho of their
 events. Basic composition stays with public rows."""
 
-_HEADROOM = 1.0 - 1e-12
+HEADROOM = 1.0 - 1e-12
 """Shared out instead of 1, so that float sums of the parts stay below the whole."""
 
 
@@ -126,7 +126,7 @@ class Zcdp:
 
     def amount(self, epsilon: float, delta: float) -> float:
         """rho, rounded down."""
-        return epsilon_to_rho(epsilon, delta) * _HEADROOM
+        return epsilon_to_rho(epsilon, delta) * HEADROOM
 
     def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:  # noqa: ARG002
         """Sigma = sensitivity / sqrt(2 rho), rounded up."""
@@ -170,7 +170,7 @@ class Basic:
 
     def amount(self, epsilon: float, delta: float) -> float:  # noqa: ARG002
         """Epsilon itself."""
-        return epsilon * _HEADROOM
+        return epsilon * HEADROOM
 
     def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:
         """The paper's classic sigma where verified for integer noise, else a larger one."""
