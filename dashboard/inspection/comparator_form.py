@@ -226,6 +226,12 @@ def _own(table: Rows) -> None:
             with mistakes():
                 _start(plan, table, None)
         return
+    _charged(plan, table)
+
+
+def _charged(plan: ComparatorPlan, table: Rows) -> None:
+    """What the run costs, the word that confirms it, and its button."""
+    state = project()
     rules.check_rules("comparator", access.workspace())
     confirmation.say_unchecked()
     confirmation.show_warnings(plan.warnings)
