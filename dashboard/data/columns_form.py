@@ -1,44 +1,24 @@
-"""Form of columns: where the declaration comes from, and its grid."""
+"""Form of columns: its grid, what is proposed for it, and putting it in use."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dashboard.common import public_claim, uploads
 from dashboard.common.widgets import mistakes
 from dashboard.data import groups_panel
-from dashboard.session.data_entries import People
+from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
-from prism_core.data.draft import draft_from_rows, propose_decimals
+from prism_core.data.draft import propose_decimals
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.column import KINDS
-from prism_core.data.schema.looks import LONGEST, merged, sentences
+from prism_core.data.schema.looks import LONGEST, sentences
 from prism_core.data.schema.schema import Provenance, Schema
-from prism_core.data.tables.header import check_columns, check_names
-from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import PrismError, SchemaError
-from prism_core.learning.domain import outline_io as learning_form
-from prism_core.learning.domain.outline_io import dumps_outline, has_requests, loads_outline
-from prism_core.runs.inputs import some_rows
+from prism_core.learning.domain.outline_io import dumps_outline
 from prism_core.text.markdown import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from prism_core.learning.domain.requests import Outline
-
-
-_WAYS = {
-    "upload": "Upload a schema (YAML or JSON)",
-    "header": "Start from the column names and fill in the rest",
-    "twin": "Draft from a public file with the same layout",
-    "rows": "Draft from the private file itself (not private)",
-}
-
 
 _GRID = {
     "name": st.column_config.TextColumn("Column", required=True, width="medium", pinned=True),
@@ -101,134 +81,8 @@ def section() -> None:
             "rows. The declaration will be public."
         )
     with st.expander("Where the declaration comes from", expanded=state.schema is None):
-        _sources()
+        sources()
     _form()
-
-
-def _sources() -> None:
-    ways = dict(_WAYS)
-    if project().public:
-        ways["rows"] = "Draft from this file (its rows are public)"
-    way = st.radio(
-        "Declare the columns by", list(ways), format_func=lambda key: ways[key], key="schema_way"
-    )
-    if way == "upload":
-        _from_schema_file()
-    elif way == "header":
-        if st.button("Start with the column names", key="draft_header"):
-            raw = project().raw
-            assert raw is not None
-            with mistakes():
-                check_names(raw.header, raw.name)
-                _start(column_form.blank_rows(raw.header), "declared")
-    elif way == "twin":
-        _from_twin()
-    else:
-        _from_rows()
-
-
-def _from_schema_file() -> None:
-    file = st.file_uploader(
-        "Schema file",
-        type=["yaml", "yml", "json"],
-        key="upload_schema",
-        max_upload_size=uploads.TEXT_MEGABYTES,
-    )
-    if file is not None and st.button("Use this schema", type="primary", key="use_schema"):
-        with mistakes():
-            text = file.getvalue().decode("utf-8", errors="replace")
-            if has_requests(text):
-                _take_outline(loads_outline(text))
-            else:
-                _take(schema_file.loads(text))
-
-
-def _from_twin() -> None:
-    file = uploads.table("Public file with the same layout", "upload_twin")
-    if file is not None and st.button("Draft from the public file", key="draft_twin"):
-        with mistakes():
-            raw = read_table(file, name=file.name)
-            public_claim.check(raw)
-            schema, left = draft_from_rows(raw, "public twin")
-            uploads.let_go(file, "upload_twin")
-            _start(column_form.to_rows(schema.columns), "public twin", left)
-
-
-def _from_rows() -> None:
-    state = project()
-    provenance: Provenance = "public twin" if state.public else "private rows"
-    agreed = state.public or st.checkbox(
-        "I understand: this reads the private rows without protection. The report will say so on "
-        "every page.",
-        key="draft_rows_agreed",
-    )
-    if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
-        with mistakes():
-            assert state.raw is not None
-            state.look("drafted from rows")
-            schema, left = draft_from_rows(some_rows(state.raw), provenance)
-            _start(column_form.to_rows(schema.columns), provenance, left)
-
-
-def _start(
-    rows: Sequence[column_form.FormRow],
-    provenance: Provenance,
-    left: Sequence[str] = (),
-    outline: Outline | None = None,
-) -> None:
-    """Put a draft into the form; it becomes the schema when it is applied."""
-    project().show_form(rows)
-    project().form_provenance = provenance
-    project().outlined = () if outline is None else outline.columns
-    project().decimals_proposed = {}
-    st.session_state["form_left_out"] = tuple(left)
-    st.rerun()
-
-
-def _take(schema: Schema) -> None:
-    """Use an uploaded schema as it is."""
-    state = project()
-    _check_header(schema.header)
-    known, source = state.on_record(schema.columns, schema.provenance, schema.looks, whole=True)
-    schema = replace(schema, looks=known, provenance=source)
-    state.use_schema(schema)
-    state.show_form(column_form.to_rows(schema.columns))
-    state.form_provenance = schema.provenance
-    st.session_state["form_left_out"] = ()
-    st.rerun()
-
-
-def _take_outline(outline: Outline) -> None:
-    """Put an uploaded outline into the form, its requests ticked; it is learned below."""
-    state = project()
-    if outline.prior is not None:
-        raise SchemaError(
-            "A part of this schema was learned before, and the rest is to be learned still. Use "
-            "`prism learn-domain` for it.",
-            field="learned",
-        )
-    _check_header(outline.header)
-    known, provenance = state.on_record(
-        outline.columns, outline.provenance, outline.looks, whole=True
-    )
-    state.looks = merged(state.looks, known)
-    rows, details = learning_form.to_rows(outline)
-    state.learning.details.update({name: dict(found) for name, found in details.items()})
-    state.use_schema(None)
-    state.declare_people(
-        People(
-            one_row_per_person=outline.one_row_per_person,
-            person_id=outline.person_id,
-            persons=outline.persons,
-        )
-    )
-    _start(rows, provenance, outline=outline)
-
-
-def _check_header(header: Sequence[str]) -> None:
-    raw = project().raw
-    assert raw is not None
-    check_columns(header, raw.header, raw.name)
 
 
 def _form() -> None:
@@ -517,7 +371,7 @@ def _apply(rows: list[dict[str, Any]]) -> None:
             prior=old.prior if old else None,
             **vars(state.people),
         )
-        _check_header(schema.header)
+        check_header(schema.header)
         state.use_schema(schema)
         if new:
             state.decimals_proposed |= new

@@ -370,7 +370,7 @@ def test_an_uploaded_outline_fills_the_form(project):
     def app():
         import streamlit as st
 
-        from dashboard.data.columns_form import _take_outline
+        from dashboard.data.declaration_sources import _take_outline
 
         if not st.session_state.get("taken"):
             st.session_state["taken"] = True

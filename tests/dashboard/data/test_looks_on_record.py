@@ -133,7 +133,7 @@ def test_the_record_survives_a_download_and_an_upload(project, monkeypatch):
     def app():
         import streamlit as st
 
-        from dashboard.data.columns_form import _take
+        from dashboard.data.declaration_sources import _take
         from prism_core.data.schema import schema_file
 
         _take(schema_file.loads(st.session_state["text"]))
@@ -157,7 +157,7 @@ def test_an_older_schema_does_not_take_the_record_away(project, monkeypatch):
     def app():
         import streamlit as st
 
-        from dashboard.data.columns_form import _take
+        from dashboard.data.declaration_sources import _take
         from prism_core.data.schema import schema_file
 
         _take(schema_file.loads(st.session_state["text"]))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dashboard.data import columns_form
+from dashboard.data import declaration_sources
 from dashboard.session.project import Project
 from prism_core.data.table_identity import marks, remember_private
 from prism_core.data.tables.raw_table import read_table
@@ -91,4 +91,4 @@ def test_a_schema_with_aliases_gets_a_sentence_on_the_page():
     test.button(key="use_schema").click().run()
     assert not test.exception
     assert "an anchor or an alias" in errors(test)
-    assert columns_form._WAYS["twin"]
+    assert declaration_sources._WAYS["twin"]
