@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -44,14 +43,11 @@ def seed(key: str) -> None:
     )
 
 
-def section(
-    spent: Spent, rho: float, delta: float, what: str, *, prior: LearningCharge | None = None
-) -> bool:
+def section(spent: Spent, delta: float, what: str, *, prior: LearningCharge | None = None) -> bool:
     """Entries of the ledger; True when the asset is named and its lifetime budget covers it.
 
     Args:
-        spent: what the step costs.
-        rho: what will be charged.
+        spent: what the step costs, with the rho that will be charged.
         delta: at which a new asset's lifetime is stated.
         what: the step, as the first words of a sentence.
         prior: what learning before the step cost; said, and counted, where this asset's ledger
@@ -94,9 +90,8 @@ def section(
     earlier = owing(prior)
     if earlier is not None:
         st.warning(plain(earlier.sentence), icon=":material/receipt_long:")
-    price = Price(spent=replace(spent, rho=rho), events=(), plan="").with_owed(earlier)
-    spent, rho = price.spent, price.spent.rho
-    if rho <= whole.left_rho:
+    spent = Price(spent=spent, events=(), plan="").with_owed(earlier).spent
+    if spent.rho <= whole.left_rho:
         return True
     left = left_text(whole.left_epsilon)
     st.error(

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.common import asset_entry, confirmation, job_view, public_claim
+from dashboard.common import asset_entry, confirmation, job_view, spend_form
 from dashboard.common.fields import epsilon_entry, from_percent, keep
-from dashboard.common.widgets import mistakes
 from dashboard.data import columns_form
 from dashboard.jobs import folders, worker
 from dashboard.session.shelf import project
@@ -111,9 +110,22 @@ def section() -> None:
             _cost(plan)
     if plan is None:
         return
-    with charged:
-        covered = _charged(plan)
-    _button(plan, covered=covered)
+    spend_form.spend_form(
+        spend_form.Spending(
+            kind="domain",
+            key="learn",
+            step="Learning",
+            promise="",
+            label="Learn these columns",
+            rehearsal_label="Learn these columns (rehearsal)",
+            icon=":material/school:",
+            attempt=state.learning.attempt,
+        ),
+        plan,
+        lambda: _run(plan),
+        place=charged,
+        tick=_promise(plan),
+    )
 
 
 def _entries() -> None:
@@ -182,8 +194,7 @@ def _cost(plan: DomainPlan) -> None:
         width="stretch",
         column_config={"noise, σ in rows": st.column_config.NumberColumn(format="%.1f")},
     )
-    confirmation.say_unchecked(", once the columns are learned")
-    confirmation.show_warnings(plan.warnings)
+    spend_form.cautions(plan, ", once the columns are learned")
     st.caption(
         f"Computed from what is declared and the {plan.n:,} "
         f"{'persons' if plan.outline.person_id else 'rows'} alone; no row is read before you press "
@@ -231,44 +242,20 @@ def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
     return {"column": row["name"], **{k: v for k, v in known.items() if k in usable}}
 
 
-def _charged(plan: DomainPlan) -> bool:
-    """Entries of the ledger, or the seed; True when learning may be started."""
-    if project().public:
-        asset_entry.seed("learn_seed")
-        return True
-    return asset_entry.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
-
-
-def _button(plan: DomainPlan, *, covered: bool) -> None:
+def _run(plan: DomainPlan) -> None:
+    """Start the step in a process of its own."""
     state = project()
-    agreed = confirmation.ticked(
-        f"learn_confirm_{state.learning.attempt}", _promise(plan), confirmation.subject(plan.hash)
+    assert isinstance(state.raw, RawTable)  # see `section`
+    state.learning.attempt += 1
+    state.learning.message = ""
+    state.learning.job = worker.learn(
+        plan,
+        state.raw,
+        asset_entry.chosen(),
+        state.seed,
+        delta_share=state.learning.delta_share,
+        public=state.public,
     )
-    label = "Learn these columns (rehearsal)" if state.public else "Learn these columns"
-    if (
-        st.button(
-            label,
-            type="primary",
-            icon=":material/school:",
-            key="learn_run",
-            disabled=not (agreed and covered),
-        )
-        and agreed
-    ):
-        with mistakes():
-            assert isinstance(state.raw, RawTable)  # see `section`
-            public_claim.remember(plan.hash)
-            state.learning.attempt += 1
-            state.learning.message = ""
-            state.learning.job = worker.learn(
-                plan,
-                state.raw,
-                asset_entry.chosen(),
-                state.seed,
-                delta_share=state.learning.delta_share,
-                public=state.public,
-            )
-            st.rerun()
 
 
 def _promise(plan: DomainPlan) -> str:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import asset_entry, confirmation, job_view, public_claim, rehearsal_run
+from dashboard.common import asset_entry, confirmation, job_view, rehearsal_run, spend_form
 from dashboard.common.fields import keep, number_entry
 from dashboard.common.steps import first_gap
 from dashboard.common.widgets import mistakes
 from dashboard.inspection.results import inspection
 from dashboard.jobs import worker
-from dashboard.key import access
 from dashboard.session.inspection import ComparatorResult, StandInGround
 from dashboard.session.rehearsals import scenario_of
 from dashboard.session.shelf import project
@@ -26,7 +25,6 @@ from prism_core.comparators.external import (
     python_of,
 )
 from prism_core.errors import PrismError
-from prism_core.privacy.ledger import rules
 from prism_core.runs.inputs import candidate
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
@@ -232,9 +230,7 @@ def _own(table: Rows) -> None:
 def _charged(plan: ComparatorPlan, table: Rows) -> None:
     """What the run costs, the word that confirms it, and its button."""
     state = project()
-    rules.check_rules("comparator", access.workspace())
-    confirmation.say_unchecked()
-    confirmation.show_warnings(plan.warnings)
+    spend_form.cautions(plan)
     st.metric(
         "Spends, ε",
         eps_text(plan.spent.epsilon),
@@ -245,42 +241,26 @@ def _charged(plan: ComparatorPlan, table: Rows) -> None:
         f"Computed from the declared columns and the {plan.n:,} training rows alone; no row is "
         "read before you confirm. The whole amount is charged before the first count."
     )
-    prior = plan.schema.prior
-    covered = asset_entry.section(plan.spent, plan.rho, plan.delta, "This comparator", prior=prior)
-    word = state.asset.strip()
-    if not word:
-        st.info("Name the data asset first.", icon=":material/info:")
-        return
-    owed = asset_entry.owing(prior)
-    learning = "" if owed is None else ", and the cost of learning with it,"
-    confirmed = confirmation.typed_word(
-        f"rival_confirm_{state.rivals.attempt}",
-        f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}”{learning} on a "
-        "comparator, not on a better release. It cannot be undone, even if it fails once counting "
-        "has begun. "
-        f"To go on, type **{plain(word)}**",
-        confirmation.subject(plan.hash, owed),
-        lambda typed: typed.strip() == word,
+    spend_form.spend_form(
+        spend_form.Spending(
+            kind="comparator",
+            key="rival",
+            step="This comparator",
+            promise=" on a comparator, not on a better release. It cannot be undone, even if it "
+            "fails once counting has begun.",
+            label="Spend and run the comparator",
+            rehearsal_label="",  # public rows have a button of their own above
+            attempt=state.rivals.attempt,
+            prior=plan.schema.prior,
+        ),
+        plan,
+        lambda: _start(plan, table, None),
     )
-    if (
-        st.button(
-            "Spend and run the comparator",
-            type="primary",
-            icon=":material/verified_user:",
-            key="rival_run",
-            disabled=not (covered and confirmed),
-        )
-        and confirmed
-    ):
-        with mistakes():
-            _start(plan, table, None)
 
 
 def _start(plan: ComparatorPlan | ExternalPlan, table: Rows, ground: StandInGround | None) -> None:
     state = project()
     charged = None if ground is not None else asset_entry.chosen()
-    if charged is not None:
-        public_claim.remember(plan.hash)
     rivals = state.rivals
     rivals.job = worker.compare(plan, table, charged, state.seed)
     rivals.attempt, rivals.message = rivals.attempt + 1, ""

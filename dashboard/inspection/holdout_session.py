@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import asset_entry, confirmation, public_claim
+from dashboard.common import asset_entry, confirmation, spend_form
 from dashboard.common.fields import number_entry
 from dashboard.common.widgets import mistakes
 from dashboard.inspection.figure import table
@@ -243,13 +243,23 @@ def _offer(number: int) -> None:
     plan = _plan(inspection().session_epsilon, int(answers), inspection().session_tolerance)
     with cost:
         _cost(plan)
-    with entries:
-        covered = True
-        if project().public:
-            asset_entry.seed("holdout_seed")
-        else:
-            covered = asset_entry.section(plan.spent, plan.spent.rho, plan.delta, "This session")
-    _confirm(plan, number, covered=covered)
+    spend_form.spend_form(
+        spend_form.Spending(
+            kind="holdout",
+            key="holdout",
+            step="This session",
+            promise=" now, whatever is asked later. It cannot be undone.",
+            label="Spend and open",
+            rehearsal_label="Open with known noise (rehearsal)",
+            button="holdout_open",
+            attempt=number,
+            busy="Charging, opening …",
+            rows=project().test,
+        ),
+        plan,
+        lambda: _open(plan),
+        place=entries,
+    )
 
 
 def _plan(epsilon: float, answers: int, tolerance: float) -> HoldoutPlan:
@@ -278,51 +288,15 @@ def _cost(plan: HoldoutPlan) -> None:
     )
     second.metric("Comparison, noise (95%)", f"± {1.96 * plan.comparing_error:.3f}", border=True)
     third.metric("Answer, noise (95%)", f"± {1.96 * plan.answer_error:.3f}", border=True)
-    confirmation.say_unchecked()
-    confirmation.show_warnings(plan.warnings)
+    spend_form.cautions(plan)
     st.caption(
         f"Shares of the metric's range, from the {plan.n:,} rows kept aside and epsilon alone; no "
         "row is read before you confirm. The number of questions is not limited."
     )
 
 
-def _confirm(plan: HoldoutPlan, number: int, *, covered: bool) -> None:
-    state = project()
-    word = asset_entry.word()
-    if not word:
-        st.info("Name the data asset first.", icon=":material/info:")
-        return
-    what = (
-        "These rows are public: nothing is charged."
-        if state.public
-        else f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}” now, whatever "
-        "is asked later. It cannot be undone."
-    )
-    confirmed = confirmation.typed_word(
-        f"holdout_confirm_{number}",
-        f"{what} To go on, type **{plain(word)}**",
-        confirmation.subject(plan.hash),
-        lambda typed: typed.strip() == word,
-    )
-    label = "Open with known noise (rehearsal)" if state.public else "Spend and open"
-    if (
-        st.button(
-            label,
-            type="primary",
-            icon=":material/verified_user:",
-            key="holdout_open",
-            disabled=not (covered and confirmed),
-        )
-        and confirmed
-    ):
-        with st.spinner("Charging, opening …"), mistakes():
-            _open(plan)
-            st.rerun()
-
-
 def _open(plan: HoldoutPlan) -> None:
-    """Charge and open. No widget is touched in between, so no click can come between them."""
+    """Charge and open."""
     subject = inspection().subject
     account = asset_entry.registered(plan.delta)
-    public_claim.remember(plan.hash, project().test)
     run_open_holdout(plan, subject.synthetic, subject.holdout, access.workspace(), account)

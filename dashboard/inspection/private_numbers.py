@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.common import asset_entry, confirmation, public_claim
+from dashboard.common import asset_entry, confirmation, spend_form
 from dashboard.common.fields import number_entry
-from dashboard.common.widgets import mistakes
 from dashboard.inspection.figure import table
 from dashboard.inspection.results import inspection
 from dashboard.session.shelf import project
@@ -53,13 +52,22 @@ def _offer() -> None:
     plan = _plan(inspection().private_epsilon)
     with cost:
         _cost(plan)
-    with entries:
-        covered = True
-        if project().public:
-            asset_entry.seed("private_seed")
-        else:
-            covered = asset_entry.section(plan.spent, plan.spent.rho, plan.delta, "This evaluation")
-    _confirm(plan, covered=covered)
+    spend_form.spend_form(
+        spend_form.Spending(
+            kind="evaluation",
+            key="private",
+            step="This evaluation",
+            promise=". It cannot be undone, even if it fails once counting has begun.",
+            label="Spend and count",
+            rehearsal_label="Count with known noise (rehearsal)",
+            attempt=len(inspection().private),
+            busy="Training on the synthetic rows, charging, counting …",
+            rows=project().test,
+        ),
+        plan,
+        lambda: _run(plan),
+        place=entries,
+    )
 
 
 def _plan(epsilon: float) -> PrivatePlan:
@@ -88,8 +96,7 @@ def _cost(plan: PrivatePlan) -> None:
         _numeric_cost(plan, second, third)
     else:
         _class_cost(plan, second, third)
-    confirmation.say_unchecked()
-    confirmation.show_warnings(plan.warnings)
+    spend_form.cautions(plan)
     st.caption(
         f"Computed from the declared columns and the {plan.n:,} rows kept aside alone; no row is "
         "read before you confirm."
@@ -124,46 +131,10 @@ def _numeric_cost(plan: PrivatePlan, second: Any, third: Any) -> None:  # noqa: 
         )
 
 
-def _confirm(plan: PrivatePlan, *, covered: bool) -> None:
-    state = project()
-    word = asset_entry.word()
-    if not word:
-        st.info("Name the data asset first.", icon=":material/info:")
-        return
-    what = (
-        "These rows are public: nothing is charged."
-        if state.public
-        else f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}”. It cannot be "
-        "undone, even if it fails once counting has begun."
-    )
-    attempt = len(inspection().private)
-    confirmed = confirmation.typed_word(
-        f"private_confirm_{attempt}",
-        f"{what} To go on, type **{plain(word)}**",
-        confirmation.subject(plan.hash),
-        lambda typed: typed.strip() == word,
-    )
-    label = "Count with known noise (rehearsal)" if state.public else "Spend and count"
-    if (
-        st.button(
-            label,
-            type="primary",
-            icon=":material/verified_user:",
-            key="private_run",
-            disabled=not (covered and confirmed),
-        )
-        and confirmed
-    ):
-        with st.spinner("Training on the synthetic rows, charging, counting …"), mistakes():
-            _run(plan)
-            st.rerun()
-
-
 def _run(plan: PrivatePlan) -> None:
-    """Charge and count. No widget is touched in between, so no click can come between them."""
+    """Charge and count."""
     now = inspection()
     account = asset_entry.registered(plan.delta)
-    public_claim.remember(plan.hash, project().test)
     run_private_numbers(
         plan,
         now.subject.synthetic,

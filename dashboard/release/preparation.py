@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import asset_entry, attribution, confirmation
+from dashboard.common import asset_entry, attribution, confirmation, spend_form
 from dashboard.common.widgets import mistakes, unused_learning_notice
 from dashboard.jobs import worker
 from dashboard.key import access
@@ -49,7 +49,7 @@ def section() -> None:
     with right:
         st.subheader("Checklist", anchor=False)
         listed = st.container(gap="xsmall")
-        budget_left = plan is not None and _budget_left(state, plan)
+        budget_left = plan is not None and _budget_left(plan)
     with left:
         st.subheader("What will be done", anchor=False)
         if plan is None:
@@ -108,15 +108,10 @@ def _promise(state: Project, plan: Plan) -> str:
     )
 
 
-def _budget_left(state: Project, plan: Plan) -> bool:
+def _budget_left(plan: Plan) -> bool:
     """Entries of the ledger, or the seed; True when the run may be started."""
-    if state.public:
-        asset_entry.seed("release_seed")
-        return True
-    price = plan.price
-    return asset_entry.section(
-        price.spent, price.spent.rho, plan.delta, "This release", prior=plan.prior
-    )
+    spent = plan.price.spent
+    return spend_form.pays("release", "This release", spent, plan.delta, plan.prior)
 
 
 def _recognised(state: Project, table: Rows, plan: Plan) -> str:

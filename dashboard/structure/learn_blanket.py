@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import asset_entry, confirmation, job_view, public_claim
+from dashboard.common import asset_entry, confirmation, job_view, spend_form
 from dashboard.common.fields import epsilon_entry, from_percent, keep
-from dashboard.common.widgets import mistakes
 from dashboard.jobs import folders, worker
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
@@ -104,12 +103,21 @@ def _start() -> None:
         st.info(plain(str(error)), icon=":material/info:")
         return
     _cost(plan)
-    if state.public:
-        asset_entry.seed("blanket_seed")
-        covered = True
-    else:
-        covered = asset_entry.section(plan.spent, plan.spent.rho, plan.delta, "Learning")
-    _button(plan, covered=covered)
+    spend_form.spend_form(
+        spend_form.Spending(
+            kind="graph",
+            key="blanket",
+            step="Learning",
+            promise="",
+            label="Learn the blanket",
+            rehearsal_label="Learn the blanket (rehearsal)",
+            icon=":material/school:",
+            attempt=state.blanket.attempt,
+        ),
+        plan,
+        lambda: _run(plan),
+        tick=_promise(plan),
+    )
 
 
 def _entries() -> None:
@@ -156,39 +164,22 @@ def _cost(plan: GraphPlan) -> None:
         border=True,
         help="Of 1: weaker columns do not stand out of the noise.",
     )
-    confirmation.say_unchecked()
-    confirmation.show_warnings(plan.warnings)
+    spend_form.cautions(plan)
     st.caption(
         f"Computed from what is declared and the {plan.n:,} rows (persons) alone; no row is read "
         "before you press the button. Rows kept aside for evaluation are counted, too."
     )
 
 
-def _button(plan: GraphPlan, *, covered: bool) -> None:
+def _run(plan: GraphPlan) -> None:
+    """Start the step in a process of its own."""
     state = project()
-    agreed = confirmation.ticked(
-        f"blanket_confirm_{state.blanket.attempt}", _promise(plan), confirmation.subject(plan.hash)
-    )
-    label = "Learn the blanket (rehearsal)" if state.public else "Learn the blanket"
-    if (
-        st.button(
-            label,
-            type="primary",
-            icon=":material/school:",
-            key="blanket_run",
-            disabled=not (agreed and covered),
-        )
-        and agreed
-    ):
-        with mistakes():
-            assert state.schema is not None and state.raw is not None
-            public_claim.remember(plan.hash)
-            table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())
-            state.blanket.attempt += 1
-            state.blanket.message = ""
-            state.blanket.table = table  # a table behind files stays open for the step
-            state.blanket.job = worker.learn_graph(plan, table, asset_entry.chosen(), state.seed)
-            st.rerun()
+    assert state.schema is not None and state.raw is not None
+    table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())
+    state.blanket.attempt += 1
+    state.blanket.message = ""
+    state.blanket.table = table  # a table behind files stays open for the step
+    state.blanket.job = worker.learn_graph(plan, table, asset_entry.chosen(), state.seed)
 
 
 def _promise(plan: GraphPlan) -> str:

@@ -1508,7 +1508,7 @@ CATALOGUE = (
     ),
     _one(
         "the first line becomes a form whatever it holds",
-        "_sources",
+        "sources",
         "check_names(raw.header, raw.name)",
         "pass",
         "dashboard/data/test_header_page.py::test_its_first_line_does_not_become_a_form",
