@@ -246,11 +246,6 @@ def story_outcomes(job: Job[Story]) -> tuple[Told, ...]:
     return tuple(Run.from_dict(json.loads(line)) for line in whole.splitlines())
 
 
-def _table(rows: Rows) -> TableConfig:
-    """Where the process finds the rows and their schema, beside its configuration."""
-    return TableConfig(train=Path(folders.CODES), schema=Path(folders.SCHEMA), public=rows.public)
-
-
 def _hand_over(folder: Path, table: Rows) -> None:
     """The rows, in a file for this user only, or where they stand."""
     if isinstance(table, StoredTable):
