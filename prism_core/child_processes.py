@@ -8,6 +8,7 @@ PYTHONPATH, too, which is the user's own, and where clusters keep their packages
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -18,10 +19,21 @@ if TYPE_CHECKING:
 SAFE_PATH = "PYTHONSAFEPATH"
 """The variable that says the same as `-P`; versions of Python before 3.11 ignore it."""
 
+_SECRET = re.compile("KEY|PASS|SECRET|TOKEN|CREDENTIAL", re.IGNORECASE)
+
 
 def python(*arguments: object) -> list[str]:
     """The command that runs this Python with arguments, without the current folder on its path."""
     return [sys.executable, "-P", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    """Variables for another program that opens what somebody else made; no secret is among them.
+
+    Such a program may be made to do anything: the key of the dashboard and passwords of databases
+    stand in variables, too.
+    """
+    return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.data.schema.looks import sentences, to_list
 from prism_core.planning.plan import targets_dict
 from prism_core.privacy.events import event_dict
+from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.structure.independence import changes_not_covered
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 NAME = "prism-dashboard"
 _LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "mbi", "opendp")
 NEIGHBOURS = "replace one person; the number of persons is public"
-REHEARSAL = "rehearsal, not a release"
-STAMPS = ("release", "release without a ledger", REHEARSAL)
+_RELEASE = CHARGED_STEPS["release"]
+REHEARSAL = _RELEASE.rehearsed
+STAMPS = (_RELEASE.charged, _RELEASE.uncharged, REHEARSAL)
 _NOISE = {
     True: "seeded numpy generator: known noise, on public rows only, protects nobody",
     False: "OpenDP, entropy of the operating system; integer discrete Gaussian on counts",

@@ -4,7 +4,7 @@ Encoding is total: a cell that fits nothing becomes what the declaration says, o
 such cell is nothing to speak of. Where most cells of a column fall there, the declaration is about
 other rows, and what is made of them says nothing. Of public rows that is an error. Of private rows
 nothing may depend on it but the curator's own screen: she asks, on the page Data or by
-`prism check`, and that she asked is on record (`data.looks`).
+`prism check`, and that she asked is on record (`data.schema.looks`).
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def gather(config: RunConfig, workspace: Path | None = None, *, graph: bool = Tr
 def check_claim(config: RunConfig, raw: RawTable | BigTable, workspace: Path | None = None) -> None:
     """Refuse rows that the configuration calls public and the workspace knows as private.
 
-    Spends nothing; the answer depends on the rows, see `public_rows`.
+    Spends nothing; the answer depends on the rows, see `table_identity`.
 
     Raises:
         KnownPrivateError: unless the configuration says `although_charged`.
@@ -211,7 +211,7 @@ def people(raw: RawTable | BigTable, person_id: str) -> int:
 
 
 def split(table: Rows, rows: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Training and holdout rows, in memory or in files; see `data.split.set_aside`.
+    """Training and holdout rows, in memory or in files; see `data.encoding.set_aside`.
 
     Spends nothing: both parts are as private as the table.
     """
@@ -273,9 +273,9 @@ def recognise(
     """A warning for the curator's screen when these rows were charged under another name, or "".
 
     They are remembered, too, for when a charge of the plan stands, as what does not pass for public
-    later (`public_rows`). Under another name only tables in memory are recognised. Spends nothing:
-    what is remembered of the rows stays in the workspace. Show the warning to the curator, and let
-    nothing else depend on it.
+    later (`table_identity`). Under another name only tables in memory are recognised. Spends
+    nothing: what is remembered of the rows stays in the workspace. Show the warning to the curator,
+    and let nothing else depend on it.
 
     Args:
         ledger: the workspace's ledger.

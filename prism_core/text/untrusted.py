@@ -5,7 +5,7 @@ parser comes out of, or for a key of a hundred thousand parts. So every reader a
 large the file may be, how many values it may hold and how deep they may lie; YAML has no aliases
 and no types but plain ones. Within these limits every parser of the product takes time in
 proportion to the text: seconds. Graphs have limits of their own on top (`structure.formats`), and
-tables theirs (`data.tables`, `data.parquet`).
+tables theirs (`data.tables.raw_table`, `data.tables.parquet`).
 """
 
 from __future__ import annotations
@@ -154,18 +154,6 @@ def too_slow(name: str) -> TableError:
         f"The file {name!r} took more than {SECONDS} seconds to read and was left. Load fewer rows "
         "or columns, or open it by its path, where it is counted without being loaded."
     )
-
-
-_SECRET = re.compile("KEY|PASS|SECRET|TOKEN|CREDENTIAL", re.IGNORECASE)
-
-
-def environment() -> dict[str, str]:
-    """Variables for another program that opens what somebody else made; no secret is among them.
-
-    Such a program may be made to do anything: the key of the dashboard and passwords of databases
-    stand in variables, too.
-    """
-    return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
 
 
 def content_of(path: str | Path, limit: ReadLimit) -> bytes:

@@ -635,7 +635,7 @@ CATALOGUE = (
     _one(
         "a hostile file is opened beside the passwords",
         "read",
-        "untrusted.environment()",
+        "child_processes.environment()",
         "__import__('os').environ",
         "text/test_untrusted.py::test_no_program_that_opens_a_foreign_file_is_handed_a_secret",
     ),
@@ -1459,8 +1459,8 @@ CATALOGUE = (
     _one(
         "the form writes a text of digits as it stands",
         "write_level",
-        "plain and BAR not in level and (level[0] != _QUOTE) and (_plain_level(level) == level)",
-        "plain and BAR not in level and (level[0] != _QUOTE)",
+        "plain and _plain_level(level) == level",
+        "plain",
         f"{FORM}::test_the_form_gives_back_every_schema",
         f"{FORM}::test_levels_keep_their_types_in_the_form",
     ),

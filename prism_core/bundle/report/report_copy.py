@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prism_core import child_processes
 from prism_core.bundle.reader import read_bundle
 from prism_core.bundle.report.report_html import report
 from prism_core.errors import BundleError
-from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     from prism_core.bundle.report.report_extras import Extras
@@ -147,7 +147,7 @@ def _drawn_by_chromium(html: str, name: str, *asked: str) -> bytes:
                 capture_output=True,
                 timeout=MOST_SECONDS,
                 check=False,
-                env=untrusted.environment(),
+                env=child_processes.environment(),
             )
             return target.read_bytes()
         except (OSError, subprocess.TimeoutExpired):

@@ -13,9 +13,9 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from prism_core.data.engines.engine import iterate_redacted, run_redacted
+from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
 from prism_core.data.engines.parquet_copies import csv_as_parquet, readable_parquet
 from prism_core.data.tables.header import check_header
 from prism_core.errors import TableError
@@ -25,15 +25,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from prism_core.data.engines.engine import Engine
     from prism_core.data.tables.address import Address
 
 _Types: TypeAlias = "tuple[tuple[str, str], ...]"
 
 MEMORY = "600MB"
 """Memory of the embedded database; what needs more goes to the private folder."""
-
-BATCH = 500_000
-"""Rows of a batch on their way home."""
 
 OPTIMIZERS = frozenset({"unused_columns", "common_subexpressions"})
 """DuckDB's optimizers that stay on: both look at the query alone. All others are switched off, also
@@ -60,32 +58,6 @@ _TRAVEL = frozenset(
         "TIMESTAMP_NS",
     }
 )
-
-
-class Engine(Protocol):
-    """A database that holds one table.
-
-    Attributes:
-        tables: the parts of the table as Ibis expressions, with the same columns. The types of
-            a part's columns are those of its own files: what stands in one file must not change
-            how another is read.
-        name: short name for messages.
-    """
-
-    tables: tuple[Any, ...]
-    name: str
-
-    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """The rows of an Ibis expression, a batch at a time, in no order that means anything."""
-        ...
-
-    def number(self, query: Any) -> int:  # noqa: ANN401
-        """The value of an Ibis scalar."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the database."""
-        ...
 
 
 @dataclass

@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    import pyarrow as pa
+
 T = TypeVar("T")
+
+BATCH = 500_000
+"""Rows of a batch on their way home."""
+
+
+class Engine(Protocol):
+    """A database that holds one table.
+
+    Attributes:
+        tables: the parts of the table as Ibis expressions, with the same columns. The types of
+            a part's columns are those of its own files: what stands in one file must not change
+            how another is read.
+        name: short name for messages.
+    """
+
+    tables: tuple[Any, ...]
+    name: str
+
+    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """The rows of an Ibis expression, a batch at a time, in no order that means anything."""
+        ...
+
+    def number(self, query: Any) -> int:  # noqa: ANN401
+        """The value of an Ibis scalar."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...
 
 
 def run_redacted(work: Callable[[], T], name: str) -> T:
@@ -35,7 +66,7 @@ def run_redacted(work: Callable[[], T], name: str) -> T:
 
 
 def iterate_redacted(start: Callable[[], Iterable[T]], name: str) -> Iterator[T]:
-    """What an iterable of a database gives, every step of it guarded; no item is None."""
+    """What an iterable of a database gives, every step of it redacted; no item is None."""
     reader = run_redacted(lambda: iter(start()), name)
     while (item := run_redacted(lambda: next(reader, None), name)) is not None:
         yield item

@@ -16,8 +16,8 @@ import pandas as pd
 
 from prism_core.data.counts import MarginalCounter
 from prism_core.data.encoding import encode_column
-from prism_core.data.engines.duckdb_engine import Engine, open_engine
-from prism_core.data.engines.engine import run_redacted
+from prism_core.data.engines.duckdb_engine import open_engine
+from prism_core.data.engines.engine import Engine, run_redacted
 from prism_core.data.engines.pushdown import HOME, Pushed, nearest_whole, push, without_nan
 from prism_core.data.engines.scratch import Scratch, make
 from prism_core.data.engines.stored_table import StoredTable, check_size, code_type, file_name

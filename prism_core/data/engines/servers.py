@@ -12,8 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.engines.duckdb_engine import BATCH
-from prism_core.data.engines.engine import iterate_redacted, run_redacted
+from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
 from prism_core.data.engines.pushdown import calendar_day
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.header import check_header
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from prism_core.data.engines.duckdb_engine import Engine
+    from prism_core.data.engines.engine import Engine
     from prism_core.data.tables.address import Address
 
 SPARK = {
@@ -56,17 +55,17 @@ class IbisEngine:
     name: str
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """See `engines.Engine`."""
+        """See `engine.Engine`."""
         yield from iterate_redacted(
             lambda: self.backend.to_pyarrow_batches(query, chunk_size=BATCH), self.name
         )
 
     def number(self, query: Any) -> int:  # noqa: ANN401
-        """See `engines.Engine`."""
+        """See `engine.Engine`."""
         return int(run_redacted(lambda: self.backend.to_pyarrow(query).as_py(), self.name))
 
     def close(self) -> None:
-        """See `engines.Engine`."""
+        """See `engine.Engine`."""
         run_redacted(self.backend.disconnect, self.name)
 
 
@@ -83,11 +82,11 @@ class SparkEngine(IbisEngine):
     session: Any
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """See `engines.Engine`."""
+        """See `engine.Engine`."""
         yield from iterate_redacted(lambda: self._table(query).to_batches(BATCH), self.name)
 
     def number(self, query: Any) -> int:  # noqa: ANN401
-        """See `engines.Engine`."""
+        """See `engine.Engine`."""
         return int(run_redacted(lambda: self._table(query.as_table())[0][0].as_py(), self.name))
 
     def _table(self, query: Any) -> pa.Table:  # noqa: ANN401

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.column import Column, Level
 
-BAR = "|"
+LEVEL_SEPARATOR = "|"
 _QUOTE = '"'
 _WHOLE = re.compile(r"-?[0-9]{1,300}")
 _REAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{2,3})?")
@@ -39,7 +39,7 @@ def write_levels(levels: Iterable[Level]) -> str:
         >>> print(write(("north", "a|b", "01", "1", 1, 0.5, True)))
         north | "a|b" | 01 | "1" | 1 | 0.5 | true
     """
-    return f" {BAR} ".join(map(write_level, levels))
+    return f" {LEVEL_SEPARATOR} ".join(map(write_level, levels))
 
 
 def write_level(level: Level) -> str:
@@ -51,7 +51,8 @@ def write_level(level: Level) -> str:
     if isinstance(level, float):
         return repr(float(level))
     plain = level.isprintable() and level == level.strip() and level != ""
-    if plain and BAR not in level and level[0] != _QUOTE and _plain_level(level) == level:
+    plain = plain and LEVEL_SEPARATOR not in level and level[0] != _QUOTE
+    if plain and _plain_level(level) == level:
         return level
     return json.dumps(level, ensure_ascii=not level.isprintable())
 
@@ -70,13 +71,13 @@ def read_levels(text: str, column: str, part: str = "levels") -> list[Level]:
     found: list[Level] = []
     place, end = 0, len(text)
     while place < end:
-        if text[place].isspace() or text[place] == BAR:
+        if text[place].isspace() or text[place] == LEVEL_SEPARATOR:
             place += 1
         elif text[place] == _QUOTE:
             level, place = _quoted_level(text, place, column, part)
             found.append(level)
         else:
-            stop = text.find(BAR, place)
+            stop = text.find(LEVEL_SEPARATOR, place)
             stop = end if stop < 0 else stop
             found.append(_plain_level(text[place:stop].strip()))
             place = stop
@@ -105,7 +106,7 @@ def _quoted_level(text: str, place: int, column: str, part: str) -> tuple[str, i
     except ValueError:
         raise _quotation_error(column, part) from None
     rest = text[stop:].lstrip()
-    if rest and not rest.startswith(BAR):
+    if rest and not rest.startswith(LEVEL_SEPARATOR):
         raise _quotation_error(column, part)
     return str(level), len(text) - len(rest)
 
@@ -131,7 +132,6 @@ def _plain_level(text: str) -> Level:
     return text
 
 
-LEVEL_SEPARATOR = BAR
 LOG = "log"
 
 
@@ -140,7 +140,7 @@ class FormRow(TypedDict):
 
     `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
     `groups` holds the lines of a map from codes to groups, which are then the levels. `levels`,
-    `fill` and `other` are written as `level_line` says.
+    `fill` and `other` are written as this module says.
     """
 
     name: str

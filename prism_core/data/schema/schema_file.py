@@ -104,7 +104,7 @@ def parse(text: str) -> object:
     """The plain values of a YAML or JSON text.
 
     Raises:
-        SchemaError: when it is neither, or beyond `foreign.SCHEMA`.
+        SchemaError: when it is neither, or beyond `untrusted.SCHEMA`.
     """
     try:
         return _plain_values(text)
@@ -144,7 +144,7 @@ def read_text(source: file_or_text.Source) -> tuple[str, Path | None]:
     """The text of a schema, and the folder of its file where it is one.
 
     Raises:
-        SchemaError: when it cannot be read, or is beyond `foreign.SCHEMA`.
+        SchemaError: when it cannot be read, or is beyond `untrusted.SCHEMA`.
     """
     found = file_or_text.located(source, file_or_text.SCHEMA)
     if isinstance(found, Path):
@@ -196,7 +196,7 @@ def columns_of(document: dict[Any, Any]) -> list[Any]:
     """The plain values of the columns, which are a list.
 
     Raises:
-        SchemaError: when there are more than `foreign.COLUMNS`.
+        SchemaError: when there are more than `untrusted.COLUMNS`.
     """
     entries: list[Any] = document["columns"]
     if len(entries) > untrusted.COLUMNS:

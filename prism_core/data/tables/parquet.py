@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from prism_core.child_processes import python
+from prism_core import child_processes
 from prism_core.data.tables import parquet_child as child
 from prism_core.errors import TableError
 from prism_core.text import untrusted
@@ -31,20 +31,20 @@ def read(content: bytes, name: str) -> pa.Table:
         name: its name, for messages.
 
     Raises:
-        TableError: when it is damaged, or beyond what is read: `foreign.TABLE`, `UNPACKED`,
-            `MEMORY`, `foreign.SECONDS`. No cell is in it.
+        TableError: when it is damaged, or beyond what is read: `untrusted.TABLE`, `UNPACKED`,
+            `MEMORY`, `untrusted.SECONDS`. No cell is in it.
     """
     import pyarrow as pa
 
     limits = (MEMORY + 2 * len(content), untrusted.SECONDS, untrusted.TABLE.values, UNPACKED)
     quiet = {
-        **untrusted.environment(),
+        **child_processes.environment(),
         "ARROW_DEFAULT_MEMORY_POOL": "system",
         "OMP_NUM_THREADS": "1",
     }
     try:
         done = subprocess.run(
-            python(child.__file__, *limits),
+            child_processes.python(child.__file__, *limits),
             input=content,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -3,7 +3,7 @@
 A few hundred bytes of Parquet can stand for terabytes: runs of one value, pages that unpack to a
 thousand times their size, texts that repeat the ones before. What a file declares about itself may
 be untrue, so nothing short of reading tells; it is read where memory and time have an end. Run as a
-script by `data.parquet`; it imports nothing of this program.
+script by `data.tables.parquet`; it imports nothing of this program.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def read_table(
 
     Raises:
         TableError: with a suggested separator or encoding where one would help; for a file beyond
-            `foreign.TABLE`, or one that takes longer than `foreign.SECONDS`.
+            `untrusted.TABLE`, or one that takes longer than `untrusted.SECONDS`.
     """
     content, name = _content(source, name)
     if len(content) > untrusted.TABLE.size:

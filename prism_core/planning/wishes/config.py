@@ -36,7 +36,7 @@ class TableConfig:
             they are not charged.
         separator, encoding: how a CSV is written.
         although_charged: the curator's statement that public rows are public although the
-            workspace knows them as private; see `public_rows`.
+            workspace knows them as private; see `table_identity`.
     """
 
     train: Path | Address = field(metadata=option("text"))
