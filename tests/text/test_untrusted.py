@@ -393,6 +393,8 @@ def test_no_program_that_opens_a_foreign_file_is_handed_a_secret(monkeypatch):
 OWN = {
     # What this program wrote for itself, into a workspace or for a process that it started.
     "dashboard/launch.py",  # settings that the package brings along
+    "dashboard/jobs/folders.py",
+    "dashboard/jobs/job.py",
     "dashboard/jobs/child.py",
     "dashboard/jobs/worker.py",
     "prism_core/evaluation/inside_epsilon/holdout_state.py",
