@@ -24,6 +24,8 @@ from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from streamlit.delta_generator import DeltaGenerator
+
     from prism_core.learning.domain.domain_plan import DomainPlan
 
 _DETAILS = {
@@ -108,8 +110,12 @@ def section() -> None:
             st.info(plain(str(error)), icon=":material/info:")
         else:
             _cost(plan)
-    if plan is None:
-        return
+    if plan is not None:
+        _spend(plan, charged)
+
+
+def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
+    """The charged part: what is promised, the tick that confirms it, and the button."""
     spend_form.spend_form(
         spend_form.Spending(
             kind="domain",
@@ -119,11 +125,11 @@ def section() -> None:
             label="Learn these columns",
             rehearsal_label="Learn these columns (rehearsal)",
             icon=":material/school:",
-            attempt=state.learning.attempt,
+            attempt=project().learning.attempt,
         ),
         plan,
         lambda: _run(plan),
-        place=charged,
+        place=place,
         tick=_promise(plan),
     )
 
