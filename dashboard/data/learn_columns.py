@@ -95,6 +95,12 @@ def section() -> None:
     )
     if state.learning.message:
         st.error(plain(state.learning.message), icon=":material/error:")
+    _offer()
+
+
+def _offer() -> None:
+    """Entries, what they cost, and the form that spends it."""
+    state = project()
     entries, cost = st.columns([1, 1.5], gap="large")
     charged, details = st.columns([1, 1.5], gap="large")
     # What is entered comes first, so that the cost shown is that of the entries shown.
