@@ -89,6 +89,7 @@ ELSEWHERE = {
     "synthesis/engine/cache.py:load_meanwhile": "compiled code",
     "synthesis/reference/mbi_fit.py:load_mbi": "a package",
     "synthesis/select/adaptive.py:_open": "rounds that are open",
+    "runs/step_account.py:open_account": "the account of a step, in a ledger",
     "runs/inputs.py:open_rows": "a path: both kinds of table are here",
     "runs/inputs.py:read_rows": "a path: `read_table` is here",
 }
