@@ -28,6 +28,7 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.synthesis.engine import cache
+from tests.support.product import nodes_by_function, sources
 
 ROOT = Path(launch.__file__).parents[1]
 _HOSTILE = "import pathlib\npathlib.Path({mark!r}).touch()\nraise ImportError('hostile')\n"
@@ -184,19 +185,26 @@ def test_settings_of_ones_own_are_no_reason_to_stop(tmp_path, monkeypatch):
     launch.refuse_settings_of(tmp_path)
 
 
-_ALLOWED = {
-    "prism_core/child_processes.py",
-    "dashboard/launch.py",  # hands a command of `children` to execv
-    "prism_core/comparators/external/interpreter.py",  # may be another Python
+WHO_NAMES_PYTHON = {
+    "prism_core/child_processes.py:python",
+    "dashboard/launch.py:main",  # hands a command of `child_processes` to execv
+    "prism_core/comparators/external/interpreter.py:python_of",  # may be another Python
 }
 
 
-def test_every_process_is_started_by_the_one_rule():
-    """No other file names this Python, and who makes a pool makes it under `spawning`."""
-    for path in [*ROOT.glob("prism_core/**/*.py"), *ROOT.glob("dashboard/**/*.py")]:
+def test_no_other_function_names_this_python():
+    named = {
+        place
+        for place, node in nodes_by_function()
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.executable"
+    }
+    assert named == WHO_NAMES_PYTHON
+
+
+def test_every_pool_is_made_under_the_one_rule():
+    for path in sources():
         text = path.read_text(encoding="utf-8")
         names = {ast.unparse(n) for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Attribute)}
         place = str(path.relative_to(ROOT))
-        assert "sys.executable" not in names or place in _ALLOWED, place
         pools = {"multiprocessing.get_context", "multiprocessing.Process", "multiprocessing.Pool"}
         assert not names & pools or "with spawning()" in text, place

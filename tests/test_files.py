@@ -25,6 +25,7 @@ from prism_core.planning.wishes.scenario_files import ScenarioBook
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger, fingerprint
 from prism_core.rehearsal import PointStore, stand_in_rows
+from tests.support.product import nodes_by_function
 
 ROOT = Path(__file__).parents[1]
 
@@ -143,49 +144,45 @@ def test_a_link_that_stands_where_a_new_file_is_to_be_made_is_not_followed(share
     assert not target.exists()
 
 
-WHERE_SHE_SAYS = {
+WHO_WRITES = {
+    # The one place for files of a workspace.
+    "prism_core/files.py:give_all",
+    "prism_core/files.py:whole",
     # Packages that write a folder's files, or a script beside them; `files` puts in place whatever
     # else a command is told to write.
-    "prism_core/files.py",
-    "prism_core/bundle/manifest.py",
-    "prism_core/bundle/write/refit_script.py",
-    "prism_core/bundle/write/bundle_folder.py",
+    "prism_core/bundle/manifest.py:write_manifest",
+    "prism_core/bundle/write/bundle_folder.py:write",
+    "prism_core/bundle/write/refit_script.py:main",
     # Temporary folders and files of mode 0700 or 0600, outside of any workspace.
-    "dashboard/key/open_browser.py",
-    "prism_core/bundle/report/report_copy.py",
-    "prism_core/bench/count.py",
-    "prism_core/comparators/external/interpreter.py",
-    "prism_core/comparators/external/runner.py",
+    "dashboard/key/open_browser.py:page",
+    "prism_core/bundle/report/report_copy.py:_drawn_by_chromium",
+    "prism_core/comparators/external/interpreter.py:synthetic",
+    "prism_core/comparators/external/runner.py:privbayes",
+    # Into a file that `files` has opened.
+    "dashboard/jobs/worker.py:learn",
+    "prism_core/rehearsal/stand_in_rows.py:save",
+    # Parquet in memory, or on the standard output of a child.
+    "prism_core/bundle/verify/counts_check.py:_parquet_findings",
+    "prism_core/comparators/folder.py:contents",
+    "prism_core/data/tables/parquet_child.py:main",
 }
-"""The modules that write files otherwise than by `files`; none of them into a workspace itself."""
+"""The functions that write otherwise than by `files`; none of them into a workspace itself."""
 
 
 @pytest.mark.privacy
 def test_whatever_writes_into_a_workspace_goes_through_one_place():
     writing = {"write_text", "write_bytes", "to_parquet", "savez", "savetxt", "mkstemp"}
     found = set()
-    for path in [*ROOT.glob("prism_core/**/*.py"), *ROOT.glob("dashboard/**/*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                mode = [
-                    each.value
-                    for each in [*node.args, *(key.value for key in node.keywords)]
-                    if isinstance(each, ast.Constant) and isinstance(each.value, str)
-                ]
-                opened = node.func.attr == "open" and any(
-                    set(text) <= set("wxab+t") and set(text) & set("wxa") for text in mode
-                )
-                if node.func.attr in writing or opened:
-                    found.add(str(path.relative_to(ROOT)))
-    with_a_handle = {
-        "dashboard/jobs/worker.py",
-        "dashboard/jobs/folders.py",
-        "prism_core/rehearsal/stand_in_rows.py",
-    }
-    assert (
-        found
-        - with_a_handle
-        - {"prism_core/bundle/verify/counts_check.py", "prism_core/data/tables/parquet_child.py"}
-        - {"prism_core/comparators/folder.py"}  # Parquet in memory
-        <= WHERE_SHE_SAYS
-    )
+    for place, node in nodes_by_function():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            mode = [
+                each.value
+                for each in [*node.args, *(key.value for key in node.keywords)]
+                if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            ]
+            opened = node.func.attr == "open" and any(
+                set(text) <= set("wxab+t") and set(text) & set("wxa") for text in mode
+            )
+            if node.func.attr in writing or opened:
+                found.add(place)
+    assert found == WHO_WRITES

@@ -37,6 +37,7 @@ from prism_core.learning.domain.outline_io import has_requests, loads_outline
 from prism_core.planning.wishes import config, scenario_files
 from prism_core.privacy.ledger import rules
 from prism_core.structure import formats
+from tests.support.product import nodes_by_function
 
 ROOT = Path(__file__).parents[2]
 DEEP = "[" * 500 + "]" * 500
@@ -390,25 +391,30 @@ def test_no_program_that_opens_a_foreign_file_is_handed_a_secret(monkeypatch):
 
 # --- one place -------------------------------------------------------------------------------
 
-OWN = {
+WHO_PARSES = {
+    # The one place, with limits.
+    "prism_core/text/untrusted.py:from_json",
+    "prism_core/text/untrusted.py:from_toml",
+    "prism_core/text/untrusted.py:from_yaml",
     # What this program wrote for itself, into a workspace or for a process that it started.
-    "dashboard/launch.py",  # settings that the package brings along
-    "dashboard/jobs/folders.py",
-    "dashboard/jobs/job.py",
-    "dashboard/jobs/child.py",
-    "dashboard/jobs/worker.py",
-    "prism_core/evaluation/inside_epsilon/holdout_state.py",
-    "prism_core/bench/process.py",
-    "prism_core/privacy/ledger/audit.py",
-    "prism_core/comparators/external/runner.py",
-    "prism_core/rehearsal/points.py",
-    "prism_core/privacy/ledger/fingerprint.py",
-    "prism_core/privacy/ledger/queries.py",
-    "prism_core/rehearsal/stand_in_rows.py",
+    "dashboard/launch.py:options",  # settings that the package brings along
+    "dashboard/jobs/child.py:_rows",
+    "dashboard/jobs/child.py:_said",
+    "dashboard/jobs/folders.py:description",
+    "dashboard/jobs/job.py:_read",
+    "dashboard/jobs/worker.py:story_outcomes",
+    "prism_core/bench/process.py:child",
+    "prism_core/comparators/external/runner.py:main",
+    "prism_core/evaluation/inside_epsilon/holdout_state.py:read",
+    "prism_core/privacy/ledger/fingerprint.py:_lines",
+    "prism_core/privacy/ledger/queries.py:events_of",
+    "prism_core/rehearsal/points.py:PointStore.read",
+    "prism_core/rehearsal/stand_in_rows.py:_loaded",
     # Texts that were made in memory just before.
-    "prism_core/bundle/protocol/approval_file.py",
-    "prism_core/bundle/bundle_files.py",
+    "prism_core/bundle/bundle_files.py:same_text",
+    "prism_core/bundle/protocol/approval_file.py:settings",
 }
+"""The functions that parse a text, each with whose text it is."""
 
 
 def test_whatever_reads_a_foreign_text_asks_for_its_limits_in_one_place():
@@ -424,14 +430,13 @@ def test_whatever_reads_a_foreign_text_asks_for_its_limits_in_one_place():
         ("np", "load"),
     }
     found = set()
-    for path in [*ROOT.glob("prism_core/**/*.py"), *ROOT.glob("dashboard/**/*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = node.func if isinstance(node, ast.Call) else None
-            if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
-                continue
-            if (called.value.id, called.attr) in parsers:
-                found.add(str(path.relative_to(ROOT)))
-    assert found - OWN == {"prism_core/text/untrusted.py"}
+    for place, node in nodes_by_function():
+        called = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+            continue
+        if (called.value.id, called.attr) in parsers:
+            found.add(place)
+    assert found == WHO_PARSES
 
 
 def test_own_documents_are_within_the_limits(tmp_path):
