@@ -18,8 +18,8 @@ from prism_core.data.engines import duckdb_engine, scratch
 from prism_core.errors import TableError
 from prism_core.privacy.ledger import Ledger, fingerprint
 from prism_core.runs import doctor, recovery_file
-from tests.privacy.test_ledger_file import charge, drop, run
 from tests.support.disks import run_obeying
+from tests.support.ledgers import charge, drop, run
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from prism_core.data.engines import out_of_core
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import TableError
-from tests.data.test_spark import ODD
+from tests.support.cells import ODD
 from tests.support.postgres import NEEDED, PASSWORD, load, started
 
 pytestmark = NEEDED

@@ -16,6 +16,7 @@ from prism_core.data.encoding import encode
 from prism_core.data.engines import out_of_core
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import read_table
+from tests.support.cells import ODD
 
 pytestmark = [
     pytest.mark.slow,
@@ -23,30 +24,6 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="needs pyspark"),
     pytest.mark.filterwarnings("ignore"),  # pyspark's own
 ]
-
-ODD = (
-    "",
-    " 20 ",
-    "nan",
-    "inf",
-    "1e1",
-    "999",
-    "-5",
-    "20.0",
-    "yes",
-    "NO",
-    " t",
-    "north ",
-    "East",
-    "unknown",
-    "2020-02-30",
-    "2020-06-01T10:00:00",
-    "2020",
-    "2020-12-31",
-    "3",
-    "03",
-    "1.00",
-)
 
 
 def test_spark_counts_are_those_of_memory(tmp_path, frame, schema, monkeypatch):

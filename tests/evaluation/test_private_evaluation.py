@@ -40,7 +40,7 @@ from prism_core.privacy.accountants.conversions import epsilon_to_rho
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
-from tests.privacy.test_audit import GAMES, mu_bound
+from tests.support.games import GAMES, mu_bound
 from tests.support.noise import Exact
 
 pytestmark = pytest.mark.privacy

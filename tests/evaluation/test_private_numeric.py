@@ -28,7 +28,7 @@ from prism_core.privacy.events import L2_SENSITIVITY, GaussianEvent
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.mechanisms import noisy_sum
 from prism_core.privacy.noise import SecureNoise, SeededNoise
-from tests.privacy.test_audit import GAMES, mu_bound
+from tests.support.games import GAMES, mu_bound
 from tests.support.noise import Exact
 from tests.support.numeric_rows import rows, schema_of
 

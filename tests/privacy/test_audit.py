@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column
@@ -18,12 +17,10 @@ from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.events import L2_SENSITIVITY
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.synthesis.measure import measure
+from tests.support.games import GAMES, mu_bound
 
 pytestmark = [pytest.mark.privacy, pytest.mark.statistical]
 
-GAMES = 10_000
-MISS = 5e-11
-"""Each Clopper-Pearson bound fails with this probability: a false alarm below 1e-9 per suite."""
 
 SCHEMA = Schema(
     columns=(
@@ -47,23 +44,6 @@ PLAN = design(
 )
 (QUERY,) = PLAN.queries
 DECLARED = L2_SENSITIVITY / QUERY.sigma
-
-
-def mu_bound(without: np.ndarray, within: np.ndarray) -> float:
-    """A lower bound on mu from the best linear test at the middle threshold.
-
-    A mu-GDP mechanism allows no test with Phi^-1(1 - false positives) - Phi^-1(false negatives)
-    above mu (Dong, Roth, Su 2022); both rates are bounded from above.
-    """
-    false_positives = int((without > 0).sum())
-    false_negatives = int((within <= 0).sum())
-
-    def upper(hits: int) -> float:
-        return float(stats.beta.ppf(1 - MISS, hits + 1, GAMES - hits))
-
-    return float(
-        stats.norm.ppf(1 - upper(false_positives)) - stats.norm.ppf(upper(false_negatives))
-    )
 
 
 def statistic(tables: np.ndarray) -> np.ndarray:

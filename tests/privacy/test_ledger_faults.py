@@ -16,8 +16,8 @@ from prism_core.cli import main
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import Ledger, store
 from prism_core.privacy.ledger import ledger as ledgers
-from tests.privacy.test_ledger_file import charge, version_1
 from tests.support.disks import forbid_writing, run_obeying
+from tests.support.ledgers import charge, version_1
 
 pytestmark = pytest.mark.privacy
 

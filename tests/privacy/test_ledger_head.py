@@ -13,7 +13,7 @@ import pytest
 from prism_core.cli import main
 from prism_core.errors import LedgerError
 from prism_core.privacy.ledger import Ledger, store
-from tests.privacy.test_ledger_file import charge, drop, run
+from tests.support.ledgers import charge, drop, run
 
 pytestmark = pytest.mark.privacy
 

@@ -18,7 +18,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.privacy.sparse_vector import SparseVector, asked, opened
-from tests.privacy.test_audit import MISS
+from tests.support.games import MISS
 from tests.support.laws import ACCEPT, REJECT, fit_p_value
 
 pytestmark = [pytest.mark.privacy, pytest.mark.statistical]

@@ -222,3 +222,28 @@ def alone(rows: Rows) -> np.ndarray:
         for name in cells.declared
     ]
     return np.column_stack([np.arange(ROWS), *columns])
+
+
+ODD = (
+    "",
+    " 20 ",
+    "nan",
+    "inf",
+    "1e1",
+    "999",
+    "-5",
+    "20.0",
+    "yes",
+    "NO",
+    " t",
+    "north ",
+    "East",
+    "unknown",
+    "2020-02-30",
+    "2020-06-01T10:00:00",
+    "2020",
+    "2020-12-31",
+    "3",
+    "03",
+    "1.00",
+)

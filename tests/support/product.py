@@ -21,7 +21,6 @@ def sources() -> Iterator[Path]:
 def nodes_by_function() -> Iterator[tuple[str, ast.AST]]:
     """Every node with the place where it stands, as in "prism_core/files.py:whole".
 
-
     What stands outside any function has the file's name alone.
     """
     for path in sources():

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
+from hypothesis import strategies as st
 
+from prism_core.data.linear_queries import Basis, LinearQuery
 from prism_core.synthesis.measure import Measurement
+from tests.support.exact import asked, indicator
 
 SHAPES = (
     "tree",
@@ -62,4 +66,74 @@ def workload(shape: str, seed: int) -> tuple[dict[str, int], int, list[Measureme
         exact = np.transpose(counts.sum(axis=drop), [kept.index(name) for name in clique])
         noisy = exact + np.rint(rng.normal(0.0, sigma, exact.shape)).astype(np.int64)
         found.append(Measurement(clique=clique, values=noisy, sigma=sigma))
+    return sizes, n, found
+
+
+@st.composite
+def graphs(draw):
+    """Sizes and different measured sets of up to five columns; some sets lie within others."""
+    names = [f"v{i}" for i in range(draw(st.integers(1, 5)))]
+    sizes = {name: draw(st.integers(1, 3)) for name in names}
+    subset = st.lists(st.sampled_from(names), min_size=1, max_size=5, unique=True)
+    sets = {tuple(sorted(names)) for names in draw(st.lists(subset, min_size=1, max_size=7))}
+    return sizes, sorted(sets), np.random.default_rng(draw(st.integers(0, 2**32)))
+
+
+def measured(sizes, sets, rng, n):
+    found = []
+    joint = rng.dirichlet(np.full(math.prod(sizes.values()), 0.3))
+    for clique in sets:
+        sigma = float(rng.uniform(1.0, 30.0))
+        exact = n * (indicator(sizes, clique) @ joint)
+        values = np.rint(exact + rng.normal(0.0, sigma, exact.shape)).astype(np.int64)
+        shape = [sizes[name] for name in clique]
+        found.append(Measurement(clique=clique, values=values.reshape(shape), sigma=sigma))
+    return found
+
+
+def some_basis(size, rng):
+    kinds = ["levels", *(["moments", "value", "thresholds"] if size > 2 else [])]
+    kind = str(rng.choice(kinds))
+    missing = bool(size > 3 and rng.random() < 0.3)
+    starts = (0, size // 2) if kind == "thresholds" else ()
+    return Basis(kind=kind, size=size, missing=missing, starts=starts)
+
+
+def some_query(clique, sizes, rng):
+    bases = tuple(some_basis(sizes[name], rng) for name in clique)
+    if all(basis.kind == "levels" for basis in bases):
+        return None
+    return LinearQuery(clique=clique, bases=bases)
+
+
+def observed(clique, query, joint, sizes, n, rng):
+    """Noisy answers on rows drawn from the joint; large noise as well as small."""
+    blank = Measurement(
+        clique=clique,
+        sigma=1.0,
+        query=query,
+        values=np.zeros(query.shape if query else [sizes[c] for c in clique], dtype=np.int64),
+    )
+    grid = query.grid if query else 1
+    sigma = float(rng.uniform(2.0, 40.0)) * grid
+    true = n * grid * (asked(sizes, blank) @ joint)
+    noisy = np.rint(true + rng.normal(0.0, sigma, true.shape)).astype(np.int64)
+    return Measurement(
+        clique=clique, values=noisy.reshape(blank.values.shape), sigma=sigma, query=query
+    )
+
+
+@st.composite
+def workloads(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    names = [f"v{i}" for i in range(draw(st.integers(1, 4)))]
+    sizes = {name: draw(st.integers(2, 6)) for name in names}
+    n = draw(st.integers(100, 5_000))
+    joint = rng.dirichlet(np.full(int(np.prod(list(sizes.values()))), 0.4))
+    subset = st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True)
+    cliques = [tuple(sorted(some)) for some in draw(st.lists(subset, min_size=1, max_size=6))]
+    found = []
+    for clique in cliques:
+        query = some_query(clique, sizes, rng)
+        found.append(observed(clique, query, joint, sizes, n, rng))
     return sizes, n, found

@@ -19,17 +19,7 @@ from prism_core.synthesis.engine.variable_elimination import marginal_of
 from prism_core.synthesis.measure import Measurement
 from prism_core.synthesis.pgm import fit_many, fit_pgm
 from tests.support.exact import exact, indicator
-from tests.support.workloads import SHAPES, workload
-
-
-@st.composite
-def graphs(draw):
-    """Sizes and different measured sets of up to five columns; some sets lie within others."""
-    names = [f"v{i}" for i in range(draw(st.integers(1, 5)))]
-    sizes = {name: draw(st.integers(1, 3)) for name in names}
-    subset = st.lists(st.sampled_from(names), min_size=1, max_size=5, unique=True)
-    sets = {tuple(sorted(names)) for names in draw(st.lists(subset, min_size=1, max_size=7))}
-    return sizes, sorted(sets), np.random.default_rng(draw(st.integers(0, 2**32)))
+from tests.support.workloads import SHAPES, graphs, measured, workload
 
 
 class Flat:
@@ -116,18 +106,6 @@ def test_agreeing_tables_are_the_weighted_projection(graph):
     expected = basis @ np.linalg.lstsq(basis, scale * values, rcond=1e-10)[0] / scale
     kernels.agree(lay, values, np.zeros(room), np.zeros(room))
     np.testing.assert_allclose(values, expected, atol=1e-8)
-
-
-def measured(sizes, sets, rng, n):
-    found = []
-    joint = rng.dirichlet(np.full(math.prod(sizes.values()), 0.3))
-    for clique in sets:
-        sigma = float(rng.uniform(1.0, 30.0))
-        exact = n * (indicator(sizes, clique) @ joint)
-        values = np.rint(exact + rng.normal(0.0, sigma, exact.shape)).astype(np.int64)
-        shape = [sizes[name] for name in clique]
-        found.append(Measurement(clique=clique, values=values.reshape(shape), sigma=sigma))
-    return found
 
 
 @given(graphs(), st.integers(50, 5_000))

@@ -11,9 +11,7 @@ from scipy.optimize import minimize
 from prism_core.synthesis.engine.fit import FitPrior, fit
 from prism_core.synthesis.engine.variable_elimination import marginal_of
 from tests.support.exact import asked
-from tests.support.workloads import workload
-from tests.synthesis.test_engine import graphs, measured
-from tests.synthesis.test_linear_engine import workloads
+from tests.support.workloads import graphs, measured, workload, workloads
 
 GONE = 1e-15  # of a cell that a prior holds at less nothing is asked: it comes back step by step
 WEIGHTS = st.sampled_from([0.3, 30.0, 3_000.0])
