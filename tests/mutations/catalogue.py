@@ -343,6 +343,7 @@ CATALOGUE = (
         "raw scores used as weights",
         "_ReleaseRun.measure_all",
         "self.plan = with_features(self.plan, chosen, further)",
+        "from dataclasses import replace\n"
         "from prism_core.data.counts import marginal_counts as _counts\n"
         "from prism_core.privacy.scores import association as _r\n"
         "y = self.plan.task.target\n"
