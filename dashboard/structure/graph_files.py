@@ -153,7 +153,8 @@ def interactive_page(
             shape="ellipse" if look.ellipse else "box",
             x=box.x,
             y=box.y,
-            color={"background": look.fill, "border": look.stroke},
+            # vis takes a fill and a border; pyvis says text only.
+            color={"background": look.fill, "border": look.stroke},  # pyright: ignore[reportArgumentType]
             borderWidth=4 if role.in_s else 2,
             font={"color": _INK, "size": 16},
             shapeProperties={"borderDashes": look.dashed and not role.in_s},
