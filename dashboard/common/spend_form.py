@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 class Chargeable(Protocol):
     """A plan of any charged step, as far as its form asks."""
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the plan."""
         ...
