@@ -190,7 +190,7 @@ _shared_rows: SharedRows | None = None  # of a process that was started here
 
 
 def _begin(folder: str, document: dict[str, Any]) -> None:
-    global _stage
+    global _shared_rows
     threadpool_limits(limits=1)
     _shared_rows = SharedRows(load(Path(folder)), Rehearsal.from_dict(document))
 

@@ -20,8 +20,7 @@ import pytest
 
 from prism_core.cli import main
 from prism_core.planning.wishes.task import REGIMES
-from prism_core.privacy import noise as noises
-from prism_core.runs import inputs
+from prism_core.runs import inputs, step_account
 from tests.support.noise import Tape
 from tests.support.tables import small_frame
 
@@ -81,8 +80,8 @@ class Play:
         self.said: list[tuple[int, str, str]] = []
         self.capsys = capsys
         monkeypatch.setattr(inputs, "IN_MEMORY", 0)
-        monkeypatch.setattr(noises, "SecureNoise", self._noise)
-        monkeypatch.setattr(inputs, "fresh_rng", lambda: np.random.default_rng(3))
+        monkeypatch.setattr(step_account, "SecureNoise", self._noise)
+        monkeypatch.setattr(step_account, "fresh_rng", lambda: np.random.default_rng(3))
 
     def _noise(self) -> Tape:
         return self.tapes[-1]

@@ -16,7 +16,7 @@ from prism_core.errors import TableError
 HOLD = """
 import sys, time
 from pathlib import Path
-from prism_core.data import scratch
+from prism_core.data.engines import scratch
 held = scratch.make(Path(sys.argv[1]))
 (held.path / "0.codes").write_bytes(b"private")
 print(held.path, flush=True)

@@ -367,7 +367,8 @@ def test_the_graph_is_offered_in_every_format():
     for position in range(len(formats.FORMATS)):
         test.selectbox(key="graph_format").select_index(position).run()
         assert not test.exception
-    assert len(test.selectbox(key="graph_format").options) == len(formats.FORMATS)
+    drawings = 4  # SVG, PNG, PDF and the interactive page
+    assert len(test.selectbox(key="graph_format").options) == len(formats.FORMATS) + drawings
     test.selectbox(key="graph_format").set_value("bif").run()
     assert any("Ward code" in error.value.replace("\\", "") for error in test.error)
 
