@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
+    from prism_core.planning.step_plan import StepPlan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.privacy.ledger import Ledger
@@ -161,8 +162,8 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
     return {"rows": len(made.table), "stamp": made.stamp, "charge": made.charge}
 
 
-def _check_plan(folder: Path, plan: Plan) -> None:
-    """What was confirmed on the page is what is run."""
+def _check_plan(folder: Path, plan: StepPlan) -> None:
+    """What was confirmed on the page is what is run, and its rows were remembered for its hash."""
     if description(folder)["plan_sha256"] != plan.hash:
         raise PlanError("The plan is not the one that was confirmed. Nothing was run.")
 
@@ -205,6 +206,7 @@ def _learn_domain(folder: Path) -> dict[str, Any]:
     raw = read_table(folder / ROWS)
     forget(folder)
     plan = domain_plan(config, outline, raw.rows)
+    _check_plan(folder, plan)
     account, out = _account(folder, config, plan.delta), folder / RESULT / SCHEMA
     found = run_learn_domain(plan, raw, out, account, public=config.table.public)
     return {"epsilon": found.spent.epsilon, "stamp": found.stamp, "charge": found.charge}
@@ -215,6 +217,7 @@ def _learn_graph(folder: Path) -> dict[str, Any]:
     schema = schema_file.load(config.table.schema)
     table = _rows(folder, schema, public=config.table.public)
     plan = graph_plan(config, schema, table.n)
+    _check_plan(folder, plan)
     account = _account(folder, config, plan.delta)
     found = run_learn_graph(plan, table, folder / RESULT / GRAPH, account)
     return {"members": list(found.members), "stamp": found.stamp, "charge": found.charge}

@@ -184,7 +184,7 @@ def learn_graph(
     )
     with folders.claimed() as (folder, lock):
         files.put(folder / folders.SCHEMA, schema_file.dumps(plan.schema))
-        folders.describe(folder, "graph")
+        folders.describe(folder, "graph", plan_sha256=plan.hash)
         _describe(folder, config, seed)
         _hand_over(folder, table)
         return _process(folder, lock, plan)
@@ -289,7 +289,7 @@ def learn(
     )
     wanted = raw.frame[names if outline.person_id is None else [*names, outline.person_id]]
     with folders.claimed() as (folder, lock):
-        folders.describe(folder, "domain")
+        folders.describe(folder, "domain", plan_sha256=plan.hash)
         files.put(folder / folders.OUTLINE, dumps_outline(outline))
         _describe(folder, config, seed)
         with files.new(folder / folders.ROWS) as file:  # deleted by the run as soon as it is read

@@ -17,6 +17,9 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
 from prism_core.evaluation import LEARNERS, evaluate
+from prism_core.learning.domain.domain_plan import design_domain
+from prism_core.learning.domain.requests import CategoryRequest, Outline
+from prism_core.learning.graph.graph_plan import design_graph
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
@@ -118,6 +121,26 @@ def test_a_private_run_without_an_asset_is_refused(start):
     outcome = finish(start(public=False, asset=None))
     assert outcome.state == "failed"
     assert "data asset" in outcome.message
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("kind", ["domain", "graph"])
+def test_learning_runs_the_plan_that_was_confirmed_or_none(kind, spurious):
+    """Rows are remembered for that plan's hash: under another one they would pass for public."""
+    rows = spurious.train.rows
+    if kind == "domain":
+        wanted = Outline(columns=(CategoryRequest(name="A"),), one_row_per_person=True)
+        plan = design_domain(wanted, 0.1, 1e-6, rows - 1)
+        run = worker.learn(plan, spurious.train, ASSET, 1, delta_share=0.1, public=False)
+    else:
+        table = encode(spurious.schema, spurious.train)
+        plan = design_graph(spurious.schema, "Y", 0.1, 1e-6, rows - 1)
+        run = worker.learn_graph(plan, table, ASSET, 1)
+    outcome = finish(run)
+    run.cancel()
+    assert outcome.state == "failed"
+    assert "not the one that was confirmed" in outcome.message
+    assert Ledger().charges() == ()
 
 
 def test_cancelling_ends_the_process_and_deletes_the_codes(start):
