@@ -314,6 +314,22 @@ def test_each_step_is_run_from_one_place():
     }
 
 
+def test_a_step_without_a_ledger_has_known_noise():
+    """By syntax: noise that a private table refuses, so that nobody forgets to charge one."""
+    noises = [
+        {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}.get("noise", "")
+        for _, fn in _functions()
+        for call in ast.walk(fn)
+        if isinstance(call, ast.Call)
+        and any(
+            keyword.arg == "ledger" and ast.unparse(keyword.value) == "None"
+            for keyword in call.keywords
+        )
+    ]
+    assert noises
+    assert all(noise.startswith("SeededNoise(") for noise in noises)
+
+
 def test_nothing_else_writes_or_closes_a_charge():
     """By syntax: calls of `charge` or `mark` on a ledger, whatever it is called there."""
     root = Path(prism_core.__file__).parents[1]
