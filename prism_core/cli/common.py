@@ -31,9 +31,13 @@ if TYPE_CHECKING:
 
 
 def emit(arguments: argparse.Namespace, document: Any, text: str) -> None:  # noqa: ANN401
-    """Print what a command made: as JSON where that was asked for, else as text."""
-    dumped = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(f"{dumped if arguments.json else text}\n")
+    """Print what a command made: as JSON where that was asked for, else as text.
+
+    JSON that nobody asked for is not made: it could fail, and what is told may be paid for.
+    """
+    if arguments.json:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(f"{text}\n")
 
 
 def add_seed_option(parser: Any) -> None:  # noqa: ANN401  (argparse's type is private)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
+from argparse import Namespace
 from pathlib import Path
 
+import pytest
+
 from prism_core.cli import main
+from prism_core.cli.common import emit
 
 FILES = {path.stem for path in Path(main.__file__).parent.glob("*_command.py")}
 
@@ -29,3 +34,12 @@ def test_no_command_imports_another():
 def test_every_file_of_a_command_is_on_the_list():
     listed = [module.__name__.rpartition(".")[2] for module in main._COMMANDS]
     assert sorted(listed) == sorted(FILES)
+
+
+@pytest.mark.privacy
+def test_json_that_nobody_asked_for_keeps_back_nothing_that_was_paid_for(capsys):
+    document = {"interval": [-math.inf, 1.0]}
+    emit(Namespace(json=False), document, "charge 7: R² 0.5")
+    assert capsys.readouterr().out == "charge 7: R² 0.5\n"
+    with pytest.raises(ValueError, match="JSON"):
+        emit(Namespace(json=True), document, "")
