@@ -29,8 +29,7 @@ def check_comparator_place(out: Path) -> None:
     """Refuse a folder that a comparator may not write, before any row is read.
 
     Raises:
-        ConfigError: for a folder that holds something else.
-        BundleError: for the folder of a run.
+        ConfigError: for a folder that holds something else, a run among it, or cannot be written.
     """
     if out.is_dir() and any(out.iterdir()) and not folder.is_folder(out):
         raise ConfigError(

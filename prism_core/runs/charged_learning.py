@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prism_core import files
-from prism_core.bundle.write.bundle_folder import check_bundle_folder
+from prism_core.bundle.write.bundle_folder import check_bundle_folder, check_outside_run
 from prism_core.data.schema import schema_file
 from prism_core.errors import ConfigError
 from prism_core.learning.domain.domain_plan import design_domain
@@ -44,6 +44,7 @@ def check_schema_place(out: Path, declared: Path) -> None:
     if out.is_dir() or out.resolve() == declared.resolve():
         raise ConfigError("--out must name a new file for the learned schema.", field="out")
     check_bundle_folder(out.parent)
+    check_outside_run(out)
 
 
 def domain_plan(config: RunConfig, outline: Outline, rows: int) -> DomainPlan:
@@ -122,6 +123,7 @@ def check_graph_place(out: Path) -> None:
             field="out",
         )
     check_bundle_folder(out.parent)
+    check_outside_run(out)
 
 
 def graph_plan(config: RunConfig, schema: Schema, n: int) -> GraphPlan:

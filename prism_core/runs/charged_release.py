@@ -176,6 +176,8 @@ def recover(workspace: Path, charge: int, out: Path) -> None:
 def _copy(texts: dict[str, bytes], out: Path, *, folder: bool) -> None:
     if out.exists():
         raise ConfigError(f"--out {out.name!r} is there already. Name a new one.", field="out")
+    if not folder:
+        bundle_folder.check_outside_run(out)
     try:
         if folder:
             files.give_all(out, texts)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from prism_core import files
+from prism_core.bundle import bundle_files
 from prism_core.data.encoding import encode
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import BundleError, ConfigError
@@ -15,6 +16,7 @@ from prism_core.evaluation import design_private
 from prism_core.privacy.ledger import Ledger
 from prism_core.runs import recovery_file
 from prism_core.runs.charged_evaluation import run_private_numbers
+from prism_core.runs.charged_learning import check_graph_place, check_schema_place
 from prism_core.runs.charged_release import recover
 from prism_core.runs.step_account import StepAccount, open_account
 
@@ -66,8 +68,22 @@ def test_numbers_are_told_and_kept_when_the_disk_is_full(rows, ledger, tmp_path,
                 StepAccount(ledger=ledger, asset="ward"),
                 told=told.append,
             )
+    run_folder = tmp_path / "run"
+    run_folder.mkdir()
+    (run_folder / bundle_files.CERTIFICATE).write_text("{}")
+    with pytest.raises(BundleError, match="its manifest"):
+        recover(tmp_path / "ws", 1, run_folder / "n.json")
     recover(tmp_path / "ws", 1, tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text()) == told[0].to_dict()
+
+
+def test_nothing_learned_is_written_into_the_folder_of_a_run(tmp_path):
+    """It is refused before a row is read: one more file breaks the seal of what was paid for."""
+    (tmp_path / bundle_files.CERTIFICATE).write_text("{}")
+    with pytest.raises(BundleError, match="its manifest"):
+        check_schema_place(tmp_path / "s.yaml", tmp_path / "declared.yaml")
+    with pytest.raises(BundleError, match="its manifest"):
+        check_graph_place(tmp_path / "g.json")
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_charge(rows, ledger, tmp_path):

@@ -61,6 +61,7 @@ __all__ = [
     "BundleFolder",
     "check_bundle_folder",
     "check_out_folder",
+    "check_outside_run",
     "is_run",
     "read",
     "read_plan",
@@ -125,6 +126,21 @@ def check_bundle_folder(folder: Path) -> None:
         raise ConfigError(
             f"The folder {folder.name!r} cannot be written. Name another one, or check your "
             "permissions; nothing was run.",
+            field="out",
+        )
+
+
+def check_outside_run(out: Path) -> None:
+    """Refuse a file in the folder of a run: its manifest lists its files, and no other.
+
+    Raises:
+        BundleError: in that case.
+    """
+    folder = out.resolve().parent
+    if folder.is_dir() and is_run(folder):
+        raise BundleError(
+            "The folder of a run holds the files of its manifest and no other. Name a place "
+            "outside it.",
             field="out",
         )
 
