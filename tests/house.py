@@ -148,8 +148,9 @@ class House:
         )
 
     def room_cycles(self) -> list[str]:
-        """Pairs of rooms that import each other."""
-        pairs = {(one.room, other.room) for one, other in self.edges if one.room != other.room}
+        """Pairs of rooms that import each other; a package's own face is no room."""
+        rooms = ((one.room, other.room) for one, other in self.edges)
+        pairs = {(a, b) for a, b in rooms if a != b and not {a, b} & set(PACKAGES)}
         return sorted(f"{a} <> {b}" for a, b in pairs if a < b and (b, a) in pairs)
 
     def option_files(self) -> list[str]:
