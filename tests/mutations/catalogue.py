@@ -163,6 +163,8 @@ TARGETS = "planning/test_targets.py"
 WARNED = "runs/test_warnings.py"
 LEARNED = "learning/test_learned_graph.py"
 VERIFY = "bundle/test_verify.py"
+SEALS = "bundle/test_seals.py"
+TAMPERING = "bundle/test_tampering.py"
 DRAWN = "synthesis/test_marginal_shrinkage.py"
 PRIVATE = "evaluation/test_private_evaluation.py"
 SQUARES = "evaluation/test_private_numeric.py"
@@ -789,14 +791,14 @@ CATALOGUE = (
         "structure_findings",
         "name != target and name not in s",
         "len(m.clique) > 3",
-        f"{VERIFY}::test_a_tampered_bundle_fails_even_when_it_was_sealed_again[background edge to the target]",
+        f"{TAMPERING}::test_a_tampered_bundle_fails_even_when_it_was_sealed_again[background edge to the target]",
     ),
     _one(
         "learning forgotten by the certificate",
         "certificate",
         "_learned(plan.schema.prior)",
         "None",
-        f"{VERIFY}::test_a_tampered_bundle_fails_even_when_it_was_sealed_again[cost of learning dropped]",
+        f"{TAMPERING}::test_a_tampered_bundle_fails_even_when_it_was_sealed_again[cost of learning dropped]",
     ),
     _one(
         "the second accountant forgets rounds of a choice",
@@ -817,7 +819,7 @@ CATALOGUE = (
         "_VerifyRun._signature",
         "len(self.key) >= 16 and self.signer.startswith(self.key)",
         "self.signer",
-        f"{VERIFY}::test_another_key_fails_where_the_right_one_is_known",
+        f"{SEALS}::test_another_key_fails_where_the_right_one_is_known",
     ),
     _one(
         "a folder that anybody signed is authenticated",
