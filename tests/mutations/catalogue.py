@@ -1233,7 +1233,7 @@ CATALOGUE = (
         "_check_outside",
         "document.get('outside_epsilon') is True",
         "True",
-        "bundle/test_report.py::test_an_evaluation_without_its_marks_is_refused",
+        "bundle/test_report_extras.py::test_an_evaluation_without_its_marks_is_refused",
     ),
     _one(
         "an emptied ledger is charged",
