@@ -171,6 +171,7 @@ SQUARES = "evaluation/test_private_numeric.py"
 COMPARATORS = "comparators/test_comparators.py"
 ADAPTIVE = "synthesis/test_adaptive.py"
 HOLDOUT = "evaluation/test_holdout.py"
+SESSION = "evaluation/test_holdout_session.py"
 ROWS = "data/test_row_locality.py::test_one_row_changes_no_other_code"
 HOSTILE = "data/test_out_of_core_hostile.py"
 SPARSE = "privacy/test_sparse_vector_law.py"
@@ -939,7 +940,7 @@ CATALOGUE = (
         "over",
         "now.left - 1",
         "now.left",
-        f"{HOLDOUT}::test_when_the_answers_are_used_up_nothing_is_compared",
+        f"{SESSION}::test_when_the_answers_are_used_up_nothing_is_compared",
     ),
     _one(
         "one round of a session paid for all",
@@ -974,21 +975,21 @@ CATALOGUE = (
         "ask_holdout",
         "state.write(session)",
         "pass",
-        f"{HOLDOUT}::test_a_question_is_on_disk_before_it_is_compared_and_its_answer_before_it_is_told",
+        f"{SESSION}::test_a_question_is_on_disk_before_it_is_compared_and_its_answer_before_it_is_told",
     ),
     _one(
         "a crash gives the question back",
         "_recovered",
         "session.pending is None",
         "session is not None",
-        f"{HOLDOUT}::test_a_crash_counts_as_an_answer_and_the_threshold_is_drawn_anew",
+        f"{SESSION}::test_a_crash_counts_as_an_answer_and_the_threshold_is_drawn_anew",
     ),
     _one(
         "the same question compared again",
         "Session.find",
         "entry.question.key == asked.key and entry.source != LOST",
         "entry is None",
-        f"{HOLDOUT}::test_the_same_question_gets_the_stored_answer_and_no_noise",
+        f"{SESSION}::test_the_same_question_gets_the_stored_answer_and_no_noise",
     ),
     _one(
         "a class stands at some places more often than at others",
