@@ -155,6 +155,7 @@ DESIGN = "planning/test_design_properties.py::test_spend_stays_within_the_declar
 MECHANISMS = "privacy/test_mechanisms.py"
 PIPELINE = "synthesis/test_pipeline.py"
 CHARGING = "privacy/test_charging.py"
+RECEIPTS = "privacy/test_charging_receipts.py"
 HEAD = "privacy/test_ledger_head.py"
 LEDGER = "privacy/test_ledger.py"
 ACCOUNTANTS = "privacy/test_accountants.py"
@@ -599,8 +600,8 @@ CATALOGUE = (
         "Ledger.lacking",
         "paid.get(receipt, []) if receipt else []",
         "[e for each in paid.values() for e in each]",
-        f"{CHARGING}::test_a_domain_learned_twice_is_charged_twice",
-        f"{CHARGING}::test_what_this_ledger_does_not_hold_is_owed",
+        f"{RECEIPTS}::test_a_domain_learned_twice_is_charged_twice",
+        f"{RECEIPTS}::test_what_this_ledger_does_not_hold_is_owed",
     ),
     _one(
         "a misspelled rule of the workspace is passed over",
@@ -649,21 +650,21 @@ CATALOGUE = (
         "receipted",
         "f'SELECT r.receipt, c.events FROM receipts r JOIN charges c ON c.id = r.charge WHERE c.asset = ? AND {_COUNTS} ORDER BY r.id'",
         "'SELECT r.receipt, c.events FROM receipts r JOIN charges c ON c.id = r.charge WHERE c.asset = ? ORDER BY r.id'",
-        f"{CHARGING}::test_what_this_ledger_does_not_hold_is_owed",
+        f"{RECEIPTS}::test_what_this_ledger_does_not_hold_is_owed",
     ),
     _one(
         "an approval told apart by the spelling of its asset",
         "Approval.marks",
         "self.to_dict() | {'asset': canonical(self.asset)}",
         "self.to_dict()",
-        f"{CHARGING}::test_an_approval_opens_the_gate_once_for_its_plan_and_asset",
+        f"{RECEIPTS}::test_an_approval_opens_the_gate_once_for_its_plan_and_asset",
     ),
     _one(
         "an approval for any asset",
         "check_approval",
         "not approval.asset.strip()",
         "approval.asset is None",
-        f"{CHARGING}::test_an_approval_that_names_no_asset_is_refused_where_one_is_charged",
+        f"{RECEIPTS}::test_an_approval_that_names_no_asset_is_refused_where_one_is_charged",
     ),
     _one(
         "score of an adaptive round with half its sensitivity",
