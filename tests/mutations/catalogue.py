@@ -172,6 +172,7 @@ PRIVATE = "evaluation/test_private_evaluation.py"
 SQUARES = "evaluation/test_private_numeric.py"
 COMPARATORS = "comparators/test_comparators.py"
 ADAPTIVE = "synthesis/test_adaptive.py"
+CHOICE = "synthesis/test_adaptive_choice.py"
 HOLDOUT = "evaluation/test_holdout.py"
 SESSION = "evaluation/test_holdout_session.py"
 ROWS = "data/test_row_locality.py::test_one_row_changes_no_other_code"
@@ -692,14 +693,14 @@ CATALOGUE = (
         "Candidates.of",
         "sizes = tuple(map(schema.size, s))",
         "s = [name for name in schema.names if name != target]\nsizes = tuple(map(schema.size, s))",
-        f"{ADAPTIVE}::test_whatever_is_picked_keeps_the_target_apart_and_within_the_forecast",
+        f"{CHOICE}::test_whatever_is_picked_keeps_the_target_apart_and_within_the_forecast",
     ),
     _one(
         "a wide round's choice paid as its square root",
         "AdaptiveChooser.pick",
         "self._choice.event.epsilon * math.sqrt(width)",
         "self._choice.event.epsilon * width",
-        f"{ADAPTIVE}::test_a_round_takes_twice_the_parts_once_nothing_was_found",
+        f"{CHOICE}::test_a_round_takes_twice_the_parts_once_nothing_was_found",
     ),
     _one(
         "rounds that found nothing take no part",
@@ -715,7 +716,7 @@ CATALOGUE = (
         "    self._before = None\n"
         "    self._width = 2 * width\n"
         "    return None",
-        f"{ADAPTIVE}::test_a_round_takes_twice_the_parts_once_nothing_was_found",
+        f"{CHOICE}::test_a_round_takes_twice_the_parts_once_nothing_was_found",
     ),
     _one(
         "more parts than planned accepted",
