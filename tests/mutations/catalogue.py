@@ -609,14 +609,14 @@ CATALOGUE = (
         "_check_settings",
         "name not in _ENTRIES[section]",
         "name in ()",
-        "bundle/test_protocol.py::test_a_rule_that_nobody_reads_is_refused",
+        "bundle/test_approval.py::test_a_rule_that_nobody_reads_is_refused",
     ),
     _one(
         "rules behind a link that leads nowhere are none",
         "_settings",
         "_stands(workspace)",
         "False",
-        "bundle/test_protocol.py::test_rules_that_are_meant_to_be_there_are_not_taken_for_none",
+        "bundle/test_approval.py::test_rules_that_are_meant_to_be_there_are_not_taken_for_none",
     ),
     _one(
         "an unseen mark makes another asset",
