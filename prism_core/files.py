@@ -46,6 +46,7 @@ def new(path: Path) -> BinaryIO:
     Raises:
         OSError: when it is there already, or cannot be made.
     """
+    # O_EXCL: a link that somebody left there is not followed.
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE), "wb")
 
 
@@ -70,6 +71,8 @@ def replace(path: Path, content: bytes, *, sync: bool = True) -> None:
     Raises:
         OSError: when it cannot be written; the former file stands.
     """
+    # In the same folder, as a rename is one step within a file system only; random, as two may
+    # write.
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with new(draft) as file:
@@ -81,6 +84,7 @@ def replace(path: Path, content: bytes, *, sync: bool = True) -> None:
     finally:
         draft.unlink(missing_ok=True)
     if sync:
+        # The rename is on the disk once its folder is.
         sync_folder(path.parent)
 
 
@@ -101,14 +105,17 @@ def whole(out: Path) -> Iterator[BinaryIO]:
     if there and not (place.is_file() and os.access(place.parent, os.W_OK)):
         with place.open("ab"):  # whether it may be written
             pass
+        # Kept back until the end, so that a block that fails has written nothing.
         content = io.BytesIO()
         yield content
         place.write_bytes(content.getvalue())
         return
+    # Cut, as most file systems take names of 255 bytes, and the mark needs some of them.
     draft = place.with_name(f".{place.name[:200]}.{secrets.token_hex(8)}")
     try:
         with draft.open("xb") as file:
             if there:
+                # What is replaced keeps its mode; the umask is for new files.
                 draft.chmod(place.stat().st_mode & 0o777)
             yield file
             file.flush()
@@ -166,6 +173,7 @@ def reserve(folder: Path, size: int) -> Path:
     draft = folder / f".{secrets.token_hex(8)}"
     try:
         with new(draft) as file:
+            # Real blocks: a length alone would be a promise that a full disk breaks.
             os.posix_fallocate(file.fileno(), 0, size)
     except BaseException:
         draft.unlink(missing_ok=True)
@@ -195,7 +203,9 @@ def append(path: Path, content: bytes, *, sync: bool = True) -> None:
         OSError: when it cannot be written.
     """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE)
+    # Unbuffered: one call of the system, which O_APPEND puts at the end as a whole.
     with os.fdopen(handle, "ab", buffering=0) as file:
+        # Before the content is in it.
         narrow(path)
         file.write(content)
         if sync:
@@ -230,6 +240,7 @@ def secret(path: Path) -> bytes:
     """
     if not path.exists():
         draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        # Synced before it gets its name: a key cut short by a crash would be refused for good.
         append(draft, secrets.token_bytes(SECRET_BYTES))
         try:
             os.link(draft, path)  # whole or not at all; the first of two processes wins
@@ -251,8 +262,10 @@ def alone(place: Path) -> Iterator[None]:
     Raises:
         OSError: when there is no such folder.
     """
+    # O_NOFOLLOW: through a link it would be another folder that is locked.
     handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
+        # The lock goes with the handle, so a process that dies leaves none.
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:

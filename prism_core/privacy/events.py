@@ -146,6 +146,7 @@ class AboveThresholdEvent:
             self.sensitivity / self.threshold_scale,
             2.0 * self.sensitivity / self.question_scale,
         )
+        # Above what two quotients and a sum can lose by rounding (1.1e-16 each).
         return sum(parts) * (1.0 + 1e-15)
 
     @property
@@ -210,9 +211,11 @@ class StableHistogramEvent:
         positive(self.sigma, "sigma")
         positive(self.sensitivity, "sensitivity")
         for name, value in (("least", self.least), ("threshold", self.threshold)):
+            # To Python a bool is an int: True would be a threshold of 1.
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise PrivacyError(f"{name} must be a whole number above 0.", field=name)
         delta_value(self.delta)
+        # Names come out strictly above the threshold, so noise has to reach one more than the gap.
         if not gaussian_tail(self.sigma, self.threshold - self.least + 1) <= self.delta:
             raise PrivacyError(
                 "The threshold of a stable histogram is too low for its delta; nothing was "
@@ -241,6 +244,7 @@ class ComposedEvent:
     @property
     def rho(self) -> float:
         """Sum over the parts."""
+        # fsum rounds once, so that the order of many small events changes nothing.
         return self.count * math.fsum(event.rho for event in self.events)
 
 
@@ -350,6 +354,7 @@ def release_threshold(sigma: float, delta: float, least: int = 1) -> int:
     Why this is what a stable histogram needs stands in `histograms.stable_histogram`.
     """
     delta_value(delta)
+    # The tail falls as the threshold rises, so doubling and halving find the smallest.
     low, high = 0, 1
     while gaussian_tail(sigma, high) > delta:
         low, high = high, 2 * high

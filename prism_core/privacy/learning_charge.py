@@ -79,6 +79,7 @@ class LearningCharge:
     @property
     def spent(self) -> Spent:
         """What learning costs by itself."""
+        # zCDP whatever the plan's accountant is: the ledger composes rho.
         return accountant("zcdp").spent(self.events, self.delta)
 
     @property
@@ -119,8 +120,10 @@ class LearningCharge:
             )
         receipts = document.get("receipts", [])
         return cls(
+            # No receipt reads like that, so the check above refuses it with its own sentence.
             receipts=tuple(receipts) if isinstance(receipts, list) else ("not a list",),
             events=tuple(event_from_dict(event) for event in events),
+            # 0 is no delta, so an entry without one is refused.
             delta=document.get("delta", 0.0),
             plan=str(document.get("plan_sha256", "")),
             charge=document.get("charge"),
@@ -141,6 +144,7 @@ def combined_charge(*parts: LearningCharge | None) -> LearningCharge | None:
     receipts = tuple(receipt for part in known for receipt in part.event_receipts)
     return LearningCharge(
         events=events,
+        # What holds at a delta holds at a larger one, too.
         delta=max(part.delta for part in known),
         receipts=receipts if any(receipts) else (),
     )

@@ -86,11 +86,13 @@ def noisy_query(
     """
     positive(sigma, "sigma")
     positive(sensitivity, "sensitivity")
+    # As `not <=`, so that a NaN is refused, too.
     if not query.sensitivity <= sensitivity:
         raise PrivacyError(
             "The query moves by more than its declared sensitivity; nothing was measured.",
             field="sensitivity",
         )
+    # Half the range of int64, so that the noise has room above the largest answer.
     if not table.n * query.grid < 2**62:
         raise PrivacyError(
             "The table has too many rows for this query; nothing was measured.", field="n"
@@ -205,6 +207,7 @@ def _scores(
     positive(epsilon, "epsilon")
     check_noise_of_table(table, noise)
     values = np.asarray(scores(table), dtype=np.float64)
+    # An infinite score, or one that is no number, has no bounded sensitivity.
     if values.size == 0 or not np.isfinite(values).all():
         raise PrivacyError(
             "Every candidate needs a finite score; nothing was chosen.", field="scores"
@@ -307,6 +310,7 @@ def stable_histogram(
     return {
         name: int(count)
         for name, count in zip(names, noisy[: len(names)], strict=True)
+        # Strict: delta covers P(least + noise > threshold) and nothing more.
         if count > event.threshold
     }
 
@@ -347,5 +351,6 @@ def noisy_sum(
             field="sensitivity",
         )
     check_noise_of_rows(noise, public=public)
+    # Clipped here, where the noise is, so that the sensitivity holds whatever a caller hands in.
     total = np.clip(values.astype(np.int64), 0, most).sum(dtype=np.int64)
     return noise.add_discrete_gaussian(np.array([total], dtype=np.int64), event.sigma)

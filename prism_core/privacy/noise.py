@@ -20,6 +20,7 @@ from prism_core.privacy.events import L2_SENSITIVITY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# A power of 2: sigma / _GRID is exact, and a draw is rounded once.
 _GRID = 2.0**20
 
 
@@ -77,7 +78,9 @@ class SecureNoise:
         1 / scale.
         """
         dp = _opendp()
+        # An l1 distance of counts is whole: an integer type rounds nothing.
         space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l1_distance(T=dp.i64)
+        # The loss is linear in the distance, so one distance tells all others.
         mechanism = dp.m.make_laplace(*space, scale=scale)
         _confirm(mechanism.map(1), 1.0 / scale)
         noisy = mechanism([int(count) for count in counts.ravel()])
@@ -109,7 +112,9 @@ class SecureNoise:
         dp = _opendp()
         space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
         mechanism = dp.m.make_gaussian(*space, scale=sigma)
+        # At the distance sigma the loss is 1/2 whatever sigma is: one check for every scale.
         _confirm(mechanism.map(sigma), 0.5)
+        # Noise on zeros: a regression needs the noise itself, as a term of its objective.
         return np.array(mechanism([0.0] * size), dtype=np.float64)
 
 
@@ -117,6 +122,7 @@ class SecureNoise:
 def _discrete_gaussian(sigma: float) -> Any:  # noqa: ANN401  (OpenDP's names)
     dp = _opendp()
     # 64 bits: OpenDP's own int has 32, where wide noise would pile up at the ends.
+    # The distance is a float: sqrt(2) is no integer, and rounded up to 2 it would double rho.
     space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=float)
     mechanism = dp.m.make_gaussian(*space, scale=sigma)
     _confirm(mechanism.map(L2_SENSITIVITY), (L2_SENSITIVITY / sigma) ** 2 / 2.0)
@@ -139,10 +145,12 @@ def _array(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _score_space(dp: Any) -> tuple[Any, Any]:  # noqa: ANN401  (OpenDP's names)
+    # Scores are finite when they come here (`mechanisms._scores`), so NaN is left out.
     return dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
 
 
 def _confirm(loss: float, declared: float) -> None:
+    # OpenDP rounds its maps up, by far less than this. As `not <=`, so that NaN is refused, too.
     if not loss <= declared * (1.0 + 1e-9):
         raise PrivacyError(
             "The noise library states a larger loss than the plan declares; nothing was measured.",
@@ -156,6 +164,7 @@ def _opendp() -> Any:  # noqa: ANN401  (modules of generated functions)
     from opendp.mod import enable_features
     from opendp.typing import i64
 
+    # Without this feature OpenDP refuses to make these mechanisms.
     enable_features("contrib")
     return SimpleNamespace(
         i64=i64,
@@ -179,10 +188,13 @@ class SeededNoise:
 
     def add_discrete_gaussian(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
         """Rejection from a discrete Laplace (Canonne, Kamath, Steinke 2020, Algorithm 3)."""
+        # The scale of Algorithm 3: with it a draw is kept with a chance bounded from below for
+        # every sigma.
         scale = math.floor(sigma) + 1
         noise = np.zeros(counts.size, dtype=np.int64)
         open_cells = np.arange(counts.size)
         while open_cells.size:
+            # expm1: 1 - exp(-1 / scale) would cancel for wide noise.
             stop = -math.expm1(-1.0 / scale)
             draw = self._rng.geometric(stop, open_cells.size) - self._rng.geometric(
                 stop, open_cells.size
@@ -204,6 +216,7 @@ class SeededNoise:
     ) -> int:
         """A draw from the exponential mechanism's law, computed directly."""
         logits = epsilon * scores / (2.0 * sensitivity)
+        # The largest is 0 then: exp does not overflow, and the sum is at least 1.
         weights = np.exp(logits - logits.max())
         return int(self._rng.choice(len(scores), p=weights / weights.sum()))
 

@@ -91,8 +91,11 @@ def calibrate(epsilon: float, delta: float) -> Calibration:
     noise = whole - determinant - outside
     a = math.sqrt(2.0 * math.log(2.0 / delta))
     c = 2.0 * noise / (math.sqrt(a * a + 2.0 * noise) + a)  # without cancellation
+    # Solves 1 + 1 / (4 ridge) = e^determinant of the proof.
     ridge = _CURVATURE / math.expm1(determinant)
+    # Half of delta: the exact minimum takes the other half.
     rho = epsilon_to_rho(outside, delta / 2.0)
+    # The hairs are upwards: rounding must not take noise away.
     return Calibration(
         ridge=ridge,
         sigma=GRADIENT_SENSITIVITY / c * (1.0 + 1e-9),
@@ -118,6 +121,7 @@ def private_coefficients(
         PrivacyError: for a row that is too long, or when no solution is exact enough.
     """
     lengths = np.asarray(rows.multiply(rows).sum(axis=1))
+    # The squared norm of a unit row may end a hair above 1; the hair on sigma covers that.
     if not bool((lengths <= 1.0 + 1e-9).all()):
         raise PrivacyError("Rows must have norm at most 1; nothing was measured.", field="rows")
     assert rows.shape is not None  # scipy's stubs allow it
@@ -129,6 +133,7 @@ def private_coefficients(
         linear=noise.gaussian(size, calibration.sigma),
     )
     theta = _solve(problem, np.zeros(size))
+    # Looked at anew, whatever the solver said of itself: the guarantee rests on this bound alone.
     if not float(np.linalg.norm(problem.gradient(theta))) <= GRADIENT_TOLERANCE:
         raise PrivacyError(
             "The regression was not solved exactly enough for its guarantee; nothing was "
@@ -147,6 +152,7 @@ class _Problem:
 
     def value(self, theta: NDArray[np.float64]) -> float:
         margin = self.rows @ theta
+        # logaddexp: log(1 + exp(margin)) without overflow.
         loss = np.logaddexp(0.0, margin) - self.labels * margin
         return float(loss.sum() + 0.5 * self.ridge * theta @ theta + self.linear @ theta)
 
@@ -177,9 +183,11 @@ def _solve(problem: _Problem, start: NDArray[np.float64]) -> NDArray[np.float64]
     gradient = problem.gradient(theta)
     for _ in range(_NEWTON_STEPS):
         length = float(np.linalg.norm(gradient))
+        # Well below the bound, so that the check before the release does not fail by rounding.
         if not length > GRADIENT_TOLERANCE / 10.0:
             break
         step = np.linalg.solve(problem.hessian(theta), gradient)
+        # After 40 halvings a step is 1e-12 of itself: what is left is rounding.
         for halvings in range(40):
             there = theta - step * 0.5**halvings
             gradient = problem.gradient(there)

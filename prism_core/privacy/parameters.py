@@ -69,6 +69,7 @@ def delta_value(value: object, name: str = "delta") -> float:
 
 def _number(value: object) -> float:
     value = plain(value)
+    # To Python a bool is an int: True would be an epsilon of 1.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return math.nan
     try:

@@ -49,6 +49,7 @@ def conditional_association(counts: NDArray[np.int64]) -> float:
     """
     strata = counts.sum(axis=(0, 1), keepdims=True)
     # Divided before multiplied: a product of integer counts could pass the range of int64.
+    # An empty stratum has empty cells only: divided by 1 they are the 0 that is meant.
     shares = counts.sum(axis=1, keepdims=True) / np.maximum(strata, 1)
     expected = shares * counts.sum(axis=0, keepdims=True)
     return float(0.5 * np.abs(counts - expected).sum() / counts.sum())
@@ -98,6 +99,7 @@ def mutual_information(counts: NDArray[np.int64]) -> float:
     seen = counts > 0
     joint = counts[seen] / n
     ratio = joint / ((rows / n) * (columns / n))[seen]
+    # Where X and Y are independent the terms cancel, and rounding may end below 0.
     return float(max(0.0, np.sum(joint * np.log(ratio))))
 
 
@@ -148,6 +150,7 @@ def conditional_information(counts: NDArray[np.int64]) -> float:
     # Divided before multiplied: a product of integer counts could pass the range of int64.
     upper = np.broadcast_to(slices / np.maximum(rows, 1), counts.shape)[seen]
     lower = np.broadcast_to(columns, counts.shape)[seen] / counts[seen]
+    # As above: terms that cancel may end a hair below 0.
     return float(max(0.0, np.sum(joint * np.log(upper / lower))))
 
 

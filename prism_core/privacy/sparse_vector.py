@@ -104,6 +104,7 @@ class SparseVectorState:
     """
 
     left: int
+    # Not in the repr, so that no log and no traceback tells it.
     threshold: int = field(repr=False)
 
 
@@ -181,6 +182,7 @@ def asked(
         raise PrivacyError("tolerance must be at least 0; nothing was compared.", field="tolerance")
     found = int(total(table))
     gap = _laplace(abs(expected - found), scales.question_scale, noise)
+    # Strict, as "below" is in the proof: both sides are whole numbers, and ties happen.
     if gap < tolerance + now.threshold:
         return None, now
     told = _laplace(found, scales.answer_scale, noise)

@@ -164,8 +164,10 @@ def content_of(path: str | Path, limit: ReadLimit) -> bytes:
         PrismError: of the limit's kind, when it is larger, or no plain file (a pipe never ends).
     """
     with open(path, "rb", opener=_without_waiting) as file:
+        # Of the open file: what stands at the path may be another one by now.
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise limit.refuse("is not a plain file.")
+        # One byte more tells a file that is too large; a size that is asked for may change.
         content = file.read(limit.size + 1)
     if len(content) > limit.size:
         raise limit._large
@@ -203,6 +205,7 @@ def read_text(path: str | Path, limit: ReadLimit) -> str:
         return _lines(decoded(content, limit))
     except UnicodeDecodeError:
         pass
+    # Outside of the handler: the decoding error holds the bytes.
     raise limit.refuse(f"{name!r} is not UTF-8 text. Save it as UTF-8.")
 
 
@@ -376,6 +379,7 @@ def _check_depth(value: object, limit: ReadLimit) -> None:
     raise limit._deep
 
 
+# Possessive (`++`, `*+`): nothing is tried twice, so time grows with the text and no faster.
 _TOML = re.compile(
     r'(?P<text>"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+"{3,5}'
     r"|'''[^']*+(?:'(?!'')[^']*+)*+'{3,5}"
@@ -402,6 +406,7 @@ def _scan_toml(text: str, limit: ReadLimit) -> None:
             parts = 0
             values += 1
         elif kind in {"open", "close"}:
+            # Not below 0: stray closing brackets must not hide how deep the next ones lie.
             depth, parts = max(0, depth + (1 if kind == "open" else -1)), 0
             values += 1
         if depth > limit.depth:

@@ -122,6 +122,7 @@ class Zcdp:
 
     name: AccountantName = "zcdp"
     fixed_only = False
+    # The sum of a sigma, with sigma ~ rho^(-1/2), is least for rho ~ a^(2/3).
     exponent = 2.0 / 3.0
 
     def amount(self, epsilon: float, delta: float) -> float:
@@ -131,6 +132,7 @@ class Zcdp:
     def gaussian(self, amount: float, delta: float, label: str) -> GaussianEvent:  # noqa: ARG002
         """Sigma = sensitivity / sqrt(2 rho), rounded up."""
         sigma = L2_SENSITIVITY / math.sqrt(2.0 * amount)
+        # The root may round down. The event's own expression decides, as it is what is charged.
         while (L2_SENSITIVITY / sigma) ** 2 / 2.0 > amount:
             sigma = math.nextafter(sigma, math.inf)
         return GaussianEvent(sigma=sigma, label=label)
@@ -138,6 +140,7 @@ class Zcdp:
     def exponential(self, amount: float, count: int, label: str) -> ExponentialEvent:
         """Epsilon = sqrt(8 rho / count) a round, rounded down."""
         epsilon = math.sqrt(8.0 * amount / count)
+        # Downwards here: a smaller epsilon is the private side.
         while count * epsilon**2 / 8.0 > amount:
             epsilon = math.nextafter(epsilon, 0.0)
         return ExponentialEvent(epsilon=epsilon, count=count, label=label)
@@ -166,6 +169,7 @@ class Basic:
 
     name: AccountantName = "basic"
     fixed_only = False
+    # With sigma ~ 1 / epsilon the least sum has epsilon ~ a^(1/2), the paper's theorem.
     exponent = 1.0 / 2.0
 
     def amount(self, epsilon: float, delta: float) -> float:  # noqa: ARG002
@@ -227,6 +231,8 @@ class Pld(Zcdp):
     """
 
     name: AccountantName = "pld"
+    # Noise that is chosen along the way depends on earlier answers; that composition is not proven
+    # here.
     fixed_only = True
 
     def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:

@@ -29,6 +29,7 @@ def rho_to_delta(rho: float, epsilon: float) -> float:
         return 0.0
     alpha = _order(rho, epsilon)
     exponent = (alpha - 1.0) * (alpha * rho - epsilon) + alpha * math.log1p(-1.0 / alpha)
+    # A delta above 1 says nothing, and exp could overflow.
     if exponent - math.log(alpha - 1.0) > 0.0:
         return 1.0
     return min(1.0, math.exp(exponent) / (alpha - 1.0))
@@ -40,8 +41,11 @@ def _order(rho: float, epsilon: float) -> float:
     The slope rises and is concave, so steps from below never go too far; where one from above
     leaves the bracket, the bracket is halved instead.
     """
+    # At 1 the bound divides by 0. At `high` the slope is above 1 - ln 2, so the root lies between.
     low, high = 1.0 + 1e-9, max(2.0, (epsilon + 1.0) / (2.0 * rho) + 2.0)
+    # The least of the exponent alone, without the last factor: close to the root for small rho.
     alpha = min(max(low, (epsilon / rho + 1.0) / 2.0), high)
+    # Every alpha is safe, so ending early costs sharpness and nothing else.
     for _ in range(200):
         slope = (2.0 * alpha - 1.0) * rho - epsilon + math.log1p(-1.0 / alpha)
         if slope < 0.0:
@@ -57,6 +61,7 @@ def _order(rho: float, epsilon: float) -> float:
     return alpha
 
 
+# typed: True equals 1.0 and would get its answer instead of the refusal.
 @lru_cache(maxsize=4096, typed=True)
 def epsilon_to_rho(epsilon: float, delta: float) -> float:
     """Largest rho for which rho-zCDP still gives (epsilon, delta)-DP; rounded down."""
@@ -92,8 +97,10 @@ def gaussian_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
     from scipy.special import log_ndtr
 
     ratio = sensitivity / sigma
+    # In logarithms: e^epsilon alone could overflow, the product cannot.
     first = float(log_ndtr(ratio / 2.0 - epsilon / ratio))
     second = epsilon + float(log_ndtr(-ratio / 2.0 - epsilon / ratio))
+    # Far in the tail both round alike; their difference must not go below 0.
     return max(0.0, math.exp(first) - math.exp(min(second, first)))
 
 
@@ -109,11 +116,13 @@ def counts_delta(epsilon: float, sigma: float) -> float:
     """
     if sigma > _SUMMED:
         return min(1.0, 2.0 * gaussian_delta(epsilon, sigma, L2_SENSITIVITY))
+    # What is left out is below exp(-72) of the whole, far less than the last factor covers.
     reach = math.ceil(12.0 * sigma) + 12
     cells = np.arange(-reach, reach + 1, dtype=np.float64)
     norm = np.exp(-(cells**2) / (2.0 * sigma**2)).sum()
     even, odd = (np.exp(-((cells + half) ** 2) / sigma**2).sum() for half in (0.0, 0.5))
     first = math.floor(epsilon * sigma**2)  # losses above epsilon start at d = first or earlier
+    # One move earlier than rounding could make it; the gain there is 0 anyway.
     moves = np.arange(first - 1, first + 4 * reach, dtype=np.float64)
     law = np.exp(-(moves**2) / (4.0 * sigma**2)) * np.where(moves % 2.0 == 0.0, even, odd) / norm**2
     gain = -np.expm1(np.minimum(0.0, epsilon - (1.0 + moves) / sigma**2))

@@ -87,6 +87,8 @@ def _parts(events: Iterable[Event]) -> tuple[tuple[Leaf, int], ...]:
             parts[replace(leaf, count=1, label="")] += times * leaf.count
         else:
             parts[_bare(leaf)] += times
+    # Convolutions round by their order, and the cache is keyed by it: one order for the same
+    # events.
     return tuple(sorted(parts.items(), key=lambda item: (item[0].rho, repr(item[0]))))
 
 
@@ -118,6 +120,7 @@ def common_factor(events: tuple[Event, ...], epsilon: float, delta: float) -> fl
         aim = trial * found / (epsilon * (1.0 - _CLOSE / 2.0)) if found < math.inf else 2.0 * trial
         inside = low < aim < high
         trial = aim if inside else (low + min(high, 2.0 * trial)) / 2.0
+        # Far narrower than `_CLOSE` asks for: nothing is left to gain.
         if high < math.inf and high - low <= 1e-6 * high:
             break
     if high == math.inf:
@@ -224,5 +227,6 @@ def _library() -> Any:  # noqa: ANN401  (dp-accounting ships no types)
             "'prism-dashboard[pld]'. Or choose zcdp.",
             field="accountant",
         ) from None
+    # Importing them makes them attributes of `pld`; their own names are not needed.
     del common, privacy_loss_distribution
     return pld

@@ -103,6 +103,7 @@ def trade_off(events: Iterable[Event], *, exact: bool = False) -> TradeOff:
         PrivacyError: when `exact` is asked of other events.
         BudgetError: when dp-accounting, which `exact` needs, is not installed.
     """
+    # Gone through three times, which an iterator would not survive.
     listed = tuple(events)
     rho = math.fsum(event.rho for event in listed) * _UP
     profile: Profile = ()
@@ -114,10 +115,12 @@ def trade_off(events: Iterable[Event], *, exact: bool = False) -> TradeOff:
             )
         from prism_core.privacy.accountants.loss_distribution import composed_profile
 
+        # Epsilon 0 is among them: its delta is the total variation distance.
         grid = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, _EPSILONS - 1)])
         reach = rho + 9.0 * math.sqrt(2.0 * rho)  # beyond nine deviations delta is nothing
         epsilons = tuple(float(epsilon) for epsilon in grid * reach)
         deltas = composed_profile(listed, epsilons)
+        # What float convolutions may lose: `composed_profile` leaves that to its caller.
         profile = tuple(
             (epsilon, min(1.0, delta * (1.0 + 1e-6) + _ROUNDING))
             for epsilon, delta in zip(epsilons, deltas, strict=True)
@@ -150,6 +153,7 @@ def _zcdp_powers(rates: tuple[float, ...], rho: float, failing: float) -> tuple[
     false alarms a, Q'(T) <= a / (1 - delta), so P(T) <= (1 - delta) F(a / (1 - delta)) + delta
     with the bound F of the primed laws.
     """
+    # The difference and the quotient round by 1.1e-16 each; the factor goes upwards.
     asked = np.array(rates) / (1.0 - failing) * (1.0 + 4e-16 if failing else 1.0)
     found = np.minimum(asked, 1.0)
     inside = (found > 0.0) & (found < 1.0)
@@ -178,9 +182,11 @@ def _allowed(
     log_a, log_rest = np.log(a), np.log1p(-a)
     # The allowance covers the rounding of the logarithms.
     limit = order * (order - 1.0) * rho * _UP + 1e-12 * (1.0 + order)
+    # A logarithmic scale keeps the digits of small rates.
     low, high = np.broadcast_to(log_a, order.shape), np.zeros(order.shape)
     for _ in range(halvings):
         log_b = (low + high) / 2.0
+        # No log of 0 where b reaches 1.
         log_other = np.log(np.maximum(-np.expm1(log_b), 1e-300))
         there = np.logaddexp(
             order * log_b + (1.0 - order) * log_a, order * log_other + (1.0 - order) * log_rest
@@ -201,6 +207,8 @@ def profile_powers(rates: Sequence[float], profile: Profile) -> NDArray[np.float
     """
     a = np.array(rates, dtype=np.float64)[:, None]
     epsilon, delta = np.array(profile).T
+    # For a large epsilon e^epsilon overflows. Infinity is a valid bound, and `where` mends 0 x
+    # infinity.
     with np.errstate(over="ignore", invalid="ignore"):
         up = np.where(a > 0.0, np.exp(epsilon) * a, 0.0) + delta
     down = 1.0 - np.exp(-epsilon) * (1.0 - a - delta)
@@ -227,6 +235,7 @@ def loss_bound(rho: float, failing: float, delta: float) -> float:
         raise PrivacyError("delta must be larger than the part that fails anyway.", field="delta")
     if failing == 0.0:
         return (rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))) * (1.0 + 1e-12)
+    # Every gap gives a valid bound, so a grid is enough. Beyond 60, e^-gap is nothing.
     gaps = np.geomspace(1e-6, 60.0, 240)
 
     def enough(t: float) -> bool:

@@ -64,6 +64,7 @@ def verify_ledger(
     """
     chain = db.execute("SELECT id, kind, row, digest FROM chain ORDER BY id").fetchall()
     findings = [*_file(db), *_chain(db, chain), *_rows(db, chain), *_triggers(db), *_charges(db)]
+    # 12 hexadecimal digits: fewer could be met by chance.
     if head and not (len(head) >= 12 and any(entry[3].startswith(head) for entry in chain)):
         findings.append("The noted digest is not in the chain: entries were removed or rewritten.")
     if noted is not None and noted.missing(db):
@@ -92,11 +93,13 @@ def _chain(db: sqlite3.Connection, chain: list[tuple[Any, ...]]) -> Iterator[str
         found = row_of(db, kind, row) if kind in COLUMNS else None
         if number != place:
             yield f"Entry {place} of the chain is missing."
+            # After a gap every later entry would be a finding, too.
             return
         if found is None:
             yield f"Row {row} of {kind} is missing."
         elif digest(before, kind, found) != noted:
             yield f"Row {row} of {kind} is not as it was written (entry {place} of the chain)."
+        # From what stands there, so that one edited row is one finding and not all that follow.
         before = noted
 
 
@@ -110,6 +113,7 @@ def _rows(db: sqlite3.Connection, chain: list[tuple[Any, ...]]) -> Iterator[str]
 
 def _triggers(db: sqlite3.Connection) -> Iterator[str]:
     found = dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
+    # The text is compared: a trigger of the right name could do nothing.
     for name, text in triggers().items():
         if found.get(name) != text:
             yield f"The guard {name} against edits is missing or changed."

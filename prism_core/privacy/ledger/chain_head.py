@@ -74,6 +74,7 @@ def noted(folder: Path) -> Head | None:
         )
     except FileNotFoundError:
         return None
+    # OverflowError: JSON's 1e999 is infinite, and no int.
     except (OSError, PrismError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise LedgerError(
             f"The workspace's {FILE} cannot be read, so that nobody can tell whether the ledger is "

@@ -62,8 +62,10 @@ def check_budget(asset: Asset, items: list[Item], new: Item) -> None:
         OverspentError: in that case.
     """
     after = composition.compose(asset, [*items, new])
+    # Compared as rho, which adds up over charges; epsilons do not.
     if after.spent_rho <= after.total_rho:
         return
+    # Said first: without any delta left there is no epsilon to speak of.
     if after.spent_delta >= asset.delta:
         raise OverspentError(
             f"The asset {asset.name!r} has a lifetime delta of {asset.delta:.3g}, and the steps "

@@ -65,7 +65,9 @@ class Price:
         events = (*owed.events, *self.events)
         epsilon = self.whole
         if epsilon is None:
+            # The delta of learned names is gone before rho becomes epsilon.
             epsilon = rho_to_epsilon(rho, self.spent.delta - failure(events))
+        # Without the prior: it is among the events now, and would be owed a second time.
         return replace(
             self, spent=replace(self.spent, epsilon=epsilon, rho=rho), events=events, prior=None
         )
@@ -199,6 +201,7 @@ def asset_balance(
         BudgetError: when the lifetime is not usable.
         LedgerError: when the ledger cannot be read.
     """
+    # Opening a ledger makes its file, and nothing may be written here.
     if (workspace / FILE).is_file():
         ledger = Ledger(workspace)
         if any(canonical(known.name) == canonical(wanted.name) for known in ledger.assets()):
@@ -290,6 +293,7 @@ def charging(
     """
     kind = CHARGED_STEPS[step]
     rehearsal = public and not noise.secure
+    # For rehearsals, too: an approval of another plan is refused wherever it is given.
     if approval is not None:
         approval.check(price.plan, asset)
     if ledger is None or rehearsal:
@@ -318,8 +322,10 @@ def charging(
         stamp=kind.charged, number=number, workspace=ledger.path.parent, receipt=receipt
     )
     try:
+        # Inside: where the entry cannot be read nothing was measured, and the charge is void.
         charge.entry = ledger.entry(number)
         yield charge
+    # An interrupt ends a step, too, and must not leave its charge open.
     except BaseException:
         ledger.mark(number, "failed" if charge.touched else "void")
         raise
@@ -333,4 +339,5 @@ def close_broken(ledger: Ledger, charge: int) -> None:
 
 
 def _receipt() -> str:
+    # 128 random bits: two charges, in whatever ledgers, do not meet by chance.
     return secrets.token_hex(16)

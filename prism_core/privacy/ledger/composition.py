@@ -110,6 +110,7 @@ def with_reserve(events: Sequence[dict[str, Any]], rho: float) -> list[dict[str,
     if not known <= rho * (1.0 + TOLERANCE):
         raise LedgerError("The events cost more than the charge; nothing was run.", field="events")
     rest = rho - known
+    # What rounding leaves over is no reserve.
     if not rest > rho * TOLERANCE:
         return list(events)
     label = "kept for choices made at run time"

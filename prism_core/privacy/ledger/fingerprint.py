@@ -72,7 +72,9 @@ def fingerprint(table: CodedRows, key: bytes) -> str:
     """
     names = sorted(table.schema.names)
     order = [table.schema.index(name) for name in names]
+    # Of one width and byte order, so that another machine gets the same mark.
     codes = np.ascontiguousarray(table.codes[:, order], dtype="<i4")
+    # 128 bits a row: of any number of rows no two meet by chance.
     rows = sorted(hashlib.blake2b(row, key=key, digest_size=16).digest() for row in codes)
     domain = [[name, *map(repr, table.schema[name].labels())] for name in names]
     whole = hmac.new(key, json.dumps(domain).encode(), hashlib.sha256)
@@ -148,6 +150,7 @@ def assets_of(
     Raises:
         LedgerError: when the workspace cannot be read.
     """
+    # Asking for the key would make one; without it nothing was remembered.
     if not (folder / KEY).exists():
         return ()
     try:
@@ -160,6 +163,7 @@ def assets_of(
 
 
 def _same(known: str, mark: str) -> bool:
+    # The file may hold any text, and compare_digest takes no letters beyond ASCII.
     return hmac.compare_digest(known.encode("utf-8", "replace"), mark.encode())
 
 
@@ -222,6 +226,7 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
     """Its entries."""
     if not path.exists():
         return
+    # A crash may cut a letter in two; one bad line must not hide the others.
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             entry = json.loads(line)

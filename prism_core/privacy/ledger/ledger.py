@@ -186,12 +186,16 @@ class Ledger:
         positive(spent.rho, "rho")
         listed = composition.with_reserve([event_dict(event) for event in events], spent.rho)
         item = Item(epsilon=spent.epsilon, delta=spent.delta, rho=spent.rho, events=tuple(listed))
+        # Checks and rows in one transaction of a writer: two processes cannot both spend what is
+        # left.
         with self._store.transaction(write=True) as db:
+            # First: a budget summed over an edited file would mean nothing.
             check_whole(db)
             key, known = the_asset(db, asset)
             if approval is not None:
                 check_approval(db, plan, known.name, approval)
             check_budget(known, counted(db, key), item)
+            # The whole budget is held to the maximum, or its parts would pass below it one by one.
             most = max(declared, spent.epsilon)
             exceeded = rules.above_limit(most, self.path.parent, said=above_limit)
             number = append(
@@ -210,6 +214,7 @@ class Ledger:
             )
             append(db, "states", number, "reserved", _now())
             if approval is not None:
+                # By this note `used` knows an approval again, which holds for one run.
                 append(db, "corrections", number, approval.note, _who(), _now())
             if exceeded is not None:
                 note = f"The workspace's maximum epsilon of {exceeded:g} was exceeded on purpose."
@@ -238,6 +243,7 @@ class Ledger:
             row = db.execute(
                 "SELECT state FROM states WHERE charge = ? ORDER BY id DESC LIMIT 1", (charge,)
             ).fetchone()
+            # A charge starts as reserved, and no end leads back to it.
             if row is None or row[0] != "reserved" or state not in STATES[1:]:
                 raise LedgerError("This charge is closed; its state stands.", field="charge")
             append(db, "states", charge, state, _now())
@@ -433,5 +439,6 @@ def _now() -> str:
 def _who() -> str:
     try:
         return getpass.getuser()
+    # Some containers have no name for the user; a charge must not fail for that.
     except (KeyError, OSError):
         return "unknown"

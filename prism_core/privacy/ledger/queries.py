@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _COUNTS = (
+    # IS NOT: without a state the comparison by <> would be NULL, and the charge would not count.
     "(SELECT state FROM states s WHERE s.charge = c.id ORDER BY s.id DESC LIMIT 1) IS NOT 'void'"
 )
 """Of a charge c: whether it counts, which it does whatever is not recorded as void."""
@@ -29,6 +30,7 @@ def events_of(text: str) -> tuple[dict[str, Any], ...]:
     """
     try:
         found = json.loads(text)
+    # A deep nesting ends the parser by recursion, not by a ValueError.
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not all(isinstance(event, dict) for event in found):
@@ -128,6 +130,7 @@ def all_charges(db: sqlite3.Connection) -> tuple[Charge, ...]:
             events=events_of(row[-1]),
             history=tuple(history.get(row[0], ())),
             corrections=tuple(notes.get(row[0], ())),
+            # Without a state it is taken as spent, the safe side.
             state=history[row[0]][-1].state if row[0] in history else "reserved",
         )
         for row in rows

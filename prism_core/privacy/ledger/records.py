@@ -35,6 +35,7 @@ def canonical(name: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     seen = "".join(mark for mark in folded if mark.isprintable() or mark.isspace())
+    # Normalised once more: folding case can undo the normal form.
     return " ".join(unicodedata.normalize("NFKC", seen).split())
 
 
@@ -214,6 +215,7 @@ class Balance:
             "asset": self.asset.name,
             "lifetime_epsilon": self.asset.epsilon,
             "lifetime_delta": self.asset.delta,
+            # JSON has no infinity.
             "spent_epsilon_composed": self.spent_epsilon if self.spent_epsilon < inf else None,
             "spent_epsilon_naive_sum": self.naive_epsilon,
             "spent_delta_naive_sum": self.naive_delta,

@@ -104,6 +104,7 @@ def triggers() -> dict[str, str]:
 
 def digest(before: str, kind: str, row: tuple[Any, ...]) -> str:
     """SHA-256 over the entry before it and the row's content, as JSON."""
+    # ASCII without spaces: the same bytes in every place and version.
     text = json.dumps([before, kind, *row], ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -111,6 +112,7 @@ def digest(before: str, kind: str, row: tuple[Any, ...]) -> str:
 def append(db: sqlite3.Connection, table: str, *values: object) -> int:
     """Add a row and its entry in the chain; returns the row's number."""
     columns = COLUMNS[table]
+    # The triggers let no other number in, so that a missing row shows.
     number = int(db.execute(f"SELECT COALESCE(MAX(id), 0) + 1 FROM {table}").fetchone()[0])
     marks = ", ".join("?" * len(columns))
     db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", (number, *values))
@@ -150,6 +152,8 @@ class Store:
         """The file, or for reading a private copy where SQLite finds no room beside it."""
         with ExitStack() as held:
             try:
+                # In WAL mode even a reader needs files beside the ledger, which cannot be made
+                # here.
                 if read_only(self.path) and not write:
                     path = held.enter_context(copied(self.path))
                 else:
@@ -173,6 +177,8 @@ class Store:
             raise LedgerError(READ_ONLY, field="workspace")
         try:
             with self._connection(write=write) as db:
+                # A plain BEGIN takes the lock at its first write, when what was read may be out of
+                # date.
                 _turn("BEGIN IMMEDIATE" if write else "BEGIN", db)
                 try:
                     check_cells(db)
@@ -206,6 +212,7 @@ class Store:
 
 @contextmanager
 def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    # isolation_level=None: Python's module would begin and end transactions by itself.
     with closing(sqlite3.connect(path, timeout=SILENT, isolation_level=None)) as db:
         _write_ahead(db)
         db.execute("PRAGMA synchronous=FULL")  # a commit returns when the disk has it
@@ -222,6 +229,7 @@ def _turn(begin: str, db: sqlite3.Connection) -> None:
         try:
             db.execute(begin)
         except sqlite3.OperationalError as error:
+            # Only a lock goes away by waiting.
             if "locked" not in str(error) or time.monotonic() > ends:
                 raise
             if not told:
@@ -353,6 +361,7 @@ def _copied_whole(path: Path, copy: Path) -> bool:
         before = _file_state(path)
         for ending in ("", _NEWEST):
             source, target = (each.with_name(path.name + ending) for each in (path, copy))
+            # An earlier try may have copied one that is gone by now.
             target.unlink(missing_ok=True)
             if source.exists():
                 shutil.copyfile(source, target)
@@ -402,6 +411,7 @@ def check_cells(db: sqlite3.Connection) -> None:
     for table, kinds in _CELLS.items():
         if table not in present:
             continue  # whoever asks it for rows says so
+        # The names are those above and never the file's, so they may stand in the query.
         wrong = " OR ".join(
             f"typeof({column}) <> '{kind}'" for kind, columns in kinds.items() for column in columns
         )
