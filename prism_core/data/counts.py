@@ -152,6 +152,7 @@ def covering(schema: Schema, cliques: Iterable[tuple[str, ...]]) -> list[tuple[s
     Greedy: the largest clique not yet covered grows by the clique that shares most columns
     with it as long as it fits. Depends on the declared domain alone.
     """
+    # Equal sizes go by name, as a set has no order: the same tables in every run.
     left = sorted(set(cliques), key=lambda clique: (-schema.cells(clique), clique))
     found: list[tuple[str, ...]] = []
     while left:
@@ -198,6 +199,7 @@ def by_blocks(
 
 def _packed(schema: Schema, names: Sequence[str]) -> dict[str, list[str]]:
     """Columns in blocks of at most sqrt(`WIDE`) cells, largest first, each where least is left."""
+    # Two blocks together then stay within WIDE.
     most = math.isqrt(WIDE)
     blocks: list[list[str]] = []
     home: dict[str, list[str]] = {}
@@ -269,6 +271,7 @@ class PairProducts:
         """Count more rows; codes by column, shape (rows,)."""
         for start in range(0, rows, _PRODUCT_ROWS):
             size = min(_PRODUCT_ROWS, rows - start)
+            # Floats: NumPy multiplies matrices of integers without the fast library (BLAS).
             ones = np.zeros((size, len(self._counts)), dtype=np.float32)
             every = np.arange(size)
             for name, span in self._span.items():

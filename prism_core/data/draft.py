@@ -82,6 +82,7 @@ def _guess(name: str, cells: pd.Series) -> Column | None:
     values = as_numbers(present)
     if np.isfinite(values).all() and not _codes(present, values):
         return _number(name, values, nullable=nullable)
+    # utc: cells of several time zones would be no one column otherwise.
     days = pd.to_datetime(present, errors="coerce", format="ISO8601", utc=True)
     if days.notna().all() and present.str.match(r"\d{4}-\d{2}-\d{2}").all():
         return _date(name, days, nullable=nullable)
@@ -123,6 +124,8 @@ def _decimals(values: np.ndarray) -> int | None:
     for decimals in range(1, 5):
         if np.abs(values).max() * 10**decimals >= _EXACT:
             return None  # no float holds a number so large with decimals
+        # rtol=0: a tolerance that grows with the value would take the decimals of large ones for
+        # none.
         if np.allclose(values, np.round(values, decimals), rtol=0.0, atol=1e-9):
             return decimals
     return None
@@ -130,6 +133,7 @@ def _decimals(values: np.ndarray) -> int | None:
 
 def _date(name: str, moments: pd.Series, *, nullable: bool) -> Column:
     days = moments.dt.tz_localize(None).to_numpy().astype("datetime64[D]").astype(np.int64)
+    # Bounds must differ, also where all rows are of one day.
     low, high = float(days.min()), float(max(days.max(), days.min() + 1))
     return Column(
         name=name,

@@ -56,6 +56,7 @@ class EncodedTable:
     public: bool = False
 
     def __post_init__(self) -> None:
+        # Column-major: counting reads a column at a time.
         codes = np.asfortranarray(self.codes, dtype=np.int32)
         if codes.ndim != 2 or codes.shape[1] != len(self.schema.columns):
             raise TableError("codes must have one column for every column of the schema.")
@@ -173,6 +174,7 @@ def _days(texts: pd.Series) -> NDArray[np.float64]:
 def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     if column.kind == "boolean":
         lookup = dict.fromkeys(_FALSE, 0) | dict.fromkeys(_TRUE, 1)
+        # A column of 0 and 1 with an empty cell is often written as 1.0 and 0.0.
         texts = texts.str.lower().str.replace(r"^([01])\.0*$", r"\1", regex=True)
     else:
         lookup = {level_text(level): code for level, code in column.values}
@@ -182,6 +184,7 @@ def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     fill = 0 if column.fill is None else _code_of(column, column.fill)
     missing = fill if column.missing_code is None else column.missing_code
     other = missing if column.other is None else _code_of(column, column.other)
+    # As floats, where NaN stands for "no level has this text".
     found = texts.map(lookup).astype(float)
     declared, written = _numbers(column)
     if declared or written:
@@ -199,6 +202,7 @@ def _numbers(column: Column) -> tuple[dict[float, int], dict[float, int]]:
     written: dict[float, int] = {}
     for level, code in column.values:
         value = level_value(level)
+        # From 2**53 on two whole numbers may be one float, so those are met by their text alone.
         if value is not None and abs(value) < _EXACT:
             (written if isinstance(level, str) else declared)[float(value)] = code
     return declared, written
@@ -236,10 +240,12 @@ def decode_column(
         if column.missing_code is None
         else codes == column.missing_code
     )
+    # Any code serves for a missing cell: it is masked at the end.
     present = np.where(missing, 0, codes)
     if column.binned:
         values = _decode_bins(column, present, rng)
         if column.kind == "date":
+            # pandas has no unit of days. Seconds reach the years 1 to 9999, nanoseconds would not.
             days = values.astype("datetime64[D]").astype("datetime64[s]")
             return pd.Series(days).mask(missing)
         if column.decimals == 0:
@@ -269,6 +275,7 @@ def _integers(
     values: NDArray[np.generic], missing: NDArray[np.bool_], *, nullable: bool
 ) -> pd.Series:
     numbers = pd.Series(values.astype(np.int64))
+    # A plain int64 has no place for a missing value.
     return numbers.astype("Int64").mask(missing) if nullable else numbers
 
 
@@ -279,6 +286,7 @@ def _decode_bins(
     if column.decimals is not None:
         ranges = np.array([column.grid(i) for i in range(column.level_count)], dtype=np.int64)
         first, last = ranges[bins, 0], ranges[bins, 1]
+        # u times the number of steps may round up to one step too many.
         grid = first + np.minimum((u * (last - first + 1)).astype(np.int64), last - first)
         return (
             grid if column.decimals == 0 else np.round(grid / 10**column.decimals, column.decimals)
@@ -326,8 +334,10 @@ def _draw_codes(
     weights = groups.weights or tuple((1.0,) * len(codes) for codes in groups.codes)
     # The codes of group g share the interval [g, g + 1) by their weights.
     ends = np.concatenate([place + _shares(part) for place, part in enumerate(weights)])
+    # The sum may round up to the next whole number, which is another group.
     spot = np.minimum(drawn + rng.random(len(drawn)), np.nextafter(drawn + 1.0, 0.0))
     texts = np.array([code for code, _ in groups.pairs], dtype=object)
+    # side="right": a code of weight 0 has an empty interval, which is then never met.
     return texts[np.searchsorted(ends, spot, side="right")]
 
 
@@ -348,6 +358,7 @@ def inside(column: Column, texts: pd.Series) -> NDArray[np.bool_]:
         values = _days(texts) if column.kind == "date" else as_numbers(texts)
         with np.errstate(invalid="ignore"):
             return (values >= column.bounds[0]) & (values <= column.bounds[1])
+    # With a code of its own for everything else, no filled cell can pass for a level.
     marker = replace(column, nullable=True, other=None, fill=None)
     return _encode_levels(marker, texts) != marker.missing_code
 

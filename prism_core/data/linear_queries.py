@@ -211,9 +211,11 @@ def _widest(columns: NDArray[np.int64]) -> int:
     """The largest squared distance between two columns."""
     if columns.shape[0] == 1:
         return int(columns.max() - columns.min()) ** 2
+    # Equal columns are as far from all others, so each is looked at once.
     unique = np.unique(columns, axis=1)
     norms = (unique**2).sum(axis=0)
     best = 0
+    # In blocks: all pairs at once would take memory with the square of the columns.
     for start in range(0, unique.shape[1], _BLOCK):
         some = unique[:, start : start + _BLOCK]
         apart = norms[start : start + _BLOCK, None] + norms - 2 * (some.T @ unique)
@@ -239,6 +241,7 @@ def basis(schema: Schema, name: str, text: str) -> Basis:
         )
     if kind != "thresholds":
         return Basis(kind=kind, size=column.size, missing=column.nullable)
+    # The length is looked at first: int() of thousands of digits is slow, or refused.
     if not number.isdecimal() or len(number) > 9 or not int(number) >= 1:
         raise PlanError("thresholds must be a whole number above 0.", field="thresholds")
     # A bin of the lower bound alone, such as that of zero, stays a group of its own.

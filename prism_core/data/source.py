@@ -96,4 +96,5 @@ class BatchedRows(RowsView):
         if not self._known:
             counted = self.rows.counts(self.planned)
             self._known.update(zip(self.planned, counted, strict=True))
+        # A copy: who adds noise in place must not change what the next one is given.
         return [self._known[clique].copy() for clique in wanted]

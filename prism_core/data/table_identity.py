@@ -62,6 +62,7 @@ def file_mark(path: Path) -> str:
         return ""
 
 
+# _changed is there for the cache: a file that was written again is read again.
 @lru_cache(maxsize=256)
 def _file_mark(path: Path, size: int, _changed: int) -> str:
     with path.open("rb") as file:
@@ -77,8 +78,10 @@ def _file_mark(path: Path, size: int, _changed: int) -> str:
 def _rows(raw: RawTable) -> str:
     """SHA-256 over the names of the columns and the sorted digests of the rows."""
     names = sorted(raw.header)
+    # A name may hold what UTF-8 has no bytes for.
     whole = hashlib.sha256(repr((names, raw.rows)).encode("utf-8", "backslashreplace"))
     digests: Any = hash_pandas_object  # pandas types it as an object
+    # A copy, because it is sorted in place and may be a view of the frame's own memory.
     rows = digests(raw.frame[names], index=False).to_numpy().copy()
     rows.sort()
     whole.update(rows.tobytes())
@@ -117,6 +120,7 @@ def check_public(
         where = "were loaded as private before"
     else:
         folder = default_workspace() if workspace is None else workspace
+        # Looked for first, because opening a ledger makes its file.
         charges = Ledger(folder).charges() if (folder / FILE).is_file() else None
         assets = fingerprint.assets_of(folder, found, charges)
         if assets:

@@ -111,6 +111,7 @@ def signature(head: bytes) -> tuple[str, str]:
     Args:
         head: the first bytes of the file; of a ZIP archive some thousand, to tell a workbook.
     """
+    # Before the list, where a workbook would be an archive like any other.
     if head.startswith(_ZIP) and any(part in head for part in _SHEETS):
         return "an Excel workbook", _SAVE
     found = ((what, mend) for mark, what, mend in _SIGNATURES if head.startswith(mark))

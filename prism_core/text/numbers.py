@@ -128,6 +128,7 @@ def one_in(chance: float) -> str:
         >>> one_in(0.05), one_in(0.128), one_in(0.2), one_in(0.731)
         ('1 in 20', '1 in 7', '1 in 5', '74 in 100')
     """
+    # Above one fifth a whole N is too coarse: it would say "1 in 2" from a third to a half.
     if chance > 0.2:
         return f"{out_of(chance, 100)} in 100"
     exact = 1.0 / chance
@@ -137,6 +138,7 @@ def one_in(chance: float) -> str:
 
 def out_of(chance: float, people: int) -> int:
     """How many of so many people that is, rounded up."""
+    # As in `_significant`: a product a hair above a whole number counts as it.
     return min(people, math.ceil(chance * people * (1.0 - 1e-12)))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# The default of difflib, too.
 CLOSE = 0.6
 """Likeness (difflib's ratio) from which a name is suggested."""
 

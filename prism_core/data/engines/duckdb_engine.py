@@ -127,7 +127,9 @@ def _connect(spill: Path) -> Any:  # noqa: ANN401
         ("memory_limit", MEMORY),
         ("temp_directory", str(spill)),
         ("threads", os.cpu_count() or 1),
+        # The order of rows means nothing here, and keeping it takes memory.
         ("preserve_insertion_order", False),
+        # Nothing is fetched from the network in the middle of a run.
         ("autoinstall_known_extensions", False),
         ("autoload_known_extensions", False),
         ("enable_progress_bar", False),
@@ -240,6 +242,7 @@ def _literal(connection: Any, path: Path, name: str) -> str:  # noqa: ANN401
 def _is_parquet(path: Path) -> bool:
     try:
         with path.open("rb") as file:
+            # By its first bytes: the name of a file may end in anything.
             return file.read(4) == b"PAR1"
     except OSError:
         pass

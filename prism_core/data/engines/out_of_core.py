@@ -133,6 +133,7 @@ class BigTable:
             PrivacyError: when the number of IDs is not the declared number of persons.
         """
         check_size(self.rows)
+        # The codes have a folder of their own, because this table's goes when it is closed.
         folder = make(self.scratch.path.parent.parent)
         try:
             n = self._write(schema, folder)
@@ -145,6 +146,7 @@ class BigTable:
         except BaseException:
             folder.close()
             raise
+        # Looked at after the pass that writes: a count of its own would be a second pass.
         if schema.persons is not None and n != schema.persons:
             folder.close()
             raise PrivacyError(
@@ -294,6 +296,7 @@ def _codes(schema: Schema, batch: pa.RecordBatch, homes: Sequence[Sequence[int]]
         codes = np.asarray(batch.column(place).to_numpy(zero_copy_only=False))
         away = codes == HOME
         if away.any():
+            # What Arrow hands out may be its own memory, which is not ours to write to.
             codes = codes.copy()
             codes[away] = encode_column(column, pd.Series([""]))[0]  # of no part: a missing cell
             for home in homes[place]:

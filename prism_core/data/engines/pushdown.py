@@ -36,11 +36,14 @@ HOME = -1
 _MOST_SPELLINGS = 100  # beyond, a chain of comparisons is slower than a dictionary at home
 _SAFE = 10**15  # whole numbers below it are the same as integer, float and text
 _EXACT = 2**53
+# Up to 15 digits: below _SAFE.
 _INTEGER = re.compile(r"^(0|-?[1-9][0-9]{0,14})$")
 _FLAGS = ("true", "t", "yes", "y", "1", "false", "f", "no", "n", "0")
+# The common spellings alone: any other goes home, so the list need not be whole.
 _EMPTY = ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "?", ".")
 _NUMBER = "^-?[0-9]+([.][0-9]+)?$"
 _NOT_PLAIN = "[^A-Za-z0-9 _./-]"
+# February 29 is left out: whether there is such a day depends on the year, so it goes home.
 _DATE = (
     "^[0-9][0-9][0-9][0-9]-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|"
     "(0[13578]|1[02])-31)$"
@@ -79,6 +82,7 @@ def push(column: Column, cell: Expression) -> Pushed:
     code = _cases(branches, rest)
     total = HOME not in {rest, *(code for _, code in branches)}
     away = None if total else ibis.ifelse(code == HOME, cell, ibis.null(kind))
+    # A column has at most 10,001 codes, so 16 bits hold them and HOME.
     return Pushed(code=code.cast("int16"), home=away)
 
 
@@ -101,6 +105,7 @@ _Branches: TypeAlias = "tuple[list[Any] | None, int]"
 def _branches(rule: _EncodingRule, cell: Expression) -> _Branches:
     """The cases in order and the code of the rest; None where all cells are encoded at home."""
     kind = cell.type()
+    # First: a comparison with null is null, and would fall through to the rest.
     null = [(cell.isnull(), rule(""))]
     if kind.is_boolean():
         return [*null, (cell, rule("true"))], rule("false")
@@ -140,12 +145,15 @@ def _integers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branch
     if column.kind == "date":
         return None, HOME  # 2020 is a year, 20200101 a day
     if cell.type().is_unsigned_integer():
+        # Half of uint64 lies beyond int64, and its cast would fail.
         if cell.type().nbytes == 8:
             return None, HOME
         cell = cell.cast("int64")
     if column.binned:
+        # Beyond it an integer and a float edge need not compare exactly.
         if any(abs(edge) >= _EXACT for edge in column.edges):
             return None, HOME
+        # A whole number is at most an edge where it is at most its floor: no float is compared.
         cases, rest = _cuts(rule, lambda edge: cell <= math.floor(edge))
         return [*null, *cases], rest
     return _whole(rule, cell, null, far=cell.type().nbytes == 8)
@@ -159,6 +167,7 @@ def _whole(rule: _EncodingRule, cell: Expression, null: list[Any], *, far: bool)
     if len(texts) > _MOST_SPELLINGS:
         return None, HOME
     values = sorted(map(int, texts))
+    # The smallest number that is no level shows what the rule makes of all that are none.
     other = rule(str(next(value for value in range(len(values) + 1) if value not in values)))
     beyond = [((cell <= -_SAFE) | (cell >= _SAFE), HOME)] if far else []
     codes = rule.codes([str(value) for value in values])
@@ -226,6 +235,7 @@ def _dates(rule: _EncodingRule, cell: Expression) -> _Branches:
 
 def _date_texts(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
     """ISO dates are in the order of their texts."""
+    # The length, too: for some databases $ also stands before a line end. And there is no year 0.
     plain = cell.re_search(_DATE) & (cell.length() == 10) & (cell >= "0001-01-01")
     cases, rest = _cuts(rule, lambda edge: cell <= day_text(math.floor(edge)))
     return [*null, *_empty(rule, cell), (~plain, HOME), *cases], rest
@@ -290,6 +300,7 @@ def _unknown(rule: _EncodingRule, cell: Expression) -> list[Any]:
     if column.kind == "boolean":
         return []
     texts = {level_text(level) for level, _ in column.values}
+    # A word that is no level: the rule itself then says what becomes of one.
     token = next(f"zq{i}" for i in range(len(texts) + 1) if f"zq{i}" not in texts)
     numeric = any(level_value(level) is not None for level, _ in column.values)
     plain = ~cell.re_search(_NOT_PLAIN) & ~cell.startswith(" ") & ~cell.endswith(" ")

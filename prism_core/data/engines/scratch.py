@@ -59,10 +59,12 @@ def make(workspace: Path) -> Scratch:
     root = workspace / FOLDER
     try:
         files.folder(files.folder(workspace) / FOLDER).chmod(files.FOLDER)
+        # Alone, so that nobody sweeps the new folder before its lock is held.
         with files.alone(root):
             sweep(root)
             path = Path(tempfile.mkdtemp(prefix="run-", dir=root))  # mode 0700
             handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            # Shared, as several processes may use one folder.
             fcntl.flock(handle, fcntl.LOCK_SH)
     except OSError:
         raise TableError(
@@ -82,6 +84,7 @@ def join(path: Path) -> Scratch:
     try:
         handle = os.open(path / _LOCK, os.O_RDWR)
         fcntl.flock(handle, fcntl.LOCK_SH)  # waits for whoever removes it just now
+        # The folder may have been removed while this waited for the lock.
         (path / _LOCK).stat()
     except OSError:
         raise TableError("The run's temporary files are gone. Load the table again.") from None
@@ -147,6 +150,7 @@ def sweep(root: Path) -> None:
             continue  # being made or being removed
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # While the lock is held, so that nobody joins a folder that is going.
             shutil.rmtree(path, ignore_errors=True)
         except BlockingIOError:
             pass

@@ -200,6 +200,7 @@ def _read(path: Path, kind: np.dtype, start: int, count: int) -> NDArray[Any]:
         found = np.fromfile(path, dtype=kind, count=count, offset=start * kind.itemsize)
     except OSError:
         found = np.empty(0, dtype=kind)
+    # A file that is cut short reads as fewer codes, without an error of its own.
     if len(found) != count:
         raise TableError("The run's temporary files are gone or cut short. Load the table again.")
     return found

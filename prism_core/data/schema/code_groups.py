@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_CODES = 100_000
 """Most codes of one column; the largest classifications of diagnoses have fewer."""
 
+# The rarest first: a comma may stand inside a cell that is cut at tabs.
 _SEPARATORS = ("\t", ";", ",")
 _HEADS = ("code", "codes")
 
@@ -352,6 +353,7 @@ def _with_file(entry: object, folder: Path) -> object:
 
 
 def _read(name: str, folder: Path) -> str:
+    # A schema may come from somebody else, and must not name files in other folders.
     if Path(name).name != name:
         raise _error("the file of a map must stand beside the schema, and be named without folders")
     return untrusted.read_text(folder / name, untrusted.CODES)

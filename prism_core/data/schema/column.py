@@ -95,6 +95,7 @@ class Column:
             self._check_levels()
 
     def _error(self, part: str, text: str) -> SchemaError:
+        # Names the field as "column.part", by which a form finds the place.
         return SchemaError(f"Column {self.name!r}: {text}.", field=f"{self.name}.{part}")
 
     def _check_groups(self, groups: CodeGroups) -> None:
@@ -348,6 +349,7 @@ def level_value(level: Level) -> int | float | None:
     if not isinstance(level, str):
         return level
     text = level.strip()
+    # At most so many digits, a minus and a point.
     if len(text) > _DIGITS + 2 or not _NUMBER.fullmatch(text) or text == "-0":
         return None
     if sum(map(str.isdigit, text)) > _DIGITS:

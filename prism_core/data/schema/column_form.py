@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LEVEL_SEPARATOR = "|"
 _QUOTE = '"'
+# 300, as `column` takes no longer whole number for a level.
 _WHOLE = re.compile(r"-?[0-9]{1,300}")
 _REAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{2,3})?")
 _FLAGS = {"true": True, "false": False}

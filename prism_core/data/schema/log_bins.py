@@ -83,6 +83,8 @@ def _on_grid(
     if decimals is None:
         return tuple(float(cut) for cut in np.unique(cuts) if lower <= cut < upper)
     scale = 10**decimals
+    # Six digits, as in `Column.grid`: they undo the float error of 0.1 * 10.
     first, last = math.ceil(round(lower * scale, 6)), math.floor(round(upper * scale, 6))
     steps = sorted({int(step) for step in np.round(cuts * scale)})
+    # The lower bound may be an edge, which makes it a bin of its own; the upper one may not.
     return tuple(step / scale for step in steps if first <= step < last)

@@ -194,6 +194,7 @@ def merged(looks: Looks, other: Looks) -> Looks:
         else:
             added.append(event)
     timed = [*_not_before(looks), *_not_before(tuple(added))]
+    # By time alone: sorting is stable, so events of one minute keep the order of their record.
     return tuple(event for _, event in sorted(timed, key=lambda pair: pair[0]))
 
 

@@ -157,6 +157,7 @@ class Schema:
 
     def index(self, name: str) -> int:
         """Position of a column."""
+        # For its error, which suggests a name; the look-up below would be a bare KeyError.
         self[name]
         return self._places[name]
 

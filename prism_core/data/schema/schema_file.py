@@ -163,6 +163,7 @@ def from_dict(document: object) -> Schema:
     """A schema from plain values, as `to_dict` gives them."""
     if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
         raise SchemaError("A schema needs a list named 'columns'.", field="columns")
+    # A key of YAML may be a number: only as texts can all be sorted and named.
     unknown = sorted(str(key) for key in set(document) - _SCHEMA_KEYS)
     if unknown:
         raise SchemaError(
@@ -367,6 +368,7 @@ def number(value: object, field: str) -> float:
         found = float(value) if isinstance(value, str | SupportsFloat) else math.nan
     except (TypeError, ValueError, OverflowError):
         found = math.nan
+    # To float() true is 1.
     if not math.isfinite(found) or isinstance(value, bool):
         raise SchemaError(f"{_place(field)} must be a number.", field=field)
     return found

@@ -119,6 +119,7 @@ class Address:
         rest = [(k, v) for k, v in parse_qsl(parts.query) if k not in _OPEN]
         query = f"?{urlencode([(k, _filled(v)) for k, v in rest])}" if rest else ""
         user, at, host = parts.netloc.rpartition("@")
+        # safe="": a password may hold / or @, which would end the account or the host.
         filled = _VARIABLE.sub(lambda match: quote(_variable(match[1]), safe=""), user)
         return f"{parts.scheme}://{filled}{at}{host}{parts.path}{query}"
 

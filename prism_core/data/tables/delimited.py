@@ -78,6 +78,7 @@ def read_delimited(
     text = _wound_back(stream, encoding)
     before, first = _first_line(text, head, name)
     _check_separator(first, name, separator)
+    # A rough bound before anything is cut; `check_header` counts exactly.
     if first.count(separator) > 2 * untrusted.COLUMNS:
         raise many_columns(name)
     header: list[str] | None = None
@@ -99,6 +100,7 @@ def _wound_back(stream: BinaryIO, encoding: str, before: _Text | None = None) ->
     if before is not None:
         before.detach()
     stream.seek(0)
+    # newline="": Python would turn every CR into a line end, those inside cells, too.
     return _Text(stream, encoding=encoding, newline="")
 
 
@@ -159,6 +161,7 @@ def _cut(text: _Text, head: bytes, name: str, separator: str) -> Iterator[pd.Dat
     while True:
         failed = cells = None
         try:
+            # Inside: making the reader reads the first lines, and fails like any other part.
             if reader is None:
                 reader = pd.read_csv(
                     text,

@@ -37,6 +37,7 @@ def read(content: bytes, name: str) -> pa.Table:
     import pyarrow as pa
 
     limits = (MEMORY + 2 * len(content), untrusted.SECONDS, untrusted.TABLE.values, UNPACKED)
+    # The limit is on addresses: a pool or threads that reserve them beforehand would use it up.
     quiet = {
         **child_processes.environment(),
         "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -47,6 +48,7 @@ def read(content: bytes, name: str) -> pa.Table:
             child_processes.python(child.__file__, *limits),
             input=content,
             stdout=subprocess.PIPE,
+            # What the child says of an error may quote a cell.
             stderr=subprocess.DEVNULL,
             env=quiet,
             timeout=untrusted.SECONDS,

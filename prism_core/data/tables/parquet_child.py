@@ -36,6 +36,7 @@ def main(memory: int, seconds: int, cells: int, unpacked: int) -> int:
     for kind, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CPU, seconds),
+        # A core file would hold cells.
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(OSError, ValueError):  # not every system has every one
@@ -54,6 +55,7 @@ def _copy(content: bytes, cells: int, unpacked: int) -> int:
 
     with pq.ParquetFile(pa.BufferReader(content), pre_buffer=False) as file:
         about = file.metadata
+        # What is declared may be untrue, but where it is true this refuses before the work.
         if about.num_rows * max(1, about.num_columns) > cells:
             return MANY
         if sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups)) > unpacked:

@@ -199,6 +199,7 @@ def _arrow_days(cells: Any) -> pd.Series:  # noqa: ANN401
     narrow = pa.int32() if pa.types.is_date32(kind) else pa.int64()
     missing = np.asarray(cells.is_null())
     values = np.asarray(cells.cast(narrow).fill_null(0)).astype(np.int64)
+    # Rounded down, as a moment before 1970 belongs to the day that it lies in.
     days = values // (1 if pa.types.is_date32(kind) else _PER_DAY[getattr(kind, "unit", "ms")])
     zone = getattr(kind, "tz", None)
     if zone is None:
@@ -307,6 +308,7 @@ def _different_texts(kept: pd.Series) -> pd.Series:
         texts = kept.astype(str)
     elif pd.api.types.is_float_dtype(kept.dtype):
         values = kept.astype(float)
+        # As `level_text` writes them: whole numbers below 2**53 without a point.
         whole = values.abs().lt(2**53) & values.eq(values.round())
         texts = values.map(repr).where(~whole, values.where(whole, 0.0).astype("int64").astype(str))
     elif pd.api.types.is_datetime64_any_dtype(kept.dtype):

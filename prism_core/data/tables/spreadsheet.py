@@ -89,6 +89,7 @@ def _quoted(texts: Sequence[str], style: Literal[0, 1], *, alone: bool) -> list[
     if alone:
         writer.writerows([text] for text in texts)
         return [line.removesuffix(_END) for line in out.lines]
+    # With a second cell an empty text is not put in quotes; it is cut off again.
     writer.writerows([text, 0] for text in texts)
     return [line.rpartition(",")[0] for line in out.lines]
 
