@@ -128,6 +128,7 @@ def one_row_per_person(raw: RawTable, person_id: str, rng: np.random.Generator |
     """
     if rng is None:
         raise TableError("A person-ID column needs a source of randomness (rng).", field="rng")
+    # Shuffled first: the first row of an ID is then a uniformly chosen one.
     shuffled = raw.frame.iloc[rng.permutation(raw.rows)]
     kept = shuffled.drop_duplicates(subset=[person_id], keep="first").reset_index(drop=True)
     return replace(raw, frame=kept)
@@ -149,6 +150,7 @@ def _encode_bins(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     missing = np.isnan(values)
     lower, upper = column.bounds
     fill = lower if column.fill is None else float(column.fill)
+    # Filled before clipping: a declared fill may lie outside the bounds.
     clipped = np.clip(np.where(missing, fill, values), lower, upper)
     # side="left" counts the edges strictly below the value.
     codes = np.searchsorted(np.asarray(column.edges, dtype=float), clipped, side="left")

@@ -114,7 +114,7 @@ class SecureNoise:
         mechanism = dp.m.make_gaussian(*space, scale=sigma)
         # At the distance sigma the loss is 1/2 whatever sigma is: one check for every scale.
         _confirm(mechanism.map(sigma), 0.5)
-        # Noise on zeros: a regression needs the noise itself, as a term of its objective.
+        # Zeros: a regression adds the noise itself, to its objective and to its solution.
         return np.array(mechanism([0.0] * size), dtype=np.float64)
 
 

@@ -188,6 +188,7 @@ def _floats(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches
     cases, rest = _whole(rule, whole, [], far=False)
     if cases is None:
         return None, HOME
+    # No whole number below _SAFE: what its text is, is decided at home.
     return [*null, missing, (whole.cast("float64") != near, HOME), *cases], rest
 
 

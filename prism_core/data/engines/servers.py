@@ -102,6 +102,7 @@ def open_server(address: Address) -> Engine:
     """
     with ExitStack() as opened:
         backend, session, find = run_redacted(lambda: _reach(address), address.title)
+        # Where a step below fails, the connection is closed.
         opened.callback(backend.disconnect)
         table = run_redacted(find, address.title)
         check_header(table.columns, address.title)

@@ -95,7 +95,6 @@ class Column:
             self._check_levels()
 
     def _error(self, part: str, text: str) -> SchemaError:
-        # Names the field as "column.part", by which a form finds the place.
         return SchemaError(f"Column {self.name!r}: {text}.", field=f"{self.name}.{part}")
 
     def _check_groups(self, groups: CodeGroups) -> None:

@@ -37,7 +37,7 @@ def read(content: bytes, name: str) -> pa.Table:
     import pyarrow as pa
 
     limits = (MEMORY + 2 * len(content), untrusted.SECONDS, untrusted.TABLE.values, UNPACKED)
-    # The limit is on addresses: a pool or threads that reserve them beforehand would use it up.
+    # The memory limit counts addresses: a pool or threads that reserve many would use it up.
     quiet = {
         **child_processes.environment(),
         "ARROW_DEFAULT_MEMORY_POOL": "system",

@@ -102,6 +102,7 @@ def read_table(
 
 def _content(source: Source | BinaryIO, name: str | None) -> tuple[bytes, str]:
     if not isinstance(source, str | bytes | os.PathLike):
+        # One byte more than is allowed tells a longer file.
         return source.read(untrusted.TABLE.size + 1), name or "table"
     found = located(source, TABLE)
     if isinstance(found, Path):

@@ -100,7 +100,7 @@ def gaussian_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
     # In logarithms: e^epsilon alone could overflow, the product cannot.
     first = float(log_ndtr(ratio / 2.0 - epsilon / ratio))
     second = epsilon + float(log_ndtr(-ratio / 2.0 - epsilon / ratio))
-    # Far in the tail both round alike; their difference must not go below 0.
+    # The second is the smaller one but for rounding: delta must not come out negative.
     return max(0.0, math.exp(first) - math.exp(min(second, first)))
 
 
@@ -122,7 +122,7 @@ def counts_delta(epsilon: float, sigma: float) -> float:
     norm = np.exp(-(cells**2) / (2.0 * sigma**2)).sum()
     even, odd = (np.exp(-((cells + half) ** 2) / sigma**2).sum() for half in (0.0, 0.5))
     first = math.floor(epsilon * sigma**2)  # losses above epsilon start at d = first or earlier
-    # One move earlier than rounding could make it; the gain there is 0 anyway.
+    # One earlier, should the product have rounded up; a move too many gains 0.
     moves = np.arange(first - 1, first + 4 * reach, dtype=np.float64)
     law = np.exp(-(moves**2) / (4.0 * sigma**2)) * np.where(moves % 2.0 == 0.0, even, odd) / norm**2
     gain = -np.expm1(np.minimum(0.0, epsilon - (1.0 + moves) / sigma**2))

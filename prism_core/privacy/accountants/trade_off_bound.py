@@ -86,6 +86,7 @@ class TradeOff:
             raise PrivacyError("A rate of false alarms must lie in [0, 1].", field="rates")
         found = np.asarray(_zcdp_powers(asked, self.rho, self.failing))
         if self.profile:
+            # Both are valid bounds, so the smaller one is.
             found = np.minimum(found, profile_powers(asked, self.profile))
         return found
 

@@ -323,6 +323,7 @@ class Ledger:
         for event, receipt in events:
             held, wanted = paid.get(receipt, []) if receipt else [], event_dict(event)
             if wanted in held:
+                # Taken out, so that one charge does not pay twice for events that look alike.
                 held.remove(wanted)
             else:
                 missing.append((event, receipt))
@@ -412,6 +413,7 @@ class Ledger:
         """
         noted = heads.noted(self.path.parent)  # before the file is looked at: it may go on
         with self._store.transaction() as db:
+            # In one transaction: figures and chain are of the same moment.
             assets = all_assets(db)
             found = audit.verify_ledger(db, noted=noted)
             balances = [composition.compose(asset, counted(db, key)) for key, asset in assets]
