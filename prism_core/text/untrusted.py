@@ -337,6 +337,7 @@ def _check_events(events: Iterable[Any], limit: ReadLimit) -> None:
             depth -= 1
         elif isinstance(event, yaml.NodeEvent):
             tag = getattr(event, "tag", None)
+            # A lone ! says that the value is a text, which is plain.
             if tag not in (None, "!") and tag not in _PLAIN:
                 raise limit.refuse(
                     f"has an entry with a type of its own (!) in line {event.start_mark.line + 1}. "

@@ -143,6 +143,7 @@ class BigTable:
                 "The codes cannot be written: the disk of the workspace may be full.",
                 field="workspace",
             ) from None
+        # An interrupt, too: codes of private rows must not stay behind.
         except BaseException:
             folder.close()
             raise

@@ -205,6 +205,7 @@ def _body(text: str) -> list[tuple[int, list[str]]]:
 
 def _cells(text: str) -> list[tuple[int, list[str]]]:
     """Number and cells of every line that is not empty."""
+    # A spreadsheet that saves UTF-8 may put a byte-order mark in front.
     text = text.removeprefix("\ufeff")
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = next((mark for mark in _SEPARATORS if mark in first), ",")

@@ -84,9 +84,11 @@ class Column:
             text = f"kind must be one of {', '.join(KINDS)}{'.' if close else ''}{close}"
             raise self._error("kind", text.rstrip("."))
         if self.kind == "boolean" and not self.levels:
+            # The dataclass is frozen, and here it is still being made.
             object.__setattr__(self, "levels", (False, True))
         if self.kind == "date" and self.decimals is None:
             object.__setattr__(self, "decimals", 0)
+        # Before the levels are checked: the groups are the levels.
         if self.groups is not None:
             self._check_groups(self.groups)
         if self.binned:
@@ -139,6 +141,7 @@ class Column:
             )
 
     def _check_different(self, texts: list[str]) -> None:
+        # By text: the levels 1 and "1" would be met by the same cells.
         if len(set(texts)) != len(texts):
             raise self._error("levels", "a level is declared twice; each must appear once")
         if any(text == "" for text in texts):
@@ -157,6 +160,7 @@ class Column:
                 "levels", f"{kind_text(self.kind)} column has bounds and bins, not levels"
             )
         self._check_bounds()
+        # Before the edges are checked, so that they are compared as they will be used.
         if self.decimals is not None:
             self._snap()
         self._check_edges()
@@ -205,6 +209,7 @@ class Column:
         if not 0 <= self.decimals <= 12:
             raise self._error("decimals", "decimals must be between 0 and 12")
         scale = 10**self.decimals
+        # In units of the last decimal every value must be exact as a float.
         if not max(abs(self.lower), abs(self.upper)) * scale < _EXACT:
             raise self._error(
                 "decimals",
@@ -280,6 +285,7 @@ class Column:
         # Rounding to 6 digits undoes the float error of 0.1 * 10.
         first = math.ceil(round(low * scale, 6))
         last = math.floor(round(high * scale, 6))
+        # Bins are open at their lower end, but for the first.
         if index > 0 and first == round(low * scale, 6):
             first += 1
         return first, last

@@ -215,6 +215,7 @@ def _bins_text(column: Column, entry: Mapping[str, Any]) -> str:
     if not column.binned:
         return ""
     bins = column.level_count
+    # As a number only where reading that number gives the same edges back.
     if column.edges == equal_edges(*column.bounds, bins, column.decimals):
         return str(bins)
     for zero in (False, True) if column.kind == "numeric" else ():
@@ -395,6 +396,7 @@ def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
 
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
+    # An empty cell of the grid may come back from pandas as NaN.
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).strip()

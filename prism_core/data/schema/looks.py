@@ -130,6 +130,7 @@ def this_minute() -> str:
 
 def file_name(text: str) -> str:
     """The name of a table on one line, without the folder it stands in."""
+    # Backslashes, too: a path may come from a machine with Windows.
     name = text.replace("\\", "/").rstrip("/").rpartition("/")[2]
     line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     return line[:LONGEST].strip() or "a table without a name"
@@ -336,6 +337,7 @@ def _line(text: object, field: str, what: str) -> None:
 
 def _minute(text: object) -> None:
     try:
+        # Written back: strptime alone takes 2026-1-5, too, and texts are compared as times.
         good = isinstance(text, str) and dt.datetime.strptime(text, _WHEN).strftime(_WHEN) == text
     except ValueError:
         good = False

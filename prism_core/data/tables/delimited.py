@@ -110,6 +110,7 @@ def _encoding(head: bytes, name: str, encoding: str) -> str:
     other = no_table(head, name)
     if other:
         raise TableError(other)
+    # UTF-16 is full of NULs as well, and is told by its mark.
     if b"\x00" in head and not untrusted.mark_of(head):
         raise _binary(name)
     try:

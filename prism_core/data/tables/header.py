@@ -81,6 +81,7 @@ def check_header(header: Sequence[str], name: str) -> None:
     for wrong, what, mend in (
         (lambda cell: not cell, "no name", "Name every column, or remove an unnamed index column"),
         (
+            # A line end at the end of a name makes no second line: it is looked for by itself.
             lambda cell: len(cell.splitlines()) > 1 or "\n" in cell or "\r" in cell,
             "a name of several lines",
             "Close its quotation mark, or rename it",
