@@ -92,6 +92,7 @@ class Candidates(Sequence["Clique"]):
     @cached_property
     def typical(self) -> float:
         """Cells of the median candidate."""
+        # Without a list of candidates, of which a wide table has very many.
         sizes = np.array(self.pairs.sizes, dtype=np.int64)
         cells = np.multiply.outer(sizes, sizes)[np.triu_indices(len(sizes), 1)]
         cells = cells[cells <= self.pairs.most]
@@ -164,8 +165,10 @@ def adaptive_rounds(
 
     most = min(at_most, len(candidates))
     least = min(most, LEAST_ROUNDS)
+    # `not <=` instead of `>`, so that NaN means no rounds.
     if not error(least) <= NOISE_LIMIT:
         return None
+    # From the most down: a round may take several parts, but never less than one.
     for parts in range(most, least, -1):
         if error(parts) <= FIRST_NOISE_LIMIT:
             return AdaptiveRounds(candidates=candidates, parts=parts)
@@ -193,5 +196,6 @@ def check_picks(picks: Sequence[Pick], candidates: Sequence[Clique], parts: int)
     if len(set(cliques)) != len(cliques) or not all(one in candidates for one in cliques):
         raise PlanError("An adaptive marginal is no candidate.", field="three_way")
     taken = [pick.parts for pick in picks]
+    # By type, as True is an instance of int.
     if not all(type(part) is int and part >= 1 for part in taken) or sum(taken) > parts:
         raise PlanError("The adaptive marginals take more than planned.", field="three_way")

@@ -56,6 +56,7 @@ def allocate(
     if not 0.0 <= tilt <= 1.0:
         raise BudgetError("tilt must be a number between 0 and 1.", field="tilt")
     held = _checked(dict(locked or {}), amount, len(costs))
+    # One formula for all three: an exponent of 0 makes equal parts.
     power = {"closed_form": 1.0, "uniform": 0.0, "tilted": tilt}[rule] * exponent
     free = {place: float(cost) ** power for place, cost in enumerate(costs) if place not in held}
     rest = amount - math.fsum(held.values())
@@ -71,6 +72,7 @@ def allocate(
         excess = _excess(found, amount)
         if excess <= 0.0:
             return tuple(found)
+        # At least one unit in the last place, or the loop might stand still.
         rest -= max(excess, math.ulp(amount))
 
 

@@ -81,6 +81,7 @@ class Approval:
     @property
     def note(self) -> str:
         """What the ledger writes beside the charge of its run."""
+        # Not `capitalize`, which would lower the letters of names.
         return f"A{self.sentence[1:]} ({self.marks[0]})"
 
     def covers(self, plan: Plan, asset: str = "") -> bool:
@@ -151,6 +152,7 @@ def same_asset(a: str, b: str) -> bool:
 
 
 def _line(text: object, field: str, what: str) -> None:
+    # Printable, as it goes into the one line of a ledger's note.
     one = isinstance(text, str) and text.isprintable() and text == text.strip()
     if not one or not 1 <= len(str(text)) <= LONGEST:
         raise ConfigError(
@@ -160,6 +162,7 @@ def _line(text: object, field: str, what: str) -> None:
 
 def _is_date(text: str) -> bool:
     try:
+        # There and back: from Python 3.11 on it also reads 20260105 and week dates.
         return dt.date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False

@@ -70,6 +70,7 @@ class Pairs(Sequence["Clique"]):
         cells, kept = self._all_cells()
         sizes = cells[kept]
         count = min(count, len(sizes))
+        # Not sorted whole: a wide table has half a million pairs, and few are asked for.
         top = np.partition(sizes, len(sizes) - count)[len(sizes) - count :] if count else sizes[:0]
         return np.sort(top)[::-1].tolist()
 
@@ -82,6 +83,7 @@ class Pairs(Sequence["Clique"]):
         return itertools.compress(itertools.combinations(self.names, 2), above.tolist())
 
     def __contains__(self, pair: object) -> bool:
+        # By arithmetic: walking through the pairs would make half a million of them.
         if not isinstance(pair, tuple) or len(pair) != 2 or self.tied.issuperset(pair):
             return False
         places = [self._places.get(name, -1) for name in pair]
@@ -164,7 +166,9 @@ def forest_candidates(
     """
     targets = (target,) if isinstance(target, str) else tuple(target)
     features = [name for name in schema.names if name not in targets]
+    # 1 at least, as it divides; a single feature has no edge.
     rounds_at_most = max(1, len(features) - 1)
+    # Even if every edge of the forest is the largest pair allowed, the tree fits.
     limit = min(MAX_CLIQUE_CELLS, (MAX_TREE_CELLS - base_cells) // rounds_at_most)
     pairs = Pairs(
         names=tuple(features),
@@ -230,6 +234,7 @@ def three_way_candidates(
     """
     pairs = tuple(pair for pair in itertools.combinations(s, 2) if pair in forest.pairs)
     graph = nx.Graph()
+    # Also those without a candidate: each is a component that no round can join.
     graph.add_nodes_from(s)
     graph.add_edges_from((u, v) for u, v in pairs)
     rank = len(s) - nx.number_connected_components(graph)

@@ -51,6 +51,7 @@ def with_three_way(plan: Plan, pairs: Sequence[Clique]) -> Plan:
         raise PlanError("There are not as many 3-way marginals as planned.", field="three_way")
     joined = nx.utils.UnionFind(plan.s)
     for pair in pairs:
+        # A cycle would widen the cliques beyond what the forecast allowed for.
         if pair not in three.candidates or joined[pair[0]] == joined[pair[1]]:
             raise PlanError("The 3-way marginals are no forest over S.", field="three_way")
         joined.union(*pair)
@@ -80,6 +81,7 @@ def with_adaptive(plan: Plan, picks: Sequence[Pick]) -> Plan:
     idle = three.rounds - sum(pick.parts for pick in picks)
     event = plan.accountant.gaussian(part, three.delta, "part of the rounds not needed")
     size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
+    # While background pairs are to come the size is not known: the worst case stays.
     worst = plan.forecast if plan.tree is not None else size
     return replace(plan, queries=every, three_way=None, unused=(event,) * idle, forecast=worst)
 
@@ -110,6 +112,8 @@ def _chosen(
 ) -> tuple[Query, ...]:
     """Queries for what was chosen: the planned amount, shared out by the real cells."""
     cells = [plan.schema.cells(clique) for clique in cliques]
+    # Anew: the plan knew mean cells only. The amount is the planned one, so nothing more is
+    # spent.
     amounts = allocated(choice.amount, cells, plan.budget)
     share = choice.measure_share / choice.amount
     return tuple(
@@ -218,6 +222,7 @@ def _with_s(planned: Plan, choices: Choices) -> Plan:
             raise PlanError("S is not what the regime and the graph say.", field="s")
         return planned
     for s, selection in zip(each, planned.selections, strict=True):
+        # As a set: a feature named twice must not stand for two.
         if len(set(s)) != selection.k or not set(selection.candidates).issuperset(s):
             raise PlanError("S does not hold as many features as were to be chosen.", field="s")
     opened = with_features(planned, each[0], each[1:])
@@ -240,6 +245,7 @@ def _check_forest(plan: Plan, pairs: Sequence[Clique]) -> None:
     for pair in tree.tied:
         joined.union(*pair)
     for pair in pairs:
+        # Likewise: the forecast holds for forests only.
         if pair not in tree.candidates or joined[pair[0]] == joined[pair[1]]:
             raise PlanError("The background pairs are no forest of candidates.", field="tree")
         joined.union(*pair)

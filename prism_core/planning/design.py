@@ -78,6 +78,7 @@ def design(brief: Brief) -> Plan:
         delta=delta,
         aims=widest(schema, task) if known is None else known,
     )
+    # Now and not in the run: one that is charged must not stop after it chose S.
     if not final:
         check_any_s(frame)
     return _plan(frame, final=final)
@@ -253,6 +254,7 @@ def check_prior(schema: Schema, dag: Dag | None, budget: Budget, delta: float) -
             "What was learned with budget is accounted for under zcdp; choose this accountant.",
             field="accountant",
         )
+    # `not >` instead of `<=`, so that NaN is refused as well.
     if not amount_left(accountant("zcdp"), budget.epsilon, delta, prior) > 0.0:
         raise BudgetError(
             f"Learning the {what} cost epsilon {prior.spent.epsilon:.3g} at delta "
@@ -278,11 +280,14 @@ def check_any_s(frame: Frame) -> None:
     if triples and task.count >= 2:
         check_choice_share(frame.budget.shares.choice)
     pools = frame.pools(choice=triples)
+    # Naive Bayes has no forest, so nothing of its background goes into choosing one.
     measured = 1.0 if frame.synthesis.model == "naive_bayes" else 1.0 - TREE_CHOICE_SHARE
     check_any_choice(
         frame.budget.locks,
         frame.schema,
         frame.task,
+        # The least there may be for the pairs: rounds, where they fit the S chosen, take their
+        # part.
         pools["task"] * (1.0 - ROUNDS_SHARE if frame.by_rounds else 1.0),
         pools["background"] * measured,
         linear=bases(frame.schema, task),
@@ -317,6 +322,7 @@ def calibrated(plan: Plan) -> Plan:
             "declare them.",
             field="accountant",
         )
+    # One factor for all: the shares of rho between marginals stay as they were wished.
     factor = rule.factor(plan.events, plan.budget.epsilon, plan.delta)
     queries = tuple(
         replace(

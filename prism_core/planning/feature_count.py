@@ -49,6 +49,7 @@ def settled(schema: Schema, task: Task, budget: Budget, n: int, delta: float) ->
     """
     if task.regime == "predictive" and task.k is None:
         every = len(free_features(schema, task))
+        # In this order: with hundreds of features the error need not be worked out.
         fits = every <= MOST and _star_error(schema, task, budget, n, delta) <= ERROR_LIMIT
         task = replace(task, k=every if fits else min(FEW, every))
     return task
@@ -64,6 +65,7 @@ def _star_error(schema: Schema, task: Task, budget: Budget, n: int, delta: float
     rule = accountant(budget.accountant)
     cells = [schema.cells(pair) for pair in pairs]
     amounts = allocate(rule.amount(budget.epsilon, delta), cells, "closed_form", rule.exponent)
+    # The same hair of headroom as in `design`: parts must not add up to more than delta.
     each = delta * (1.0 - 1e-12) / len(pairs)
     return math.fsum(
         expected_relative_error(size, rule.gaussian(amount, each, "").sigma, n)

@@ -81,6 +81,7 @@ class Frame:
     @cached_property
     def total(self) -> float:
         """What is left to spend, in the accountant's unit: rho, or epsilon."""
+        # Before epsilon becomes rho, as rho is bought with the delta that is left.
         delta = self.delta - self.taken
         prior = combined_charge(self.schema.prior, None if self.dag is None else self.dag.prior)
         return amount_left(self.accountant, self.budget.epsilon, delta, prior)
@@ -125,6 +126,7 @@ class Frame:
         """Importance of marginals, 1 on average."""
         raw = [self.weight(clique) for clique in cliques]
         mean = math.fsum(raw) / len(raw)
+        # Mean 1, so that a pool's marginals and those still to be chosen (weight 1) compare.
         return [weight / mean for weight in raw]
 
     def weight(self, clique: Clique) -> float:
@@ -159,6 +161,8 @@ class Frame:
             part = parts[place]
             event = self.accountant.gaussian(part, delta, " × ".join(clique))
             query = linear[place]
+            # Weight 1: the error is the marginal's own. The query's sensitivity is in it, so
+            # sigma is still that of counts.
             error = cost(1.0, size, query)
             error = expected_relative_error(error, event.sigma, self.n)
             event = stretched(event, query)
@@ -169,6 +173,8 @@ class Frame:
                     pool=pool,
                     cells=size,
                     weight=weight,
+                    # A locked share as it was typed: multiplied and divided by the total it may
+                    # lose its last digit.
                     share=shares.get(place, part / self.total),
                     event=event,
                     relative_error=error,

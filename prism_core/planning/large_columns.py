@@ -74,6 +74,7 @@ def drowning(schema: Schema, queries: Iterable[Query]) -> dict[str, float]:
     worst: dict[str, float] = {}
     for query in queries:
         name = max(query.clique, key=schema.size)
+        # Both: a large error alone comes of a small budget, and then no column is to blame.
         if schema.size(name) >= MANY_LEVELS and query.relative_error > DROWNED:
             worst[name] = max(worst.get(name, 0.0), query.relative_error)
     return worst

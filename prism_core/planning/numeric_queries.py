@@ -75,6 +75,7 @@ def products(schema: Schema, task: Task, s: Sequence[str], known: Sequence[Cliqu
     before = forecast(sizes, known, last=task.target_names)
     largest, cells = max(before.largest_clique, PRODUCT_CELLS), before.cells + PRODUCT_CELLS
     kept: list[Clique] = []
+    # Each pair sizes a tree, and a plan is made on every move of a slider.
     for pair in pairs[:MOST_PRODUCTS]:
         size = forecast(sizes, [*known, *kept, pair], last=task.target_names)
         if size.cells <= cells and size.largest_clique <= largest:
@@ -143,9 +144,11 @@ def check_numeric(schema: Schema, task: Task, budget: Budget) -> None:
         BudgetError: for an accountant that linear queries are not proven for here.
     """
     for name, rule in task.numeric_columns.items():
+        # Its answer is not needed: it refuses a column without bins.
         query_with_bases(
             schema, (name,), {name: f"thresholds {task.thresholds}"} if rule != "full" else {}
         )
+        # Refuses a column that is not there, also where the rule is `full`.
         schema.index(name)
     if bases(schema, task) and budget.accountant != "zcdp":
         raise BudgetError(

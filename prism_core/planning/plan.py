@@ -116,6 +116,7 @@ class Plan(StepPlan):
     @property
     def rows(self) -> int:
         """Synthetic rows to be made."""
+        # `or` is safe: 0 rows are refused where the wish is made.
         return self.synthesis.rows or self.n
 
     @cached_property
@@ -197,12 +198,15 @@ class Plan(StepPlan):
             "events": [event_dict(event) for event in self.events],
             "warnings": list(self.warnings),
             **self._learned(),
+            # Absent, not empty: an entry more would change the hash that ledgers hold for plans
+            # without it.
             **({"looks": looks.to_list(self.schema.looks)} if self.schema.looks else {}),
         }
 
     def _budget(self) -> dict[str, Any]:
         """The budget's options in force, and the locks."""
         found = in_plan(self.budget) | {"delta": self.delta}
+        # As above for looks: plans without locks keep their hash.
         if self.budget.locks:
             found["locks"] = [write(lock) for lock in self.budget.locks]
         return found
@@ -219,6 +223,7 @@ class Plan(StepPlan):
 
     def _deferred(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
+        # Not strict: where nothing is chosen there are targets and no choices.
         for choice, aim in zip(self.selections, self.aims, strict=False):
             found.append(
                 {
@@ -255,6 +260,8 @@ class Plan(StepPlan):
                     "rounds": self.tree.rounds,
                     "candidates": len(self.tree.candidates),
                     "epsilon_per_round": self.tree.event.epsilon,
+                    # Of the model error: one row replaced takes 1 off one count and adds 1 to
+                    # another.
                     "sensitivity": 2.0,
                     "share": self.tree.choice_share,
                     "measure_share": self.tree.measure_share,
@@ -308,6 +315,7 @@ def plan_document(
     document: Mapping[str, Any], schema: Mapping[str, Any], edges: Iterable[tuple[str, str]] | None
 ) -> dict[str, Any]:
     """What the hash of a release's plan is of."""
+    # Sorted, so that the hash does not depend on the order in which edges were drawn.
     graph = {} if edges is None else {"edges": sorted(edges)}
     return {"plan": document, "schema": schema, **graph}
 

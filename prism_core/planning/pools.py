@@ -55,12 +55,15 @@ def joint_cells(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], sha
 
     Otherwise the most cells that a joint of another, smaller S could have (0 for none).
     """
+    # One feature: its pair is the joint already. Weights tell features apart, and several targets
+    # have no joint of their own, so both need pairs.
     if len(s) < 2 or frame.task.weights or frame.task.further:
         return 0
     delta = frame.delta / len(pairs)
     amount = frame.total * share
     sigma = frame.accountant.gaussian(amount, delta, "").sigma
     if any(linear_queries(frame.schema, frame.task, pairs, "task")):  # wanted instead of cells
+        # One below the cells of this joint, which the caller reads as "measure it at once".
         most = min(frame.schema.cells((*s, frame.task.target)) - 1, frame.task.max_joint_cells)
         return max(0, most)
     sizes = [frame.schema.cells(pair) for pair in pairs]
@@ -70,8 +73,11 @@ def joint_cells(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], sha
         for size, part in zip(sizes, amounts, strict=True)
     )
     cells = frame.schema.cells((*s, frame.task.target))
+    # Both errors have the same factor sqrt(2 / pi) / n, so it is left out.
     if cells <= frame.task.max_joint_cells and cells * sigma < apart:
         return cells
+    # Before it is chosen S is the widest there can be, so no other S has pairs with more error: a
+    # joint that beats its own pairs has fewer cells than this.
     return min(cells - 1, max(0, frame.task.max_joint_cells), math.floor(apart / sigma))
 
 
@@ -143,6 +149,8 @@ def star_and_rounds(
 ) -> tuple[tuple[Query, ...], ThreeWayChoice]:
     """The pairs with the target, and the rounds after them, from the task pool."""
     rounds = share * ROUNDS_SHARE
+    # No delta of their own: rounds are refused but under zCDP, where rho is all that is shared
+    # out.
     queries, _ = frame.queries(
         cliques, frame.weights(cliques), frame.total * (share - rounds), "pair", "task", 0.0
     )
@@ -167,6 +175,8 @@ def star_and_rounds(
 
 def _heaviest(frame: Frame, names: Sequence[str]) -> float:
     """The largest weight of two features together: that of a score in a round."""
+    # Over all features, also of pairs that are no candidates: a sensitivity may be too large,
+    # which costs a little accuracy, but never too small.
     weights = sorted((frame.task.weights.get(name, 1.0) for name in names), reverse=True)
     return math.fsum(weights[:2]) / 2.0
 
@@ -263,8 +273,11 @@ def forest_for(
     triples: ThreeWayCandidates | None,
 ) -> ForestCandidates | None:
     """The candidates for pairs of features; None where there is nothing to tie or no budget."""
+    # Ties between features are a gain and not needed: without a share they are left out, where
+    # columns without a marginal are refused (`background_queries`).
     if frame.synthesis.model == "naive_bayes" or frame.budget.shares.background == 0.0:
         return None
+    # The cells that are there anyway come off the limit of the tree before pairs are admitted.
     base = sum(map(frame.schema.cells, measured))
     found = forest_candidates(frame.schema, frame.task.target_names, joined, base)
     if triples is not None:  # its pairs are the first of the same forest
@@ -280,6 +293,7 @@ def ties_pay(frame: Frame, measured: tuple[Clique, ...], singles: tuple[Clique, 
     if forest is None:
         return False
     _, tree = background_queries(frame, singles, forest, frame.pools()["background"], 0.0)
+    # `forest_for` gives only forests of a round or more, and these make a choice.
     assert tree is not None
     return expected_relative_error(tree.cells, tree.sigma, frame.n) <= FOREST_LIMIT
 
@@ -371,5 +385,7 @@ def _score_sensitivity(frame: Frame, target: str) -> float:
     if frame.task.selection != "mutual_information":
         return association_sensitivity(frame.n)
     features = map(frame.schema.size, free_features(frame.schema, frame.task))
+    # The smaller constant needs a binary column in every pair scored; one score for all pairs has
+    # one sensitivity.
     binary = frame.schema.size(target) <= 2 or max(features) <= 2
     return mutual_information_sensitivity(frame.n, binary=binary)

@@ -185,6 +185,7 @@ def expected_relative_error(cells: float, sigma: float, n: int) -> float:
 
     E|N(0, sigma^2)| = sigma sqrt(2 / pi); an expectation, not a guarantee.
     """
+    # The continuous Gaussian's mean stands for that of the integers drawn.
     return cells * sigma * math.sqrt(2.0 / math.pi) / n
 
 
@@ -199,6 +200,7 @@ def query_dict(query: Query) -> dict[str, Any]:
         "share": query.share,
         "sigma": query.sigma,
         "relative_error": query.relative_error,
+        # Only where they say something: entries for all would change the hash of older plans.
         **({"locked": True} if query.locked else {}),
         **({"parts": query.parts} if query.kind == "adaptive" else {}),
         **_linear_dict(query.linear),

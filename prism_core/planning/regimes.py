@@ -145,6 +145,8 @@ def aims_of(schema: Schema, task: Task, dag: Dag | None) -> tuple[Aim, ...] | No
     predictive = task.regime == "predictive"
     found: list[Aim] = []
     for target in task.targets:
+        # Weights and k are checked below for all targets together: a target may be a weighted
+        # feature of another, and the other targets do not count among the k features.
         alone = replace(task, target=target.name, further=(), weights={}, k=None)
         s = features_of_interest(schema, alone, dag)
         found.append(Aim(target=target.name, weight=target.weight, s=s or ()))
@@ -160,6 +162,7 @@ def aims_of(schema: Schema, task: Task, dag: Dag | None) -> tuple[Aim, ...] | No
 def widest(schema: Schema, task: Task) -> tuple[Aim, ...]:
     """The worst case before features are chosen: the k largest columns for every target."""
     free = free_features(schema, task)
+    # By name where sizes tie: the worst case must not hang on the order of the columns.
     largest = sorted(free, key=lambda name: (-schema.size(name), name))[: task.count]
     s = schema.canonical(largest)
     return tuple(Aim(target=each.name, weight=each.weight, s=s) for each in task.targets)
@@ -191,6 +194,7 @@ def target_pairs(schema: Schema, aims: Iterable[Aim]) -> tuple[Clique, ...]:
         PlanError: when a pair is larger than any clique may be.
     """
     found = (pair for aim in aims for pair in task_pairs(schema, aim.s, aim.target))
+    # A dict keeps the order, which the plan's hash covers; that of a set changes by process.
     return tuple(dict.fromkeys(found))
 
 
@@ -215,6 +219,7 @@ def selection_parts(weights: Sequence[float]) -> tuple[float, ...]:
     if len(weights) == 1:
         return (1.0,)
     whole = math.fsum(weights)
+    # The hair less outweighs what rounding may add over at most 8 targets.
     return tuple(weight / whole * (1.0 - 1e-12) for weight in weights)
 
 
@@ -240,6 +245,7 @@ def leaks(aims: Sequence[Aim], cliques: Iterable[Sequence[str]]) -> tuple[tuple[
         while open_names:
             fresh = near.get(open_names.pop(), set()) - seen
             seen |= fresh
+            # Sorted, as sets have no order: the same mistake gives the same message.
             found += [(aim.target, name) for name in sorted(fresh - targets)]
             # A feature that is reached is a leak already; further ones would not explain it.
             open_names += sorted(fresh & targets)

@@ -164,6 +164,7 @@ class DeclaredPeople(Protocol):
 
 def digest(document: Mapping[str, Any]) -> str:
     """SHA-256 of plain values, whatever the order of their entries."""
+    # These options are for good: with others no hash in a ledger or a bundle would fit any more.
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, default=list)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -189,6 +190,7 @@ def check_rows(n: object, sentence: str = "The table needs at least 2 rows.") ->
     Raises:
         BudgetError: with the sentence.
     """
+    # True is an int to Python, and no number of rows.
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise BudgetError(sentence, field="n")
 

@@ -68,6 +68,7 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[ErrorPoint, ...]
     here = _rho(plan, plan.budget.epsilon)
     points: list[ErrorPoint] = []
     for epsilon in wanted:
+        # What learning cost is fixed, so it comes off before the ratio is taken.
         rho = _rho(plan, epsilon)
         factor = math.sqrt(here / rho) if rho > 0.0 else math.inf
         points.append(

@@ -46,6 +46,7 @@ def enlarged_cells(
     cells = np.ones(len(tree.cliques) + 1)
     for index, names in enumerate(tree.cliques):
         cells[index] = float(np.prod([sizes[name] for name in names], dtype=np.float64))
+    # Worked out once: the candidates of a round are many, the columns few.
     homes, factors = _carried(tree, sizes)
     width = max((len(clique) for clique in cliques), default=0)
     # Shorter cliques are filled up with their first column, which is carried once.
@@ -62,6 +63,7 @@ def enlarged_cells(
                 once = (column != some[:, 0]) | (at == 0)
                 wider = wider * np.where(once[:, None], factors[column, meeting], 1.0)
             here = found[start : start + _AT_ONCE]
+            # The empty clique is part of the tree only where a column is carried through it.
             empty = wider[:, -1] == 1.0
             np.minimum(here, wider.sum(axis=1) - empty, out=here)
     return found

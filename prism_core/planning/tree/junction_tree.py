@@ -87,6 +87,8 @@ class Elimination:
 
     def _missing(self, mask: int) -> int:
         """Pairs of columns of a set that are not joined."""
+        # Less one, as a column is no neighbour of its own; half, as each pair is seen from both
+        # ends.
         absent = sum((mask & ~self._near[node]).bit_count() - 1 for node in bits(mask))
         return absent // 2
 
@@ -101,6 +103,7 @@ class Elimination:
         own = 1 << node
         for u in bits(around):
             self._near[u] &= ~own
+            # Exact: the size is a factor of the product.
             self._weight[u] //= self._sizes[node]
             # The pairs (node, other) that were missing around u are gone.
             self._fill[u] -= (self._near[u] & ~around & ~(1 << u)).bit_count()
@@ -188,6 +191,7 @@ def maximal_cliques(
     y. Of those whose largest clique keeps to the third's, the one with the fewest cells wins.
     """
     found = _triangulations(sizes, cliques, last)
+    # The cliques themselves break ties: the same plan must give the same tree on every machine.
     return min(found, key=lambda cs: (total_cells(sizes, cs), cs))
 
 
@@ -243,6 +247,7 @@ def _eliminated(
 ) -> tuple[Clique, ...]:
     """Maximal cliques of one greedy triangulation."""
     names = tuple(sizes)
+    # Sorted, so that rules which find the same cliques in another order agree.
     members = sorted(Elimination(list(sizes.values()), list(near), rule, late).maximal())
     return tuple(tuple(names[i] for i in clique) for clique in members)
 
@@ -275,6 +280,7 @@ def junction_tree(cliques: Sequence[Clique]) -> JunctionTree:
         separators.append(tuple(name for name in cliques[index] if name in shared))
         place[index] = len(place)
         best[index] = -1
+        # Counted by column: only cliques that share one are touched, not all pairs of cliques.
         overlap = np.zeros(len(cliques), dtype=np.int64)
         for name in cliques[index]:
             overlap[holders[name]] += 1
@@ -304,6 +310,7 @@ def rooted(tree: JunctionTree, names: Sequence[str]) -> tuple[tuple[int, Clique]
             near[index].append(parent)
             near[parent].append(index)
     found: dict[int, Clique] = {}
+    # The tree may be a forest: components that the root does not reach start by themselves.
     for start in (root, *near):
         queue: list[tuple[int, int | None]] = [(start, None)]
         while queue:

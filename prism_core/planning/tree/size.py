@@ -135,6 +135,7 @@ def _roots(frame: Frame) -> int:
 
 
 def _check_size(frame: Frame, size: Forecast) -> None:
+    # Here and not in the run, where memory would end after the charge.
     if size.largest_clique > MAX_CLIQUE_CELLS or size.cells > MAX_TREE_CELLS:
         raise PlanError(
             f"The model would need {size.cells:,} cells (at most {MAX_TREE_CELLS:,}; its "

@@ -152,6 +152,7 @@ def wishes_dict(task: Task, budget: Budget, synthesis: Synthesis) -> dict[str, A
 
 
 def _table(part: dict[str, Any], folder: Path) -> TableConfig:
+    # An absolute name stays as it is: joining drops the folder before it.
     paths: dict[str, Any] = {key: folder / part[key] for key in ("schema", "dag") if key in part}
     for key in ("train", "holdout"):
         if key in part:

@@ -37,6 +37,7 @@ class Lock:
 
     def __post_init__(self) -> None:
         plain_fields(self)
+        # A text is a sequence of texts, too: "age" would lock the columns a, g and e.
         if isinstance(self.columns, str) or not all(
             isinstance(name, str) and name for name in self.columns
         ):
@@ -144,9 +145,12 @@ def check_any_choice(
     several = min(k * len(task.target_names), len(features.intersection(multiplied)))
     products = largest(math.comb(several, 2), 2)
     for pool, taken, share in (
+        # The larger of the two, as a plan measures pairs or the joint, never both.
         ("task", max(pairs + products, joint), task_share),
         ("background", singles, background_share),
     ):
+        # Twice what `allocate` wants left, so that rounding cannot let pass here what it refuses
+        # after S was chosen.
         if not taken <= share * (1.0 - 2.0 * LEAST_LEFT):
             raise BudgetError(
                 f"The locks may take {taken:.1%} of the budget, depending on which features are "
@@ -185,6 +189,7 @@ def unused_warning(pool: str, share: float, queries: Iterable[Query]) -> tuple[s
     """A sentence when every marginal of a pool is locked and they leave some of its share."""
     own = [query for query in queries if query.pool == pool]
     left = 1.0 - math.fsum(query.share for query in own) / share if share > 0.0 else 0.0
+    # Less than that is rounding, and no unused budget.
     if not own or not all(query.locked for query in own) or left < 1e-9:
         return ()
     return (

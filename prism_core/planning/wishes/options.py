@@ -35,6 +35,7 @@ _KIND_TEXT: dict[Kind, str] = {
 }
 _KIND_TYPES: dict[Kind, tuple[type, ...]] = {
     "text": (str,),
+    # None: flags are told by `is_kind` itself, as every bool of Python is an int, too.
     "flag": (),
     "whole": (int,),
     "number": (int, float),
@@ -107,6 +108,7 @@ class Option:
             return self.default is None and not self.needed
         if self.choices:
             return value in tuple(self.choices)  # a value of a file may be one without a hash
+        # A bool is an int to Python: k = true must not mean 1.
         if isinstance(value, bool) or not isinstance(value, _KIND_TYPES[self.kind]):
             return False
         return self._in_range(value)
@@ -211,6 +213,7 @@ def check_known(part: Mapping[str, Any], keys: Iterable[str], where: str) -> Non
     Raises:
         ConfigError: naming it, and those there are.
     """
+    # Sorted: of several mistakes the same one is named every time.
     unknown = sorted(set(part).difference(keys))
     if unknown:
         raise ConfigError(
@@ -239,6 +242,7 @@ def _written(one: Option, value: Any) -> Any:  # noqa: ANN401
         return [write(each) for each in value]
     if one.kind == "texts":
         return list(value)
+    # Paths and addresses are texts in a file; an address leaves its password out.
     return str(value) if one.kind == "text" else value
 
 

@@ -41,6 +41,7 @@ def check_name(name: object, what: str = "scenario") -> str:
     if (
         not isinstance(name, str)
         or not name.strip()
+        # Names that look alike must be alike.
         or name != name.strip()
         or len(name) > MOST_NAME
         or not name.isprintable()

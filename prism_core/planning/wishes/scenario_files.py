@@ -73,6 +73,7 @@ def from_dict(document: object, *, base: Scenario | None = None) -> Scenario:
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    # Shallow is enough: a section that changes is merged into a copy of its own.
     found = copy.copy(below)
     for key, value in above.items():
         old = found.get(key)
@@ -171,6 +172,7 @@ class ScenarioBook:
                 kept[names.index(scenario.name)] = scenario
             else:
                 kept.append(scenario)
+            # After the change, so that a full book still takes a new version of what it holds.
             if len(kept) > MOST_SCENARIOS:
                 raise ConfigError(
                     f"There are {MOST_SCENARIOS} scenarios already. Delete one first.", field="name"
@@ -184,6 +186,7 @@ class ScenarioBook:
             ConfigError: when the workspace cannot be written.
         """
         path = self._path(project)
+        # Deleting must not make a folder that was not there.
         if not self.folder.is_dir():
             return
         with self._alone():
@@ -215,6 +218,7 @@ class ScenarioBook:
 
     def _read(self, path: Path) -> list[Scenario]:
         try:
+            # No link is followed: one put in the file's place could point anywhere.
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         except FileNotFoundError:
             return []
@@ -222,12 +226,14 @@ class ScenarioBook:
             raise self._failed("read") from None
         try:
             with os.fdopen(handle, "rb") as file:
+                # One byte beyond the limit is enough to see that a file is too large.
                 content = file.read(untrusted.SCENARIO_BOOK.size + 1)
             document = untrusted.from_json(content.decode("ascii"), untrusted.SCENARIO_BOOK)
             listed = document["scenarios"] if isinstance(document, dict) else None
             if not isinstance(listed, list):
                 raise ValueError("no list")
             return [from_dict(item) for item in listed]
+        # Texts that are no ASCII or no JSON are ValueErrors, too.
         except (OSError, ValueError, KeyError, PrismError):
             raise ConfigError(
                 f"The file {path.name} of this workspace does not hold scenarios as this program "

@@ -189,6 +189,8 @@ class Task:
     def __post_init__(self) -> None:
         plain_fields(self)
         weights = {name: plain(weight) for name, weight in self.weights.items()}
+        # A copy nobody can write to: the plan's hash covers it, and the caller may still hold the
+        # dict.
         object.__setattr__(self, "weights", MappingProxyType(weights))
         object.__setattr__(self, "further", tuple(self.further))
         if not isinstance(self.target, str) or not self.target:
@@ -266,8 +268,11 @@ class Shares:
         values = (self.selection, self.choice, self.task, self.background)
         if not all(_finite(value) and 0.0 <= value <= 1.0 for value in values):
             raise BudgetError("Every share must be a number between 0 and 1.", field="shares")
+        # Decimals such as .1 and .05 need not add up to 1 in floats. A sum a hair above 1 is not
+        # overspent: `Frame.pools` gives task what the other pools leave.
         if not abs(math.fsum(values) - 1.0) <= 1e-9:
             raise BudgetError("The shares of the pools must add up to 1.", field="shares")
+        # The others may be 0, where nothing needs them; every plan measures task marginals.
         if not self.task > 0.0:
             raise BudgetError("The task pool needs a share above 0.", field="shares")
 
@@ -438,6 +443,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
 def _finite(value: object) -> bool:
     try:
         return (
+            # True is an int to Python, and would count as the number 1.
             isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         )
     except OverflowError:  # an integer beyond the range of floats
