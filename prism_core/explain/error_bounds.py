@@ -38,6 +38,7 @@ HYPOTHESES = (
     "1, judged by the ramp loss (0 to 1, slope 1), one class against the rest"
 )
 
+# Far above what a few float operations lose (1e-16 each), and too small to be seen.
 _UP = 1.0 + 1e-12
 
 
@@ -228,8 +229,10 @@ def rademacher(features: int, rows: int) -> float:
 
 
 def _check(beta: object, p_min: object, residual: object) -> None:
+    # The chained comparison is false for NaN, so that it is refused, too.
     if not _number(beta) or not 0.0 < beta < 1.0:
         raise BudgetError("beta must lie strictly between 0 and 1, for example 0.05.", field="beta")
+    # Of two levels or more that occur, the rarest has half of the population at most.
     if p_min is not None and (not _number(p_min) or not 0.0 < p_min <= 0.5):
         raise BudgetError(
             "p_min must lie above 0 and at 0.5 at most: the smallest share of a level that occurs.",
@@ -337,6 +340,7 @@ def _unknown(sentence: str, kind: BoundKind) -> Bound:
 
 def _by_joint(joint: Query, plan: Plan, beta: float, residual: float | None) -> Bound:
     """Half of noise, sampling and residual, by the triangle inequality."""
+    # Half of beta each, so that noise and sampling hold together but for beta.
     noise = noise_l1(joint.cells, joint.sigma, plan.n, beta / 2.0)
     sampled = sampling_l1(joint.cells, plan.n, beta / 2.0)
     fit = (
@@ -369,7 +373,9 @@ def _by_tree(plan: Plan, beta: float, p_min: float) -> Bound:
     alpha: the worst pair's noise and sampling error, all pairs at once but for beta.
     """
     target = plan.task.target
+    # Of several targets only this one's: the plan still lists the others' pairs.
     pairs = [query for query in plan.queries if query.kind == "pair" and target in query.clique]
+    # A union over noise and sampling of every pair, so that all hold together.
     part = beta / (2.0 * max(1, len(pairs)))
     alpha = (
         max(
@@ -416,6 +422,7 @@ def _erm(plan: Plan, beta: float, delta_s: Bound) -> ErmBound:
     )
     complexity = Bound(
         name="4 Rademacher, size of the class",
+        # Of the synthetic rows: they are what a learner trains on.
         raw=4.0 * rademacher(len(plan.s), rows),
         kind="assumption",
         theorem=ERM,
@@ -435,6 +442,7 @@ def _erm(plan: Plan, beta: float, delta_s: Bound) -> ErmBound:
     )
     terms = (distance, complexity, deviation)
     known = [term.raw for term in terms if term.raw is not None]
+    # A sum without one of its terms would be too small to be a bound.
     whole = math.fsum(known) * _UP if iid and len(known) == len(terms) else None
     total = Bound(
         name="excess risk",

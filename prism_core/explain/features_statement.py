@@ -212,5 +212,6 @@ def _some(names: Sequence[str]) -> str:
 
 def _set(names: Sequence[str]) -> str:
     more = len(names) - SHOWN
+    # "And 1 more" would save nothing, so that one is written out.
     tail = f" and {more} more" if more > 1 else ""
     return "{" + ", ".join(names[:SHOWN] if tail else names) + tail + "}"

@@ -83,6 +83,7 @@ def _group(plan: Plan, trade: TradeOff) -> str:
     text = "The figures are for one person. For several people together they are larger"
     if trade.failing > 0.0:
         return f"{text}; for families, wards or hospitals nothing is promised."
+    # Capped before exp overflows; above a million the number is not shown anyway.
     factor = math.exp(min(300.0, loss_bound(FAMILY**2 * trade.rho, 0.0, plan.delta)))
     shown = up(factor, 2) if factor < 1e6 else "more than a million"
     return (
@@ -163,6 +164,7 @@ class Guess:
     @property
     def people(self) -> int:
         """A round number of people for saying both in."""
+        # The hair less keeps 1 in 1,000 at 1,000 people where the logarithm comes out above 3.
         return max(100, 10 ** math.ceil(math.log10(self.one_in) - 1e-9))
 
     @property
@@ -202,6 +204,7 @@ class Gain:
     @property
     def sentence(self) -> str:
         """The same in people."""
+        # So many that the false alarms come to ten people or more.
         people = 1_000 if self.rate >= 0.01 else 10_000
         return (
             f"A test that wrongly points at {out_of(self.rate, people):,} of {people:,} people who "
@@ -246,6 +249,7 @@ class Meaning:
     @property
     def factor(self) -> float:
         """By how much the odds may shift, at most."""
+        # exp overflows from 710 on. Rounded up, as it is an upper bound.
         return math.exp(min(self.loss, 700.0)) * (1.0 + 1e-12)
 
     def guess(self, one_in: int) -> Guess:
@@ -373,6 +377,7 @@ def after(before: float, loss: float) -> float:
     most e^loss. It holds for guesses between sets of rows, too: divergences are quasi-convex, so
     mixtures of neighbours are no further apart than the worst pair.
     """
+    # From such a loss on the chance is 1 to the last digit; exp of more overflows.
     odds = before / (1.0 - before) * math.exp(min(loss, 700.0))
     return min(1.0, odds / (1.0 + odds) * (1.0 + 1e-12))
 

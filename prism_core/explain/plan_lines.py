@@ -54,6 +54,7 @@ class PlanLine:
 def lines(plan: Plan) -> tuple[PlanLine, ...]:
     """The whole budget; shares add up to 1 (but for rounding to the safe side)."""
     found: list[PlanLine] = []
+    # Not strict: where nothing is chosen there are targets and no choices.
     for choice, aim in zip(plan.selections, plan.aims, strict=False):
         whose = f" for {aim.target}" if plan.several else ""
         found.append(
@@ -246,6 +247,7 @@ def _entries(plan: Plan) -> list[_Entry]:
             share=query.share,
             unit=query.unit,
         )
+        # Not strict: the lines of what is still to be chosen come after those of the queries.
         for line, query in zip(measured, plan.queries, strict=False)
     ]
     choices = [choice for choice in (plan.three_way, plan.tree) if choice is not None]
@@ -276,10 +278,13 @@ def _shared(plan: Plan, entries: Sequence[_Entry], rule: AllocationRule) -> list
         for entry in entries
         for _ in range(entry.line.times)
     ]
+    # One cost for each marginal of a line: with an exponent below 1 the share of a sum is less
+    # than the sum of the shares.
     parts = allocate(whole, costs, rule, plan.accountant.exponent)
     share = math.fsum(e.share * count for e, count in zip(entries, times, strict=True)) / whole
     first = itertools.accumulate(times, initial=0)  # where each line's marginals start
     found: list[Noise] = []
+    # Not strict: the running sum has one more, the end of the last line.
     for entry, place in zip(entries, first, strict=False):
         event = plan.accountant.gaussian(parts[place], entry.event.delta, entry.line.label)
         found.append(_noise(plan, entry, event, parts[place] * share))

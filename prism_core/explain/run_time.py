@@ -74,6 +74,7 @@ LITTLE = Found(share=0.5, factor=0.6)
 MUCH = Found(share=1.0, large=1.0, factor=1.5)
 """On six tables with nine targets at epsilon 1 to 10, all 13 runs ended between these two."""
 
+# Few: each order sizes a tree for every edge it tries, while a page waits.
 _ORDERS = 3
 _MOST_EXPECTED = 3_000_000  # cells of the fits that say what pairs are expected to be; else none
 
@@ -91,6 +92,7 @@ def parts(plan: Plan, found: Found = USUAL) -> dict[str, float]:
     if three is not None and three.rule == "adaptive":
         clear = plan.n / three.sigma
         cells, path = _growth(plan, three, found)
+        # Pairs of the features watched, with and without the target: 2 x 45 x 44 / 2.
         asked = three.rounds * min(len(three.candidates), WATCHED * (WATCHED - 1))
         rounds = asked * _PER_CANDIDATE + path * _PER_CELL_OF_ROUND * math.sqrt(clear)
     fits = 1 + _expected(plan, cells)
@@ -192,6 +194,7 @@ def _growth(plan: Plan, three: ThreeWayChoice, found: Found = USUAL) -> tuple[fl
 
 @lru_cache(maxsize=64)  # the pages ask for it with every move of a slider
 def _drawn_growth(
+    # Tuples throughout: the cache needs arguments that can be hashed.
     columns: tuple[tuple[str, int], ...],
     known: tuple[Clique, ...],
     target: str,
@@ -205,6 +208,7 @@ def _drawn_growth(
         _one_order(sizes, known, target, _order(candidates, sizes, target, large, seed), picks)
         for seed in range(_ORDERS)
     ]
+    # 1 at least: without a pick the path is 0, which has no logarithm.
     end, path = np.exp(np.log(np.maximum(1.0, grown)).mean(axis=0))
     return float(end), float(path)
 
@@ -213,9 +217,12 @@ def _order(
     candidates: Sequence[Clique], sizes: dict[str, int], target: str, large: float, seed: int
 ) -> list[Clique]:
     """The candidates in an order by chance, large ones rather early."""
+    # Seeded, so that a plan is told the same time whenever it is asked.
     rng = random.Random(seed)
     if not large:
         return rng.sample(candidates, len(candidates))
+    # Exponential waits put the candidates in an order by chance in which each comes next with a
+    # chance in proportion to its rate.
     waits = {
         clique: rng.expovariate(math.prod(sizes[n] for n in clique if n != target) ** large)
         for clique in candidates
