@@ -167,6 +167,7 @@ class Dag:
         while rest:
             fresh = set(following(rest.pop())) - seen
             seen |= fresh
+            # Only unmeasured nodes are passed: behind a column nothing acts directly.
             rest += fresh & hidden
         return self._ordered(seen - hidden)
 
@@ -275,6 +276,7 @@ def find_cycle(edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     for cause, effect in edges:
         after.setdefault(cause, []).append(effect)
     done: set[str] = set()
+    # Every cause is a start: the graph may fall into parts.
     for start in after:
         if start in done:
             continue

@@ -23,7 +23,10 @@ MAX_COMPARED = 40_000
 
 def key(name: str) -> str:
     """A name without case, spaces, punctuation, accents and forms of Unicode."""
+    # NFKD parts accents from their letters; by themselves they are not alphanumeric and fall
+    # away.
     flat = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    # Of punctuation alone nothing would be left, and all such names would be equal.
     return "".join(sign for sign in flat if sign.isalnum()) or flat
 
 
@@ -301,6 +304,7 @@ def _check(
     stays = joins - {node for node, column in wanted.items() if column is None}
     if stays:
         raise StructureError(
+            # The least, as a set has no order: the same mistake gives the same message.
             f"connect names {min(stays)!r}, which is not dropped. Only a dropped node's parents "
             "are joined to its children.",
             field="connect",
@@ -324,6 +328,7 @@ def _causes_first(dag: Dag) -> list[str]:
 
 def _without(dag: Dag, node: str, *, connect: bool) -> Dag:
     """The graph without `node`; with `connect`, its parents point at its children."""
+    # A dict, as a joined edge may be there already; it keeps their order, too.
     edges = dict.fromkeys(edge for edge in dag.edges if node not in edge)
     if connect:  # no cycle can come of it: parents stand before children in every order
         edges |= dict.fromkeys((p, c) for p in dag.parents(node) for c in dag.children(node))

@@ -34,6 +34,7 @@ def roles(dag: Dag, target: str) -> dict[str, Role]:
     What acts through unmeasured nodes only is a direct cause or effect. `tied` is the rest of the
     Markov blanket: it is connected with the target by unmeasured common causes.
     """
+    # From the least telling role to the most: a later one takes the place of an earlier one.
     found: dict[str, Role] = dict.fromkeys(dag.nodes, "other")
     found |= dict.fromkeys(dag.ancestors(target), "ancestor")
     found |= dict.fromkeys(dag.markov_blanket(target), "tied")

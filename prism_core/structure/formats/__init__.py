@@ -113,8 +113,10 @@ def read_drawing(
     source: Source | nx.Graph | Iterable[tuple[str, str]], format: str | None = None
 ) -> Drawing:
     """As `read`, with the positions and roles that the file gives."""
+    # Before the source is read: an unknown format is no fault of the file.
     if format is not None:
         _format(format)
+    # Before iterables, as a text is one of its letters.
     if isinstance(source, str | bytes | os.PathLike):
         found = located(source, GRAPH)
         if isinstance(found, Path):

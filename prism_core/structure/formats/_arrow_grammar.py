@@ -28,10 +28,13 @@ NAME = (
     r"(?:[A-Za-z0-9_.]|[^\x00-\xa0\s\u200b-\u200f\u2010-\u2015\u2018-\u201f\u202a-\u202e"
     r"\u2060-\u206f\u2190-\u21ff\u2212\u27f0-\u27ff\u2900-\u297f\ufeff])+"
 )
+# Unrolled instead of (a|b)*: a quote that is never closed must not make the matching go back and
+# forth.
 QUOTED = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _SPACE = re.compile(SPACE, re.DOTALL)
 _NAME = re.compile(NAME)
 _QUOTED = re.compile(QUOTED, re.DOTALL)
+# Longest first, as an alternation takes the first that fits.
 _ARROW = re.compile(
     r"<-->|<->|<--|-->|@->|<-@|@-@|@--|--@|<-(?!>)|->|--|[\u2190-\u21ff\u27f0-\u27ff]"
 )
@@ -103,6 +106,8 @@ class Parser:
 
     def skip(self) -> None:
         """Step over spaces and comments."""
+        # Most tokens follow at once, and this is cheaper than the expression. A slice, as an
+        # index would fail at the end.
         if self.text[self.at : self.at + 1] in _SOLID:
             return
         found = _SPACE.match(self.text, self.at)
@@ -171,6 +176,8 @@ class Parser:
                     start, f"this text is longer than {MAX_TEXT:,} characters. Shorten it."
                 )
             parts.append(unquoted(found.group()))
+            # Kept to go back to: a + that joins no text, or spaces after the text, are not part
+            # of it.
             self.at = back = found.end()
             if not (self.dialect.keywords and self.take("+") and self.peek('"')):
                 self.at = back
@@ -197,6 +204,7 @@ class Parser:
         """Statements up to the closing brace (or the end, when `bare`); the nodes they name."""
         if depth > MAX_DEPTH:
             raise self.sketch.refuse(self.at, f"groups are nested more than {MAX_DEPTH} deep.")
+        # A dict as an ordered set: nodes keep the order of the file.
         nodes: dict[str, None] = {}
         while True:
             while self.take(";") or (depth and self.take(",")):
@@ -268,6 +276,7 @@ class Parser:
         if self.take("="):
             self._value()
             return None
+        # DOT's keywords have no case; in quotes they are names.
         if self.dialect.keywords and not was_quoted and name.lower() in _WORDS:
             return self._keyword(name.lower(), depth)
         while self.dialect.keywords and self.take(":"):

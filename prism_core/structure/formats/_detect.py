@@ -161,7 +161,10 @@ def _unpacked(data: bytes) -> bytes:
     if not data.startswith(b"\x1f\x8b"):
         return data
     try:
+        # 15, zlib's largest window, and 16 for the head of a gzip file.
         unpacker = zlib.decompressobj(wbits=31)
+        # One byte beyond the limit shows that a file is too large; a bomb is not unpacked
+        # further.
         return unpacker.decompress(data, MAX_BYTES + 1)
     except zlib.error:
         raise StructureError("The graph is a damaged gzip file.", field="dag") from None

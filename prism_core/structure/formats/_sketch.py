@@ -65,6 +65,7 @@ def position(x: object, y: object) -> tuple[float, float] | None:
         return None
     try:
         pair = float(x), float(y)
+    # A whole number of a file may be beyond the floats.
     except (TypeError, ValueError, OverflowError):
         return None
     return pair if all(map(math.isfinite, pair)) else None
@@ -150,6 +151,7 @@ class Sketch:
             raise self.refuse(
                 mark, f"{shown(one)} points to itself. Remove this edge.", field="edges"
             )
+        # a <-> b and b <-> a are the same.
         pair = frozenset((one, other))
         if pair in self.pairs:
             raise self.refuse(
@@ -297,6 +299,8 @@ def rows_of(text: str, what: str) -> list[tuple[int, list[str]]]:
         StructureError: when the text is no regular CSV.
     """
     try:
+        # One row beyond the limit tells that there are too many. newline="" leaves line ends
+        # within quotes as they are.
         lines = list(islice(csv.reader(io.StringIO(text, newline="")), MAX_ROWS + 1))
     except csv.Error:
         raise StructureError(f"The {what} is not a regular CSV.", field="dag") from None

@@ -94,6 +94,7 @@ def _header(parser: Parser) -> bool:
             if found[0].lower() in _ANCESTRAL:
                 parser.dialect = replace(parser.dialect, both_ways=False)
             return True
+    # A bare statement may begin with a node that is named `dag`.
     parser.at = 0
     return False
 

@@ -57,6 +57,7 @@ def _on_node(sketch: Sketch, name: str, attribute: Attribute) -> None:
     if attribute.key == "pos" and attribute.value is not None:
         where = position_of(attribute.value)
         if where is not None:  # Graphviz measures y upwards
+            # 0.0 - y and not -y, which would make -0.0 of 0.
             sketch.at(name, (where[0], 0.0 - where[1]))
     elif attribute.key == "role" and attribute.value is not None:
         for word in attribute.value.split():
@@ -83,6 +84,7 @@ def write(drawing: Drawing) -> str:
         words = []
         if node in drawing.positions:
             x, y = drawing.positions[node]
+            # `repr` reads back to the same number, so that a file keeps its places.
             words.append(f'pos="{x!r},{0.0 - y!r}"')
         roles = role_words(drawing, node)
         if roles:

@@ -178,9 +178,11 @@ def _plain(text: str) -> str:
     def sign(match: re.Match[str]) -> str:
         body = match.group(1)
         if not body.startswith("#"):
+            # HTML 4, whose table this is, has no `apos`; XML has.
             code = name2codepoint.get(body, 39 if body == "apos" else None)
         else:
             code = int(body[2:], 16) if body[1] in "xX" else int(body[1:])
+        # Surrogates are halves of a character, and no UTF-8 holds them.
         usable = code is not None and 0 < code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
         return chr(code) if usable and code is not None else match.group()
 

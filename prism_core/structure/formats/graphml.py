@@ -43,6 +43,7 @@ _HEAD = (
 def read(text: str) -> Drawing:
     """The drawing in a GraphML file."""
     declared = _DECLARED.match(text)
+    # ASCII is written alike in nearly all encodings, so what is declared does not matter then.
     if declared and not text.isascii() and declared.group(1).lower() not in {"utf-8", "utf8"}:
         raise StructureError(
             f"Line 1: the XML declares the encoding {shown(declared.group(1))}. Save it as UTF-8.",
@@ -65,6 +66,7 @@ class _GraphmlReader:
 
     def __init__(self) -> None:
         self.sketch = Sketch(lambda mark: f"line {mark[0]}, column {mark[1]}", declared=True)
+        # Overrules what the file declares: its text is decoded already.
         self.parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -148,6 +150,7 @@ class _GraphmlReader:
         ends = [attributes.get("source"), attributes.get("target")]
         if ends[0] is None or ends[1] is None:
             raise self.refuse("this edge has no 'source' or no 'target'.", "edges")
+        # XML's booleans are words or digits.
         directed = {"true": True, "1": True, "false": False, "0": False}.get(
             attributes.get("directed", ""), self.directed
         )
@@ -163,6 +166,7 @@ class _GraphmlReader:
         raise self.refuse("hyperedges have no direction. Write edges.", "edges")
 
     def declare(self, attributes: dict[str, str]) -> None:
+        # Without the attribute a key is for all, says GraphML.
         if attributes.get("for") in {"node", "all", None} and "id" in attributes:
             self.keys[attributes["id"]] = attributes.get("attr.name", "").lower()
 

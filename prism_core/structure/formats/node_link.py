@@ -38,6 +38,7 @@ def read(text: str) -> Drawing:
         raise StructureError(
             "A node-link graph needs the lists 'nodes' and 'edges' (or 'links').", field="dag"
         )
+    # Other programs leave the entry out; their edges have a source and a target all the same.
     if document.get("directed", True) is not True:
         raise StructureError(
             "The graph is undirected. Every edge needs a direction, from cause to effect.",

@@ -72,6 +72,7 @@ def from_pairs(pairs: Iterable[object]) -> Drawing:
     Raises:
         StructureError: for what is no pair of names, for self-loops, repeated edges and cycles.
     """
+    # Walking through a mapping gives its keys: what they stand for would be lost without a word.
     if isinstance(pairs, Mapping):
         raise StructureError(
             "A graph cannot be read from a mapping. Give a list of pairs (cause, effect).",
@@ -111,6 +112,7 @@ def to_networkx(drawing: Drawing | Dag) -> nx.DiGraph:
     What learning cost is an attribute of the graph.
     """
     drawing = drawing if isinstance(drawing, Drawing) else Drawing(dag=drawing)
+    # A copy: a Dag keeps its graph, which must not be changed.
     graph = nx.DiGraph(drawing.dag.graph)
     graph.graph.update(learning_entries(drawing.dag))
     for name, place in drawing.positions.items():

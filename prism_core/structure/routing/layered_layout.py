@@ -82,6 +82,7 @@ def _rows(
     used: list[float] = []
     for name in sorted(sizes, key=lambda name: height[name]):
         place = 1 + max((row[effect] for effect in graph.succ[name]), default=-1)
+        # A new row takes any box, also one wider than a row may be, so that this ends.
         while place < len(used) and used[place] + sizes[name][0] > breadth:
             place += 1
         used.extend(0.0 for _ in range(place + 1 - len(used)))
@@ -129,6 +130,7 @@ class _Stack:
     def order(self) -> None:
         """Order each row by where its neighbours stand, down and up; keep the fewest crossings."""
         rows = [list(row) for row in self.rows]
+        # The best so far is kept: a sweep can make it worse.
         best, fewest = rows, self._crossings(rows)
         for sweep in range(_SWEEPS):
             if not fewest:
@@ -161,6 +163,8 @@ class _Stack:
         count = 0
         for upper, lower in pairwise(rows):
             place = {slot: number for number, slot in enumerate(lower)}
+            # Crossings are inversions: a sorted list counts them without looking at all pairs of
+            # edges.
             seen: list[int] = []
             for slot in upper:
                 ends = sorted(place[other] for other in self.below.get(slot, ()))
@@ -180,6 +184,8 @@ class _Stack:
         rows = list(zip(self.rows, gaps, strict=True))
         for sweep in range(_SWEEPS):
             for row, apart in rows if sweep % 2 == 0 else rows[::-1]:
+                # Half the way at first, so that rows do not swing; all of it in the last sweep
+                # down and up.
                 self._settle(row, apart, both=sweep >= _SWEEPS - 2)
 
     def _settle(self, row: Sequence[_Slot], apart: Sequence[float], *, both: bool) -> None:

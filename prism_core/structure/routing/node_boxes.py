@@ -74,6 +74,7 @@ def _cut(text: str) -> int:
     cut = _PER_LINE
     while 0 < cut < len(text) and unicodedata.combining(text[cut]):
         cut -= 1
+    # Of nothing but marks some must go on the line, or the loop would not end.
     return cut or _PER_LINE
 
 

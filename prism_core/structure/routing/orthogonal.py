@@ -109,6 +109,7 @@ class Sheet:
         if not self.lines:
             return {}
         self.load: dict[tuple[int, float], int] = {}  # edges in an interval of a strip
+        # Short ones first: they have the fewest strips in which to give way.
         for line in sorted(self.lines, key=lambda line: line.last - line.first):
             passage = self._passage(line)
             line.cells = [cell for cell, _ in passage]
@@ -155,6 +156,8 @@ class Sheet:
                 best = None
                 for way in ways:
                     low, high = max(cell.low, way.cell.low), min(cell.high, way.cell.high)
+                    # Places that differ by less than SAME are one, so this is a touch and no way
+                    # through.
                     if high - low < 2 * SAME:
                         continue
                     x = min(max(way.x, low), high)
@@ -215,6 +218,7 @@ class Sheet:
     def _side(self, name: str, wanted: Sequence[float]) -> list[_VerticalRun]:
         box, count = self.boxes[name], len(wanted)
         room = box.w - 2 * SLANT  # where every outline has its side
+        # Two heads side by side with a little between; less where the side is too short.
         apart = min(2 * HALF_HEAD + 2.0, room / count)
         low, high = box.x - room / 2, box.x + room / 2
         places = keep_apart(wanted, [apart] * (count - 1), low, high)
@@ -248,6 +252,7 @@ class Sheet:
                 taken.put(line.first, line.last, x)
             else:
                 rest += [start, end]
+        # The narrowest first, as they have the least choice.
         for run in sorted(rest, key=lambda run: run.high - run.low):
             run.x = taken.free(run.first, run.last, run.low, run.high, run.wanted)
             taken.put(run.first, run.last, run.x)
@@ -305,6 +310,7 @@ class Sheet:
             begin -= 1
         upper, lower = self.boxes[line.upper], self.boxes[line.lower]
         middle = (self.strips.levels[strip] + self.strips.levels[last + 1]) / 2
+        # Boxes at one height would divide by 0.
         share = (middle - upper.y) / max(lower.y - upper.y, 1.0)
         wanted = upper.x + share * (lower.x - upper.x)
         return _VerticalRun(first=begin, last=last, low=low, high=high, wanted=wanted)
@@ -330,6 +336,7 @@ class Sheet:
     def _place_runs(self, lines: Sequence[_Line]) -> None:
         """Settle the runs between ports: none within a lane of another in the same strip."""
         inner = [run for line in lines for run in line.runs[1:-1]]
+        # The longest first: it must be free in most strips.
         for run in sorted(inner, key=lambda run: (run.first - run.last, run.wanted)):
             run.x = self.taken.free(run.first, run.last, run.low, run.high, run.wanted)
             self.taken.put(run.first, run.last, run.x)
@@ -360,6 +367,7 @@ class Sheet:
                 ]
                 lanes.append(max(over, default=-1) + 1)
                 spans.append((line.edge, low, high))
+            # Lanes count from 0, and there is a gap at both ends.
             step = self.strips.height(strip) / (max(lanes) + 2)
             self.short[strip] = (LANE - step) * (max(lanes) + 2)
             for place, lane in zip(ordered, lanes, strict=True):

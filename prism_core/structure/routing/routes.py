@@ -50,6 +50,7 @@ def route(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> dict[Edge, tuple[P
     # One way for the whole drawing where it can be: edges of both kinds cross more.
     first = len(clear[True]) > len(clear[False])
     ways: dict[Edge, tuple[Point, ...]] = {}
+    # Thin margins last: they are for edges that find no way with the usual ones.
     for aside, thin in ((first, False), (not first, False), (first, True), (not first, True)):
         left = [edge for edge in edges if edge in clear[aside] and edge not in ways]
         sheet = Sheet(turned if aside else boxes, left, thin=thin)
@@ -96,6 +97,7 @@ def svg_path(way: Sequence[Point]) -> str:
 def svg_head(way: Sequence[Point]) -> str:
     """The arrowhead at the end of the way, as an SVG path."""
     (x, y), end = way[-2], way[-1]
+    # Two corners at one place have no direction; the head is drawn as a point.
     length = math.dist((x, y), end) or 1.0
     dx, dy = (end[0] - x) / length, (end[1] - y) / length
     back = (end[0] - HEAD * dx, end[1] - HEAD * dy)
@@ -118,6 +120,7 @@ def middle(way: Sequence[Point]) -> Point:
 
 
 def _towards(start: Point, end: Point, length: float) -> Point:
+    # Two corners at one place would divide by 0.
     share = length / (math.dist(start, end) or 1.0)
     return (
         round(start[0] + share * (end[0] - start[0]), 2),

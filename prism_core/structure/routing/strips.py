@@ -72,6 +72,7 @@ class Strips:
         self.levels: list[float] = []
         number: dict[float, int] = {}
         for y in sorted({*tops.values(), *bottoms.values()}):
+            # Cuts that differ by rounding alone are one.
             if not self.levels or y - self.levels[-1] > SAME / 100:
                 self.levels.append(y)
             number[y] = len(self.levels) - 1
@@ -210,7 +211,9 @@ class Taken:
 
 def _clear(x: float, others: Sequence[float], apart: float) -> bool:
     place = bisect_left(others, x)
+    # The others are sorted, so the two beside x are the closest.
     near = others[max(place - 1, 0) : place + 1]
+    # Candidates are set off by exactly `apart`: rounding must not make them too close.
     return all(abs(x - other) > apart - 1e-6 for other in near)
 
 
@@ -236,6 +239,7 @@ def from_above(turns: Sequence[tuple[Edge, float, float]]) -> list[int]:
     total = [sum(cost[i][j] - cost[j][i] for j in waiting) for i in waiting]
     order: list[int] = []
     while waiting:
+        # By number where costs tie: the same graph gets the same routes.
         top = min(waiting, key=lambda i: (total[i], i))
         waiting.remove(top)
         order.append(top)
