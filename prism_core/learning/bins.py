@@ -33,6 +33,7 @@ def outside(request: NumericRequest, sigma: float, n: int) -> float:
         sigma: noise of a cell, in rows.
         n: public number of rows.
     """
+    # Less one for the cell of what is no number.
     cells = max(1.0, _SPREAD * (request.grid.size - 1))
     return min(1.0, request.tail + sigma * math.sqrt(_PENALTY * cells) / n)
 
@@ -61,6 +62,7 @@ def learned_column(
         reached = np.arange(1.0, len(reached) + 1.0)
     last = max(last, 1)  # cell 0 is a single point and needs a neighbour to have a width
     low, high = float(cuts[first]), float(cuts[last + 1])
+    # Noise makes cumulative counts fall here and there, and the search needs them ascending.
     ascending = np.maximum.accumulate(np.maximum(reached, 0.0))
     wanted = ascending[-1] * np.arange(1, request.bins) / request.bins
     ends = cuts[1:][np.searchsorted(ascending, wanted, side="left")]
@@ -80,6 +82,7 @@ def cumulative(
     """
     cells = len(noisy)
     done = np.arange(1, cells + 1)
+    # As floats, since the excess is spread over the cells in fractions.
     running = np.cumsum(noisy.astype(np.float64))
     running += (n - running[-1]) * done / cells
     noise = sigma * np.sqrt(done * (cells - done) / cells)
@@ -105,6 +108,7 @@ def piecewise(noisy: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     best, start = np.zeros(cells + 1), np.zeros(cells + 1, dtype=np.int64)
     for end in range(1, cells + 1):
         length = np.arange(end, 0, -1)
+        # A step is a count of at least 0, so a negative sum explains nothing.
         gain = best[:end] + np.maximum(sums[end] - sums[:end], 0.0) ** 2 / length
         start[end] = int(np.argmax(gain))
         best[end] = gain[start[end]] - _PENALTY * sigma**2
@@ -120,6 +124,7 @@ def _bounds(steps: NDArray[np.float64], tail: float) -> tuple[int, int]:
     """First and last cell beyond which at most a share `tail` of the values lie."""
     reached = np.cumsum(steps)
     mass = float(reached[-1])
+    # No step is above the noise: any bound would be made of noise alone.
     if not mass > 0.0:
         return 0, len(steps) - 1
     above = np.flatnonzero(reached > tail * mass)

@@ -129,6 +129,7 @@ class AdditiveScm:
             for cause in self.dag.parents(name):
                 seen = codes[cause]
                 if name in cut and cause == self.target:
+                    # Another row's value: the margin that the child sees is exactly the same.
                     seen = rng.permutation(seen)
                 eta += self._effects[cause, name] * self._scores[cause][seen]
             codes[name] = self._column(name, eta, rng)
@@ -151,9 +152,11 @@ class AdditiveScm:
         for name in self.dag.nodes:
             causes = self.dag.parents(name)
             odds = [ODDS[self.strengths.get((cause, name), self.strength)] for cause in causes]
+            # For one standard deviation: ODDS is for a move of two.
             sizes = [math.log(value) / 2.0 for value in odds]
             shrink = min(1.0, LARGEST_SCORE / math.hypot(*sizes)) if sizes else 1.0
             for cause, size in zip(causes, sizes, strict=True):
+                # The zero byte parts the names: "a" to "bc" is not "ab" to "c".
                 sign = self._own(f"{cause}\0{name}").choice((-1.0, 1.0))
                 found[cause, name] = sign * size * shrink
         return found
@@ -176,15 +179,18 @@ class AdditiveScm:
         for start in range(0, len(eta), step):
             part = slice(start, start + step)
             logits = base + np.multiply.outer(eta[part], spread)
+            # Shifted, so that exp cannot overflow; the law stays the same.
             law = np.exp(logits - logits.max(axis=1, keepdims=True))
             bounds = np.cumsum(law, axis=1)
             points = rng.random(len(law)) * bounds[:, -1]
+            # Without the last bound, so that rounding cannot add a level.
             found[part] = (points[:, None] >= bounds[:, :-1]).sum(axis=1)
         return found
 
 
 def _score(column: Column, rng: np.random.Generator) -> NDArray[np.float64]:
     count = column.level_count
+    # Two levels have one order but for the sign, and that is drawn with the edge.
     ordered = column.kind != "categorical" or count <= 2
     levels = np.arange(count, dtype=float) if ordered else rng.standard_normal(count)
     spread = levels.std()
@@ -212,6 +218,7 @@ def sparse_graph(schema: Schema, target: str, related: int, seed: int) -> Dag:
     related = min(related, len(order))
     causes, effects = order[: (related + 1) // 2], order[len(order) - related // 2 :]
     edges = [(name, target) for name in causes] + [(target, name) for name in effects]
+    # The effects have the target as a cause already. Without any, [:-0] would be empty.
     for place, name in enumerate(order[: -len(effects)] if effects else order):
         if place and rng.random() < 0.7:
             edges.append((order[int(rng.integers(max(0, place - 10), place))], name))

@@ -183,6 +183,7 @@ def fresh(name: str) -> RawTable:
         ConfigError: when there is no sample of that name.
     """
     recipe = _recipe(name)
+    # A stream of its own: the same seed alone would give the training rows again.
     train, _ = recipe.tables(np.random.default_rng([recipe.seed, 1]))
     return from_frame(train, TEST_FILE)
 
@@ -244,6 +245,7 @@ def write_files(
 
 def csv_text(table: RawTable) -> str:
     """The table as CSV that `read_table` reads back to the same cells. Spends nothing."""
+    # The line end of Unix on every system, so that a sample has the same bytes.
     return table.frame.to_csv(index=False, lineterminator="\n")
 
 
@@ -259,6 +261,7 @@ def dag_text(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
     """
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
+    # Counted before the edges, which would add an unknown name as a node.
     count = len(graph)
     graph.add_edges_from(edges)
     if len(graph) != count or not nx.is_directed_acyclic_graph(graph):

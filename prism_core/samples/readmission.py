@@ -178,6 +178,7 @@ def generate(rng: np.random.Generator, rows: int) -> pd.DataFrame:
         rows: number of rows, one person each.
     """
     codes: Columns = {}
+    # Causes before effects; another order would change every row of the seed.
     for stage in (_person, _illness, _stay, _labs, _discharge, _outcome, _aftermath):
         stage(rng, rows, codes)
     return pd.DataFrame({name: _values(name, codes[name]) for name in CAUSES})
@@ -240,6 +241,7 @@ def _column(name: str) -> Column:
 
 def _values(name: str, codes: NDArray[Any]) -> pd.Series:
     if name == "discharge_date":
+        # In seconds, as pandas has no unit of days.
         return pd.Series(codes.astype("datetime64[D]").astype("datetime64[s]"))
     if name in LEVELS:
         words = np.array([*LEVELS[name], None], dtype=object)
@@ -252,12 +254,15 @@ def _values(name: str, codes: NDArray[Any]) -> pd.Series:
 
 def _within(name: str, values: NDArray[np.float64]) -> NDArray[Any]:
     lower, upper, _, decimals = BINS[name]
+    # Clipped last: rounding must not leave the bounds.
     kept = np.clip(np.round(values, decimals), lower, upper)
     return kept.astype(np.int64) if decimals == 0 else kept
 
 
 def _geometric(rng: np.random.Generator, mean: NDArray[np.float64]) -> NDArray[np.float64]:
     """Counts 0, 1, 2, ... with this mean: a few patients have very many, as in hospitals."""
+    # By inversion of a uniform draw, whose stream numpy keeps stable. `random` is below 1, so the
+    # logarithm is finite.
     return np.floor(np.log1p(-rng.random(len(mean))) / np.log(mean / (1 + mean)))
 
 
@@ -361,6 +366,7 @@ def _ward(row: Columns) -> NDArray[np.float64]:
 
 def _outcome(rng: np.random.Generator, rows: int, row: Columns) -> None:
     known = pd.DataFrame({name: _values(name, row[name]) for name in POINTS})
+    # By the function that tells the true risk, so that the two cannot differ.
     row[TARGET] = bernoulli(rng, risk(known), rows)
 
 

@@ -178,6 +178,7 @@ def design_domain(
     _check_people(outline, n)
     requests = outline.requests
     histograms = sum(isinstance(request, CategoryRequest) for request in requests)
+    # A union over the histograms: each may fail with its part.
     failing = delta * delta_share * HEADROOM / histograms if histograms else 0.0
     total = amount_left(accountant("zcdp"), epsilon, delta - histograms * failing, outline.prior)
     if not total > 0.0:
@@ -186,6 +187,7 @@ def design_domain(
             "declare the rest.",
             field="epsilon",
         )
+    # HEADROOM keeps the float sum of the parts within the whole.
     amount = total * share * HEADROOM / len(requests)
     events = tuple(_event(request, amount, failing, n) for request in requests)
     return DomainPlan(
@@ -233,9 +235,11 @@ def _check_people(outline: Outline, n: int) -> None:
 
 def _event(request: Request, amount: float, failing: float, n: int) -> DomainEvent:
     label = f"{LEARNING_LABEL}{request.name}"
+    # No delta: under zCDP Gaussian noise spends rho alone.
     event = accountant("zcdp").gaussian(amount, 0.0, label)
     if isinstance(request, NumericRequest):
         return event
+    # Rounded up: at most MOST_CATEGORIES categories can have so many rows.
     least = -(-n // MOST_CATEGORIES)
     threshold = release_threshold(event.sigma, failing, least)
     return StableHistogramEvent(
@@ -256,6 +260,7 @@ def _warnings(
         elif isinstance(event, GaussianEvent) and isinstance(request, NumericRequest):
             # Standard deviation of a cumulative count in the middle of the grid.
             wide = event.sigma * math.sqrt(request.grid.size) / 2.0
+            # A quantile bin holds n / bins rows.
             if wide * request.bins > n:
                 found.append(
                     f"{request.name}: the noise ({wide:,.0f} rows at the median) is larger than "

@@ -86,6 +86,7 @@ def learn_domain(
         OverspentError: when the asset's lifetime budget is too small; nothing was read.
     """
     source = noise or SecureNoise()
+    # Before anything is read or charged: known noise could be taken off again.
     check_noise_of_rows(source, public=public)
     rows = _rows(plan, raw, rng)
     learned: list[Column] = []
@@ -100,6 +101,8 @@ def learn_domain(
     ) as charge:
         for request, event in zip(plan.outline.requests, plan.events, strict=True):
             cells = rows.column(request.name)
+            # After the column was found and before noise is drawn: from here on the charge
+            # stands.
             charge.touch()
             learned.append(_learn(request, event, cells, source, public=public))
         schema = plan.schema(learned, plan.prior(charge.number, charge.receipt))
@@ -136,6 +139,7 @@ def _learn(
         return learned_column(request, noisy, event.sigma, len(codes))
     assert isinstance(event, StableHistogramEvent)
     found = stable_histogram(categories(request, cells), event, noise, public=public)
+    # By name where counts tie, and levels by name: no order may come from the rows.
     largest = sorted(found, key=lambda name: (-found[name], name))[: request.max_levels]
     return request.column(tuple(sorted(largest)))
 
@@ -150,6 +154,7 @@ def categories(request: CategoryRequest, cells: pd.Series) -> list[str | None]:
 def _is_name(text: str) -> bool:
     return (
         len(text) <= MAX_NAME
+        # A no-break space is not printable to Python, and is common in text copied from pages.
         and text.replace("\xa0", " ").isprintable()
         and text.lower() not in MISSING_TEXTS
     )

@@ -54,6 +54,7 @@ def has_requests(text: str) -> bool:
 
 
 def _to_learn(entry: object) -> bool:
+    # Not by truth: an empty section asks for learning with the defaults.
     return isinstance(entry, dict) and entry.get("learn", False) is not False
 
 
@@ -120,6 +121,7 @@ def request_dict(request: Request) -> dict[str, Any]:
             entry["description"] = request.description
         return entry
     entry = schema_file.column_dict(request.column(request.lower, request.upper, ()))
+    # There are none yet; they are what is to be learned.
     del entry["edges"]
     names = ("bins", "cells", "scale", "unit", "tail")
     return {**entry, "learn": {name: getattr(request, name) for name in names}}
@@ -186,6 +188,7 @@ def _numeric(entry: dict[str, Any], learn: dict[str, Any], name: str) -> Numeric
 def _known(
     entry: dict[str, Any], with_learn: set[str], learn: dict[str, Any], keys: set[str], name: str
 ) -> None:
+    # Sorted: of several mistakes the same one is named every time.
     stray = sorted(str(key) for key in set(entry) - with_learn - {"learn"})
     if stray:
         raise SchemaError(
@@ -289,6 +292,7 @@ def to_rows(outline: Outline) -> tuple[list[column_form.FormRow], dict[str, Deta
         if isinstance(column, Column):
             rows += column_form.to_rows([column])
             continue
+        # A copy, as it is filled in below.
         details[column.name] = DEFAULTS.copy()
         if isinstance(column, NumericRequest):
             (row,) = column_form.to_rows([column.column(column.lower, column.upper, ())])

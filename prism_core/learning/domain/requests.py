@@ -115,7 +115,9 @@ class NumericRequest:
             scale = 10**self.decimals
             if not (lower * scale).is_integer() or not (upper * scale).is_integer():
                 raise self._error("lower", f"the bounds must have {self.decimals} decimals")
+            # Edges are values that can occur, with the decimals of the column.
             cuts = np.round(cuts * scale) / scale
+        # Rounded cuts may meet each other or a bound.
         inside = np.unique(cuts[(cuts > lower) & (cuts < upper)])
         edges = (lower, *(float(cut) for cut in inside))
         return Column(
@@ -131,6 +133,7 @@ class NumericRequest:
     def _cuts(self, lower: float, upper: float) -> np.ndarray:
         if self.scale == "equal":
             steps = np.arange(1, self.cells) / self.cells
+            # Not lower + (upper - lower) * steps: the difference of two huge bounds may overflow.
             return lower * (1.0 - steps) + upper * steps
         return log_cuts(lower, upper, self.cells, self.unit)
 
@@ -230,4 +233,5 @@ class Outline:
 
 
 def _whole(value: object) -> bool:
+    # True is an int to Python, and no number of bins.
     return isinstance(value, int) and not isinstance(value, bool)

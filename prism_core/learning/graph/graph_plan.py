@@ -83,6 +83,7 @@ class GraphPlan(ZcdpPlan):
         round at most, and a real one above the bar has odds in its favour.
         """
         scale = 2.0 * self.sensitivity / self.event.epsilon
+        # By public facts alone, so "nobody else" costs no budget and moves with no row.
         return max(LEAST, scale * math.log(len(self.candidates)))
 
     def by_chance(self, name: str, given: Sequence[str]) -> float:
@@ -185,6 +186,7 @@ def design_graph(
             "graph from knowledge.",
             field="epsilon",
         )
+    # More rounds than candidates could find nothing, and would make each noisier.
     rounds = min(members, len(schema.columns) - 1)
     event = accountant("zcdp").exponential(
         total * share * HEADROOM, rounds, f"{LEARNING_LABEL}the blanket of {target}"

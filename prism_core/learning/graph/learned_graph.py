@@ -102,9 +102,12 @@ class BlanketScores:
         Reads private rows and spends nothing by itself: for `private_choice` only.
         """
         wanted = {name: self._tests(name, members) for name in names}
+        # Scores given earlier members stay as they are, so each round counts only its newest
+        # member's tables.
         missing = [test for tests in wanted.values() for test in tests if test not in self._known]
         cliques = [(name, self.plan.target, *given) for name, *given in missing]
         for test, counts in zip(missing, rows.counts(cliques), strict=True):
+            # Without a member there is one stratum.
             found = conditional_association(counts.reshape(*counts.shape[:2], -1))
             self._known[test] = found - self.plan.by_chance(test[0], test[1:])
         return [min(self._known[test] for test in tests) for tests in wanted.values()]
@@ -116,6 +119,7 @@ class BlanketScores:
             for member in members
             if cells((name, self.plan.target, member)) <= MAX_CELLS
         ]
+        # Without a member, or one small enough, a column is judged by itself.
         return fitting or [(name,)]
 
 
@@ -215,6 +219,7 @@ def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:
     scores, left = BlanketScores(plan), list(plan.candidates)
     members: list[str] = []
     while len(members) < plan.members:
+        # `left` is never empty: there are no more rounds than candidates (`design_graph`).
         found = scores.of(table, left, members)
         best = max(range(len(left)), key=found.__getitem__)
         if not found[best] > LEAST:
@@ -233,5 +238,6 @@ def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:
 def _dag(
     plan: GraphPlan, members: Sequence[str], provenance: DagProvenance, prior: LearningCharge | None
 ) -> Dag:
+    # Schema order: the same members make the same graph in whichever order they were found.
     edges = tuple((member, plan.target) for member in plan.schema.canonical(members))
     return Dag(nodes=plan.schema.names, edges=edges, provenance=provenance, prior=prior)
