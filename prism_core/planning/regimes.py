@@ -44,6 +44,7 @@ def features_of_interest(schema: Schema, task: Task, dag: Dag | None) -> tuple[s
             no parents (causal) or no blanket (graphical), or k exceeds the features.
     """
     check_declared(task.target, schema)
+    # Nothing can be predicted of one level, and scores would all be 0.
     if schema.size(task.target) < 2:
         raise TaskError(
             f"The target {task.target!r} has a single level. Declare at least two levels.",

@@ -86,6 +86,7 @@ class AdditiveScm:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strengths", MappingProxyType(dict(self.strengths)))
+        # Over all columns: those without an edge are drawn as well.
         object.__setattr__(self, "dag", self.dag.over(self.schema.names))
         if not {self.strength, *self.strengths.values()} <= set(STRENGTHS):
             raise StructureError(
@@ -175,6 +176,7 @@ class AdditiveScm:
             base[column.missing_code] = _MISSING
         spread = self._scores[name] / 2.0  # a two-valued column has -1/2 and 1/2
         found = np.empty(len(eta), dtype=np.int32)
+        # 1 at least: a column may have more codes than a chunk has cells.
         step = max(1, _CHUNK // column.size)
         for start in range(0, len(eta), step):
             part = slice(start, start + step)
@@ -216,6 +218,8 @@ def sparse_graph(schema: Schema, target: str, related: int, seed: int) -> Dag:
     others = [name for name in schema.names if name != target]
     order = [others[place] for place in rng.permutation(len(others))]
     related = min(related, len(order))
+    # Edges follow one order, with the target between its causes and its effects, so that no cycle
+    # can come of them.
     causes, effects = order[: (related + 1) // 2], order[len(order) - related // 2 :]
     edges = [(name, target) for name in causes] + [(target, name) for name in effects]
     # The effects have the target as a cause already. Without any, [:-0] would be empty.

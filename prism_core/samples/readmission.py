@@ -273,6 +273,7 @@ def _row(table: ArrayLike, *codes: NDArray[Any]) -> NDArray[np.float64]:
 
 def _person(rng: np.random.Generator, rows: int, row: Columns) -> None:
     days = LAST_DAY - FIRST_DAY + 1
+    # `random` and not `integers`: its stream is the one that numpy keeps stable.
     row["discharge_date"] = FIRST_DAY + np.floor(rng.random(rows) * days)
     row["age"] = _within("age", 66 + 16 * normal(rng, rows))
     row["sex"] = levels(rng, (0.52, 0.48), rows)

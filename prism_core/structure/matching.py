@@ -103,6 +103,7 @@ def _likeness(one: tuple[str, ...], other: tuple[str, ...], *, spelt: bool) -> f
     """How likely two names mean the same, 0 to 1; from 0.5 on it is worth a suggestion."""
     if _initials(one, other) or _initials(other, one):
         return 0.9
+    # The cutoff of similar spelling in `suggest`.
     least = 0.75 if spelt else 0.0
     longer, shorter = sorted((_content(one), _content(other)), key=len, reverse=True)
     left = list(longer)

@@ -88,6 +88,7 @@ def learn_domain(
     source = noise or SecureNoise()
     # Before anything is read or charged: known noise could be taken off again.
     check_noise_of_rows(source, public=public)
+    # Before the charge: a table that does not fit costs nothing.
     rows = _rows(plan, raw, rng)
     learned: list[Column] = []
     with charging(

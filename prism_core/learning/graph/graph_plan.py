@@ -116,6 +116,7 @@ class GraphPlan(ZcdpPlan):
             delta=self.delta,
             plan=self.hash,
             charge=charge,
+            # The cost holds for this declaration of people only; `design` compares it.
             person_id=self.schema.person_id,
             receipts=(receipt,) * len(self.events) if receipt else (),
         )

@@ -178,6 +178,7 @@ def learn_graph(
     """
     source = noise or SecureNoise()
     check_noise_of_table(table, source)
+    # Before the charge: a table that does not fit costs nothing.
     check_fits(table, plan.schema, plan.n)
     with charging(
         "graph",
@@ -222,6 +223,7 @@ def graph_of_public(plan: GraphPlan, table: Rows) -> LearnedDag:
         # `left` is never empty: there are no more rounds than candidates (`design_graph`).
         found = scores.of(table, left, members)
         best = max(range(len(left)), key=found.__getitem__)
+        # Without noise the bar is LEAST alone: what noise would reach does not count.
         if not found[best] > LEAST:
             break
         members.append(left.pop(best))

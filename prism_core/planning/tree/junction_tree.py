@@ -215,6 +215,7 @@ def _triangulations(
 ) -> Iterator[tuple[Clique, ...]]:
     """Min-degree, then those of min-fill and min-weight whose largest clique keeps to its own."""
     near, late = _neighbours(sizes, cliques), _places(sizes, last)
+    # Min-degree first: its largest clique is the proven bound to which the others are held.
     first = _eliminated(sizes, near, "degree", late)
     yield first
     bound = largest_cells(sizes, first)  # fewer cells in all may come with a larger clique

@@ -202,6 +202,7 @@ class Parser:
 
     def statements(self, depth: int = 0, *, bare: bool = False) -> dict[str, None]:
         """Statements up to the closing brace (or the end, when `bare`); the nodes they name."""
+        # The descent is recursive: deeper nesting would end in Python's own limit.
         if depth > MAX_DEPTH:
             raise self.sketch.refuse(self.at, f"groups are nested more than {MAX_DEPTH} deep.")
         # A dict as an ordered set: nodes keep the order of the file.

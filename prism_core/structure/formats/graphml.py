@@ -118,6 +118,7 @@ class _GraphmlReader:
     def end(self, _: str) -> None:
         name = self.path.pop()
         if name == "data" and self.key:
+            # expat may hand a text over in pieces.
             self.values[self.key] = "".join(self.texts).strip()
             self.key = ""
         elif name == "node":
