@@ -109,6 +109,7 @@ def _margin(measurements: Sequence[Measurement], name: str, levels: int) -> NDAr
     for m in measurements:
         if m.query is None and name in m.clique:
             place = m.clique.index(name)
+            # One over the variance of a level's total, which sums size / levels cells.
             weight = levels / (m.sigma**2 * m.values.size)
             others = tuple(axis for axis in range(m.values.ndim) if axis != place)
             total += weight * m.values.sum(axis=others)
@@ -124,6 +125,7 @@ def _priors(schema: Schema, feature: str) -> Iterator[NDArray[np.float64] | None
     if column.kind in ("categorical", "boolean") or not FEWEST_LEVELS <= known <= MOST_IN_ORDER:
         return
     place = np.arange(known, dtype=np.float64)
+    # Of variance 1, so that its diagonal is 1 on average, as it is for the other shapes.
     line = (place - place.mean()) / place.std()
     shapes = [np.outer(line, line)]
     shapes += [np.exp(-0.5 * ((place[:, None] - place) / reach) ** 2) for reach in _REACH]
@@ -171,4 +173,5 @@ def _spectrum(
     if prior is None:
         return rows**2, None
     values, vectors = np.linalg.eigh(prior * np.outer(rows, rows))
+    # A singular matrix has eigenvalues that round to below 0.
     return np.maximum(values, 0.0), vectors

@@ -126,6 +126,8 @@ def fit_naive_bayes(
         table = np.moveaxis(found, m.clique.index(target), 0)
         mass = table.sum(axis=tuple(range(1, table.ndim)), keepdims=True)
         cells = table[0].size
+        # A class that projection left without mass tells nothing: its features are uniform. The
+        # inner `where` keeps numpy from warning of 0 / 0.
         blocks[names] = np.where(mass > 0.0, table / np.where(mass > 0.0, mass, 1.0), 1.0 / cells)
     known = {name for names in blocks for name in names}
     margins = {
@@ -165,6 +167,7 @@ def _prior(task: Sequence[Measurement], target: str, levels: int) -> NDArray[np.
     for m in task:
         axis = m.clique.index(target)
         margin = m.values.sum(axis=tuple(i for i in range(m.values.ndim) if i != axis))
+        # One over the variance of a level's total, which sums size / levels cells.
         weight = levels / (m.sigma**2 * math.prod(m.values.shape))
         total += weight * margin
         precision += weight

@@ -203,6 +203,7 @@ def check_measurements(
     if not n > 0:
         raise PlanError("n must be a whole number above 0.", field="n")
     for m in measurements:
+        # `not > 0`, so that a NaN is refused, too.
         if not m.sigma > 0.0 or not np.isfinite(m.sigma) or not np.isfinite(m.values).all():
             raise PrivacyError(
                 "A noisy marginal or its sigma is not finite; nothing was fitted.", field="values"
@@ -240,7 +241,9 @@ def fit_many(
         PlanError: when the draws are not of one graph, or `jobs` is below 1.
         PrivacyError: when a noisy marginal is not finite.
     """
+    # Not `cpu_count`: a container or a batch system may allow this process fewer.
     workers = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    # True is a whole number to Python.
     if isinstance(workers, bool) or not workers >= 1:
         raise PlanError("jobs must be a whole number above 0.", field="jobs")
     if not draws:

@@ -63,6 +63,7 @@ def independent_model(
             continue
         potential = np.zeros([sizes[name] for name in names])
         for axis, name in enumerate(names):
+            # Each column in one set only: the potentials add up, and twice would square its shares.
             if name in new:
                 shares = np.maximum(apart.marginal((name,)) / n, _LEAST)
                 along = [-1 if place == axis else 1 for place in range(len(names))]
@@ -78,6 +79,7 @@ def _totals(m: Measurement, axis: int) -> Measurement:
     return Measurement(
         clique=(m.clique[axis],),
         values=m.values.sum(axis=others),
+        # A sum of k noisy cells has k times their variance.
         sigma=m.sigma * math.sqrt(m.values.size / m.values.shape[axis]),
     )
 

@@ -171,6 +171,7 @@ def release(
     """
     source = noise or SecureNoise()
     progress = progress or _silent
+    # Before the charge: a run that is refused must cost nothing.
     _check(plan, table, source)
     started = time.monotonic()
     progress("charge", 0.0)
@@ -196,6 +197,7 @@ def release(
             workspace=charge.workspace,
             approval=approval,
         )
+        # Before the fit: what was paid for has to outlive whatever goes wrong there.
         keep(paid)
         model = run.fit()
         progress("sample", 0.0)
@@ -278,6 +280,7 @@ def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
 
 def _check_spend(plan: Plan) -> None:
     whole = plan.guarantee  # with what learning the domain and the graph cost
+    # `not <=`, so that a NaN is refused, too.
     if not whole.epsilon <= plan.budget.epsilon or not whole.delta <= plan.delta:
         raise PrivacyError("The plan spends more than it declares; it was stopped.", field="plan")
 
@@ -300,6 +303,7 @@ class _ReleaseRun:
     opened: Plan = field(init=False)
 
     def _stage(self, stage: ReleaseStage, steps: int) -> ChargeProgress:
+        # A stage without queries still divides by its steps.
         return ChargeProgress(self.charge, max(1, steps), lambda share: self.progress(stage, share))
 
     def measure_all(self) -> None:
@@ -311,6 +315,7 @@ class _ReleaseRun:
                 for aim in self.plan.aims
             )
             self.plan = with_features(self.plan, chosen, further)
+            # S has changed the plan: it is checked before anything of it is measured.
             _check_spend(self.plan)
         self.opened = self.plan
         task = [query for query in self.plan.queries if query.pool == "task"]
@@ -350,6 +355,7 @@ class _ReleaseRun:
 
     def _sketch(self, start: Pgm | None) -> Pgm:
         """The graphical model of what was measured so far, good enough to see what is wrong."""
+        # Always our own engine: mbi compiles for every new graph, and each round makes one.
         plan = self.plan
         return fit_pgm(
             plan.sizes,
@@ -368,6 +374,7 @@ class _ReleaseRun:
 
     def _measure_chosen(self, plan: Plan, step: ChargeProgress) -> None:
         """Measure what the plan has more than before."""
+        # Choices append their queries and leave the others where they were.
         queries = plan.queries[len(self.plan.queries) :]
         self.plan = plan
         _check_spend(plan)

@@ -120,6 +120,7 @@ class AnswerMap:
         squares = [tuple(factor**2 for factor in block.factors) for block in self._blocks]
         found = self._map(cells, squares)
         found[self.plain :] -= self.to_rows(cells)[self.plain :] ** 2
+        # E[x^2] - E[x]^2 of a row that hardly varies may round to below 0.
         return np.maximum(found, 0.0)
 
     def start(self, tables: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -171,6 +172,7 @@ class Relations:
                 if not names:
                     ties.append(tie)  # the total is known
                     continue
+                # The first table is enough: tables are made to agree with each other elsewhere.
                 holder = next((q for q, t in enumerate(self.tables) if set(names) <= set(t)), None)
                 if holder is not None:
                     at = positions(self.tables[holder], self.sizes, names)
@@ -181,6 +183,7 @@ class Relations:
                     ties.append(tie)
                     continue
                 key = names, tuple(query.bases[axis] for axis in axes)
+                # Against the first one alone: what ties two later ones follows from that.
                 if key in seen:
                     ties.append(tie - seen[key])
                 seen.setdefault(key, tie)
@@ -196,6 +199,7 @@ def _margins(query: LinearQuery) -> Iterator[tuple[tuple[int, ...], NDArray[np.f
             for axis, (basis, rows) in enumerate(zip(query.bases, query.shape, strict=True)):
                 if axis in axes:
                     factors.append(np.eye(rows))
+                # Without the count of everyone a column cannot be summed out of the answers.
                 elif basis.count_rows is not None:
                     factors.append(np.isin(np.arange(rows), basis.count_rows)[None, :] * 1.0)
             if len(factors) == len(query.bases):
@@ -234,6 +238,7 @@ class QueryAgreement:
         for line in spread:
             agree(line[: rows.plain])
         self._spread = spread
+        # Ties may follow from each other, so the matrix is singular and has a pseudo-inverse only.
         self._inverse = np.linalg.pinv(self._ties @ spread.T, rcond=1e-10, hermitian=True)
 
     def __call__(self, values: NDArray[np.float64]) -> None:

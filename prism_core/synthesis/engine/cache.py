@@ -27,6 +27,7 @@ def prepare() -> None:
     folder serves: the code is compiled once for this process and its children. (It is never a
     shared folder with a fixed name: whoever could write there could run code here.)
     """
+    # numba reads the variable once, when it is imported: later is too late.
     if os.environ.get(_VARIABLE) or "numba" in sys.modules:
         return
     beside = Path(__file__).parent / "__pycache__"
@@ -38,6 +39,7 @@ def prepare() -> None:
 def _writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # A try, as permission bits do not tell of quotas and read-only mounts.
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
@@ -78,6 +80,7 @@ def warm() -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # Its own session: a Ctrl-C that is meant for the app does not stop the compiler.
         start_new_session=True,
     )
 

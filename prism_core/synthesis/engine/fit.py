@@ -132,6 +132,8 @@ class Structure:
             None if query is None else _turned(query, axes)
             for query, axes in zip(given, self._axes, strict=True)
         ]
+        # One set may be measured in two orders of its columns; in schema order they share a
+        # potential.
         sets = [
             tuple(clique[i] for i in axes) for clique, axes in zip(cliques, self._axes, strict=True)
         ]
@@ -161,6 +163,7 @@ class Structure:
         return parts
 
     def _part(self, tree: JunctionTree, some: Sequence[int]) -> _Part:
+        # Cells of tables are rows of the loss themselves: standing first, they are a plain prefix.
         tables = [q for q in some if self._weights[q] > 0.0]
         asked = [*tables, *(q for q in some if self._weights[q] == 0.0)]
         flat = flatten(self.sizes, tree, [self.asked[q] for q in asked])
@@ -206,12 +209,14 @@ class Structure:
             prior: pulls the parts that a fit to fewer measurements knows in part.
             progress: called with the share done; may raise to stop.
         """
+        # Not `n <= 0`, which lets NaN through.
         if not n > 0:
             raise ValueError("n must be above 0")
         merged, answers, constant = self._merge(values)
         tables: list[NDArray[np.float64]] = []
         found: dict[Clique, NDArray[np.float64]] = {}
         loss, gap, steps, done = constant, 0.0, 0, 0
+        # Every step of the solver passes every cell, so cells are a fair share of the time.
         cells = sum(int(part.flat.layout.cells[-1]) for part in self._parts)
         for part in self._parts:
             own = int(part.flat.layout.cells[-1])
@@ -236,6 +241,7 @@ class Structure:
             cells_of = (
                 solved.potential if part.rows is None else part.rows.to_cells(solved.potential)
             )
+            # The solver hands out what is added to the prior; callers want the whole.
             if near is not None:
                 cells_of = cells_of + near[0]
             for q, a, b in zip(part.asked, part.flat.starts, part.flat.starts[1:], strict=False):
@@ -321,7 +327,9 @@ class Structure:
         pieces += [answers[m].ravel() / n for m in part.linear]
         weights += [self._sigmas[m] ** -2.0 for m in part.linear]
         lengths = [len(piece) for piece in pieces]
+        # The misfit is a share of n, the noise a count: hence (n / sigma)^2.
         precision = np.repeat(np.array(weights, dtype=np.float64) * n**2, lengths)
+        # The empty piece is for a part without measurements: numpy concatenates no empty list.
         return np.concatenate([*pieces, np.zeros(0)]), precision
 
     def _merge(
@@ -343,6 +351,8 @@ class Structure:
                 continue
             arranged.append((q, moved, sigma))
             sums[q] = sums[q] + moved * (sigma**-2.0 / self._weights[q])
+        # What repeated measurements of a set say differently: no model can lower it, but the
+        # reported loss has to hold it.
         constant = math.fsum(
             0.5 * float(((moved - sums[q]) ** 2).sum()) / sigma**2 for q, moved, sigma in arranged
         )
@@ -398,6 +408,7 @@ def _solve(
     progress: Callable[[float], None],
 ) -> Solved:
     cells = int(part.flat.layout.cells[-1])
+    # Nothing measured: the distribution of greatest entropy is the uniform one.
     if not part.asked:
         return _closed(np.zeros(0), np.full(cells, 1.0 / cells), 0.0)
     alone = part.rows is None and len(part.asked) == 1 and cells == len(wanted)
@@ -405,6 +416,7 @@ def _solve(
         nearest = to_simplex(wanted, total=1.0)
         loss = 0.5 * float(precision @ (nearest - wanted) ** 2)
         return _closed(np.log(np.maximum(nearest, _LEAST)), nearest, loss)
+    # numba looks for its cache folder when it is imported, which the solver does first of all.
     prepare()
     return solve(
         part.flat,

@@ -132,9 +132,11 @@ def positions(clique: Clique, sizes: Mapping[str, int], names: Sequence[str]) ->
     """For every cell of a clique, its position in the marginal over `names` (in their order)."""
     strides = dict.fromkeys(clique, 0)
     step = 1
+    # The last column runs fastest, as in numpy: tables need no transposing.
     for name in reversed(names):
         strides[name] = step
         step *= sizes[name]
+    # 32 bits: these maps are most of what the kernels read, and no clique nears 2^31 cells.
     found = np.zeros(1, dtype=np.int32)
     for name in clique:
         axis = np.arange(sizes[name], dtype=np.int32) * np.int32(strides[name])
@@ -153,6 +155,7 @@ def homes_of(
     sets = [frozenset(clique) for clique in cliques]
     found = []
     for clique in asked:
+        # Only a clique with the rarest column can hold the set, and there are fewest of these.
         rarest = min((holders[name] for name in clique), key=len)
         found.append(next(index for index in rarest if sets[index].issuperset(clique)))
     return found
@@ -163,6 +166,7 @@ def _separators(tree: JunctionTree) -> tuple[list[int], list[tuple[Clique, int |
     index: dict[tuple[Clique, int | None, int], int] = {}
     own: list[int] = []
     for root, (names, parent) in enumerate(zip(tree.separators, tree.parents, strict=True)):
+        # Roots have the same empty separator; by their index each gets a state of its own.
         key = (names, parent, root if parent is None else -1)
         own.append(index.setdefault(key, len(index)))
     return own, [(names, parent) for names, parent, _ in index]

@@ -42,6 +42,8 @@ assert Layout._fields == (
 )
 assert Overlap._fields == ("tables", "sets", "sizes", "holder", "map_at", "map", "weight", "spread")
 _OVERLAP = numba.types.NamedTuple((_I64, _I64, _I64, _I64, _I64, _I32, _F64, _F64), Overlap)
+# numpy's error model: a division by 0 gives inf or NaN, which the callers check, and the loops hold
+# no branch for it.
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 
 
@@ -105,6 +107,7 @@ def infer(tree, potential, given, belief, message, top, total, mean):
             total[state[i]] += weight
         for s in range(first, last):
             message[s] += top[s] + np.log(total[s])
+            # One division a state, then products: states are fewer than cells.
             total[s] = 1.0 / total[s]
         for i in range(a, b):
             given[i] *= total[state[i]]
@@ -301,6 +304,7 @@ def direction(
     found[:] = 0.0
     moved[:] = 0.0
     old, start, steps = 1.0, 0.0, 0
+    # In the metric of precision, as is the duality gap that the caller asks for.
     for i in range(size):
         start += precision[i] * residual[i] ** 2
     left = start
@@ -318,6 +322,7 @@ def direction(
         curvature = 0.0
         for i in range(size):
             curvature += search[i] * (image[i] + tau * search[i] / precision[i])
+        # NaN as well. Along a move that changes no probability there is no curvature to divide by.
         if not curvature > 0.0:
             break
         step = new / curvature

@@ -61,6 +61,7 @@ class FitState:
         rows: AnswerMap | None,
         prior: NDArray[np.float64] | None = None,
     ) -> None:
+        # Late: numba takes about a second to load, and `cache.prepare` has to come before it.
         from prism_core.synthesis.engine import kernels
 
         self._kernels = kernels
@@ -82,11 +83,14 @@ class FitState:
         if rows is not None:
             even = rows.to_rows(even)
             self._agree = QueryAgreement(rows, precision, self._tables_agree)
+        # Shares sum to 1 and `agree` makes sums of 0, so the uniform table is taken off and put
+        # back.
         self._wanted = wanted - even
         self._agree(self._wanted)
         self._wanted += even
         self.constant = 0.5 * float(precision @ (wanted - self._wanted) ** 2)
         self.short = math.inf  # duality gap of the last proximal problem
+        # From zeros the potentials move along measured cells only. The regime guard rests on that.
         self.potential = np.zeros(len(wanted))
         self._mean = self._infer(self.potential)
         self.loss = self._loss(self._mean)
@@ -106,6 +110,7 @@ class FitState:
         mean = self._infer(potential)
         loss = self._loss(mean)
         if not loss < self.loss:  # NaN as well
+            # The arrays of beliefs hold the refused point; bring back the one that stands.
             self._infer(self.potential)
             return False
         self.potential, self._mean, self.loss = potential, mean, loss
@@ -144,6 +149,7 @@ class FitState:
     def _trusted(
         moved: NDArray[np.float64], mean: NDArray[np.float64], weighty: NDArray[np.bool_]
     ) -> float:
+        # A cell that has underflowed to 0 has no ratio.
         known = mean > 0.0
         ratio = moved[known] / mean[known]
         grows = float(ratio.max(initial=0.0))
@@ -156,12 +162,14 @@ class FitState:
             potential = self.potential + share * step.move
             mean = self._infer(potential)
             loss = self._loss(mean)
+            # Armijo's rule: merely falling could stall short of the optimum.
             if loss <= self.loss + 0.01 * share * step.slope:
                 gained = self.loss - loss
                 self.potential, self._mean, self.loss = potential, mean, loss
                 predicted = -share * step.slope - 0.5 * share**2 * step.bend
                 return LineSearch(share=share, predicted=predicted, gained=gained)
             share *= 0.4
+        # The arrays of beliefs hold the last try; bring back the point that stands.
         self._infer(self.potential)
         return LineSearch(share=0.0, predicted=0.0, gained=0.0)
 
@@ -193,6 +201,7 @@ class FitState:
             self.short = 0.5 * left
             if left <= max(close * (best - self._loss(mean)), _ROUNDING * (1.0 + best)):
                 break
+            # A copy: the kernel overwrites its right-hand side, and the slope below needs it.
             step_there = self._direction(mean, residual.copy(), tau, finesse)
             onward = step_there.move
             slope = float(residual @ onward)
@@ -204,9 +213,12 @@ class FitState:
                 there = move + share * onward
                 mean = self._infer(center + there)
                 found = self._dual(there, ridge)
+                # Near the optimum the fall is smaller than the dual's rounding, which must not
+                # refuse a step.
                 if found <= value - 1e-4 * share * slope + 1e-13 * abs(value):
                     break
                 share *= 0.5
+            # The shortest try is taken even where none was good: the loss below has the last word.
             move, value = there, found
         else:
             count = most
@@ -233,6 +245,7 @@ class FitState:
             found = self._dual(move, ridge)
             if found < value:  # not for NaN
                 return move, mean, found
+        # Anew: a start that was refused has left its own beliefs behind.
         mean = self._infer(self.potential)
         return none, mean, self._log_z
 
@@ -295,6 +308,7 @@ class FitState:
         given = self._to_cells(potential)
         if self._prior is not None:
             given = given + self._prior
+        # A new array each time: where there are no rows it is the mean that the caller keeps.
         self._cells = np.empty(len(given))
         self._log_z = self._kernels.infer(
             self._tree,

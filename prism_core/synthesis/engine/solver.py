@@ -142,6 +142,7 @@ def _descended(
     """Minimise L(P), from potentials where they are better than none."""
     uniform = state.loss
     warm = start is not None and state.begin(start)
+    # Where a model fits perfectly the loss goes to 0, and no gap is below a share of that.
     floor = min(1e-3, 1e-6 * uniform)
     rule = _StepRule(tau=(_WARM if warm else 0.1) * state.greatest)
     stopped = "iterations"
@@ -184,6 +185,7 @@ def _near(
         steps += 1
 
     most = min(iterations, _NEAR_STEPS)
+    # Twice, as `proximal` stops at half of `close`.
     inner = state.proximal(weight, _NEAR, step, most=most, close=2.0 * tolerance, start=start)
     return Solved(
         potential=state.potential,
@@ -214,6 +216,7 @@ class _StepRule:
             return self._whole(state, little, progress)
         self.steps += 1
         step = state.newton(self.tau, self.finesse)
+        # No way down that the inner solve can see: a finer one is tried before giving up.
         if not step.slope < 0.0:
             if self.finesse <= _FINEST:
                 return "rounding"
@@ -221,10 +224,12 @@ class _StepRule:
             return ""
         limit = state.limit(step.cells, negligible)
         taken = state.search(step, limit)
+        # A step may be cut short because its direction was rough: solve the next one more finely.
         if taken.share < limit:
             self.finesse = max(0.1 * self.finesse, _FINEST)
         self.bent += taken.share < 0.3 * limit
         small = max(taken.predicted, taken.gained) <= little
+        # A damped step gains little by its length alone, which says nothing of the optimum.
         self.quiet = self.quiet + 1 if limit > 0.9 and taken.share > 0.0 and small else 0
         self.tau *= _change(taken)
         return "gain" if self.quiet >= self.patience else ""
@@ -234,9 +239,11 @@ class _StepRule:
         inner = state.proximal(
             self.tau, self.finesse, lambda: progress(min(0.99, self.steps / 25.0))
         )
+        # One at least, so that an empty proximal problem counts towards the limit of steps.
         self.steps += max(1, inner)
         gained = before - state.loss
         self.quiet = self.quiet + 1 if gained <= little else 0
+        # Few inner steps: the problem was easy, the next may reach further. All used up: too far.
         self.tau *= 0.2 if inner <= 8 else 1.0 if inner < INNER_STEPS else 4.0
         return "gain" if self.quiet >= self.patience else ""
 

@@ -74,6 +74,7 @@ class TreePaths:
         """Every clique and those above it, as bits."""
         found: list[int] = []
         for index, parent in enumerate(self.parents):
+            # Integers as sets: a common ancestor is one `&`, and it is asked for every marginal.
             found.append(1 << index | (0 if parent is None else found[parent]))
         return found
 
@@ -185,6 +186,7 @@ class TreePaths:
                 if onward != index and self.behind[other, onward]:
                     pieces.append(self._chained(other, shared, onward, found[other, onward]))
             shape = [self.sizes[name] for name in shared]
+            # The empty piece is for a neighbour with nothing new behind it.
             found[index, other] = np.concatenate([np.zeros((0, *shape)), *pieces])
         return found
 
@@ -192,6 +194,7 @@ class TreePaths:
         """P(fresh | shared) within a clique, axes in this order."""
         table = self._summed(index, (*fresh, *shared))
         mass = table.sum(axis=tuple(range(len(fresh))), keepdims=True)
+        # A state without mass is never reached; 0 keeps 0 / 0 out of the sums.
         return np.divide(table, mass, out=np.zeros_like(table), where=mass > 0.0)
 
     def _chained(self, index: int, shared: Clique, onward: int, beyond: Table) -> Table:
@@ -357,6 +360,7 @@ def _affordable(ways: TreePaths, meeting: int, group: list[Clique]) -> list[list
 def _halves(group: list[Clique]) -> tuple[list[Clique], list[Clique]]:
     """By the second column; by the third where all have the same."""
     place = 1 if len({clique[1] for clique in group}) > 1 else 2
+    # Sorted: the halves, and with them the last digits, must not hang on the hashes of a set.
     names = sorted({clique[place] for clique in group})
     first = set(names[: len(names) // 2])
     return (

@@ -47,6 +47,7 @@ def marginal_of(
     if fitting:
         home = min(fitting, key=lambda i: tables[i].size)
         return _summed(tables[home], tree.cliques[home], clique)
+    # Before any work: the answer alone would be too large.
     if math.prod(sizes[name] for name in clique) > MAX_CELLS:
         raise _too_large()
     part = _part(tree, wanted)
@@ -110,6 +111,7 @@ def _contracted(
 ) -> tuple[Clique, NDArray[np.float64]]:
     """The product of factors, summed to what is wanted; sums are taken as early as they can be."""
     names = tuple(dict.fromkeys(name for held, _ in factors for name in held))
+    # numpy before 2.0 has at most 32 axes.
     if math.prod(sizes[name] for name in names) > MAX_CELLS or len(names) > 32:
         raise _too_large()
     if len(factors) == 1:

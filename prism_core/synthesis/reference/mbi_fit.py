@@ -82,6 +82,7 @@ def fit_mbi(
         done += _BLOCK
         progress(min(1.0, done / iterations))
 
+    # n is public. Without it mbi would estimate the total from the noisy tables.
     fitted = mbi.estimation.MirrorDescent().estimate(
         domain, loss, known_total=float(n), iters=iterations, callback_fn=report, tol=tolerance
     )
@@ -136,6 +137,7 @@ def load_mbi() -> Any:  # noqa: ANN401  (mbi ships no types)
     """Mbi with 64-bit floats and without jax's compilation cache."""
     import jax
 
+    # jax computes in 32 bits unless told otherwise before its first array, so mbi comes later.
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_enable_compilation_cache", False)
     import mbi

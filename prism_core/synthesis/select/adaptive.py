@@ -95,6 +95,7 @@ class AdaptiveChooser:
         sigma = self._choice.sigma / math.sqrt(width)
         weights = [self._weight(clique) for clique in cliques]
         sigmas = [sigma] * len(cliques)
+        # The scores are a function, so that rows are read within the mechanism only.
         index = private_choice(
             self._table,
             lambda _: [*map(self._score, cliques, expected, sigmas, weights), 0.0],
@@ -119,10 +120,12 @@ class AdaptiveChooser:
             moved = np.abs(np.asarray(model.marginal(last.clique)) - self._before).sum()
             if moved <= self._noise_of(self._before.size, last.parts):
                 width *= 2
+        # What is left over and too little for another round is spent with this one.
         return width if self.left >= 2 * width else self.left
 
     def _noise_of(self, cells: int, parts: int) -> float:
         """Expected l1 norm of the noise of a measurement."""
+        # sqrt(2 / pi) is the mean of |N(0, 1)|.
         return math.sqrt(2.0 / math.pi / parts) * self._choice.sigma * cells
 
     def _open(self) -> list[Clique]:
@@ -172,6 +175,7 @@ class AdaptiveChooser:
         self, clique: Clique, expected: NDArray[np.float64], sigma: float, weight: float
     ) -> float:
         """Reads private rows: for `private_choice` only."""
+        # Once for all rounds: the rows stay the same, and counting them is the slow part.
         if not self._counts:
             wanted = tuple(self._candidates)
             self._counts = dict(zip(wanted, self._table.counts(wanted), strict=True))
@@ -207,11 +211,13 @@ def watched(plan: Plan, measured: Sequence[Measurement]) -> Candidates:
     if len(plan.s) <= WATCHED:
         return candidates
     told = {
+        # Noise leaves cells at 0 and below, where there is no logarithm.
         name: mutual_information(np.maximum(one.values, 1))
         for one in measured
         if len(one.clique) == 2 and plan.task.target in one.clique
         for name in one.clique
         if name != plan.task.target
     }
+    # Equal ones go by name, so that the same measurements give the same candidates.
     best = sorted(plan.s, key=lambda name: (-told.get(name, 0.0), name))[:WATCHED]
     return candidates.within(best)

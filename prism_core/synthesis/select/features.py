@@ -102,6 +102,7 @@ def _scores(
     """The score of every name on a table. Reads private rows: for the mechanisms only."""
     score = mutual_information if choice.rule == "mutual_information" else association
     kept = tuple(names)
+    # All at once: behind an engine, one pass over the rows serves every candidate.
     return lambda rows: list(map(score, rows.counts([(name, target) for name in kept])))
 
 
@@ -152,6 +153,7 @@ def choose_by_regression(
             "A regression needs an event with its own delta; nothing was measured.", field="event"
         )
     levels = table.schema.size(target)
+    # Of two levels, the coefficients of one are those of the other with the sign turned.
     positives = [1] if levels == 2 else list(range(levels))
     # A hair below equal parts, so that the float sum stays below the whole.
     part = (1.0 - 1e-12) / len(positives)
@@ -161,9 +163,11 @@ def choose_by_regression(
     rows: csr_matrix | None = None
     for level in positives:
         step()
+        # Made once, and after the first `step`, which may stop the run.
         rows = _one_hot(held, choice.candidates, sizes) if rows is None else rows
         labels = (held.column(target) == level).astype(np.float64)
         squared += _block_norms(private_coefficients(rows, labels, calibration, noise), sizes)
+    # Stable: equal coefficients keep the declared order.
     order = np.argsort(-squared, kind="stable")
     return [choice.candidates[index] for index in order[: choice.k]]
 

@@ -51,8 +51,10 @@ def choose_three_way(
     choice = plan.three_way
     if choice is None:
         return ()
+    # Refused before a row is counted, not only by the first mechanism.
     check_noise_of_table(table, noise)
     step()
+    # Once: the model stays the same for all rounds.
     scores = _scores(table, plan, choice, model)
     joined = nx.utils.UnionFind(plan.s)
     chosen: list[Clique] = []
@@ -78,6 +80,7 @@ def _scores(table: Rows, plan: Plan, choice: ThreeWayChoice, model: Model) -> di
     found = zip(choice.candidates, cliques, table.counts(cliques), strict=True)
     if choice.rule == "cmi":
         return {pair: conditional_information(counts) for pair, _, counts in found}
+    # The mean of |N(0, sigma)|, for each cell.
     penalty = math.sqrt(2.0 / math.pi) * choice.sigma
     return {
         pair: model_error(counts, model.marginal(clique)) - penalty * plan.schema.cells(clique)
@@ -110,6 +113,7 @@ def choose_forest(
     tree = plan.tree
     if tree is None:
         return ()
+    # Refused before a row is counted, not only by the first mechanism.
     check_noise_of_table(table, noise)
     step()
     candidates = tuple(tree.candidates)
