@@ -84,6 +84,7 @@ class AdaptiveRun:
 
         Spends: the event; l2 sensitivity sqrt(2), see `privacy.mechanisms.noisy_marginal`.
         """
+        # Before the noise is drawn: whatever goes wrong after it, it is spent.
         self.purse.pay(event)
         self.step(min(1.0, self.purse.spent / self.purse.total))
         values = noisy_marginal(self.rows, clique, event.sigma, self.noise)

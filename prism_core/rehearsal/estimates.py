@@ -98,6 +98,7 @@ def estimates(points: Iterable[RehearsalPoint]) -> tuple[Estimate, ...]:
     for (variant, shift), by_epsilon in groups.items():
         for epsilon in sorted(by_epsilon):
             some = by_epsilon[epsilon]
+            # By seed: the last digit of a mean must not hang on which run ended first.
             scores = [point.score for point in sorted(some, key=lambda point: point.seed)]
             found.append(
                 Estimate(
@@ -155,6 +156,7 @@ def leads(points: Iterable[RehearsalPoint], shift: Shift) -> tuple[Lead, ...]:
             for name, scores in by_variant.items()
         }
         best, second = sorted(means, key=lambda name: -means[name])[:2]
+        # Seed by seed: the chance that both designs share drops out of the difference.
         gaps = [by_variant[best][seed] - by_variant[second][seed] for seed in sorted(seeds)]
         found.append(
             Lead(

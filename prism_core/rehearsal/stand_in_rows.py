@@ -137,9 +137,11 @@ def save(stand_in: StandIn, folder: Path) -> None:
         "schema": schema_file.dumps(stand_in.schema),
         "dag": None if stand_in.dag is None else formats.write(stand_in.dag, "node-link"),
     }
+    # No sync: rows that go with the power are drawn or read again.
     files.replace(folder / _DOCUMENT, json.dumps(document).encode(), sync=False)
     codes: dict[str, Any] = {_TRAIN: stand_in.train.codes}
     codes |= {shift: table.codes for shift, table in stand_in.holdouts.items()}
+    # In memory first: the file is then replaced as a whole.
     content = io.BytesIO()
     np.savez(content, **codes)
     files.replace(folder / _CODES, content.getvalue(), sync=False)
@@ -163,6 +165,7 @@ def load(folder: Path) -> StandIn:
         PrismError,
         zipfile.BadZipFile,
         zlib.error,
+        # zipfile raises these two for a compression it does not know and for an encrypted member.
         NotImplementedError,
         RuntimeError,
     ):
@@ -180,6 +183,7 @@ def _loaded(folder: Path) -> StandIn:
     dag = None if document["dag"] is None else formats.parse(document["dag"]).dag
     with (
         (folder / _CODES).open("rb") as file,  # numpy leaves it open where it is no archive
+        # No pickle: loading one runs code from the file.
         np.load(file, allow_pickle=False) as codes,
     ):
         tables = {

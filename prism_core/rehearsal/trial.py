@@ -69,6 +69,7 @@ class CountedRows(RowsView):
         new = [clique for clique in dict.fromkeys(wanted) if clique not in self._known]
         if new:
             self._known.update(zip(new, self.rows.counts(new), strict=True))
+        # Copies: a run that writes into its counts must not change those of the next.
         return [self._known[clique].copy() for clique in wanted]
 
 

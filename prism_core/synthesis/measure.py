@@ -41,6 +41,8 @@ class Measurement:
 
     def __post_init__(self) -> None:
         positive(self.sigma, "sigma")
+        # Whole numbers only: noise in floats would bring back the holes of floating-point
+        # mechanisms.
         if self.values.ndim != len(self.clique) or not np.issubdtype(self.values.dtype, np.integer):
             raise ValueError("values must be integer counts with one axis per column")
         query = self.query

@@ -103,6 +103,7 @@ def _evenly(
         rng: where the randomness comes from.
     """
     sizes = np.bincount(both)
+    # Stable: rows of a class keep their random order.
     order = order[np.argsort(both[order], kind="stable")]
     both = both[order]
     rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[both]
@@ -110,8 +111,10 @@ def _evenly(
     # Sixteen bits are sorted in linear time; more rows than that need finer places.
     fine = np.uint16 if len(order) <= 2**16 else np.uint32
     order = order[np.argsort((place * (np.iinfo(fine).max + 1.0)).astype(fine), kind="stable")]
+    # Stable again: within a state the order by place stays.
     order = order[np.argsort(state[order], kind="stable")]
     members = np.bincount(state)
+    # States without rows draw, too, and numpy wants an upper end above 0.
     turn = rng.integers(0, np.maximum(members, 1))
     end = np.cumsum(members)
     place = np.arange(len(order)) + np.repeat(turn, members)
@@ -153,6 +156,7 @@ def _counts(
     if rule == "iid":
         return _multinomial(rows, mass / mass.sum(axis=1, keepdims=True), rng)
     cumulative = np.cumsum(mass, axis=1)
+    # The last one is then 1 to the digit, so that the counts of a state add up to its rows.
     cumulative /= cumulative[:, -1:]
     # Points (r + offset) / rows, r = 0, 1, ...: evenly spaced, one shared offset per state.
     offset = rng.random(len(rows))

@@ -107,6 +107,7 @@ def synthetic(
             header=",".join(names),
             comments="",
         )
+        # A copy: the Python that runs it need not have this program.
         shutil.copyfile(runner.__file__, folder / "runner.py")
         state = _ended(python, folder, about, seconds, watch)
         if state == runner.MISSING:

@@ -18,6 +18,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+# Not 1 or 2, by which Python tells of an error or of a wrong call.
 MISSING = 3
 """Exit state when the package cannot be imported."""
 
@@ -36,6 +37,7 @@ def _no_network(event: str, _: Any) -> None:  # noqa: ANN401
 def _end_with_parent() -> None:
     """Waits for the other end of stdin to close, which happens when the parent ends, too."""
     os.read(0, 1)
+    # The whole group: packages start processes of their own.
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
@@ -71,6 +73,7 @@ def smartnoise_mst(task: dict[str, Any], table: Any, _: Path) -> Any:  # noqa: A
     mst = importlib.import_module("snsynth.mst").MSTSynthesizer
     names, sizes = list(table.columns), task["sizes"]
     most = max(sizes.values())
+    # Every column is as long as the longest, its codes over and over, so that all are learned.
     declared = pandas.DataFrame({n: [code % sizes[n] for code in range(most)] for n in names})
     labels = transform.TableTransformer([transform.LabelTransformer(nullable=False) for _ in names])
     labels.fit(declared)
@@ -87,6 +90,7 @@ def dpmm_mst(task: dict[str, Any], table: Any, _: Path) -> Any:  # noqa: ANN401
         epsilon=task["epsilon"], delta=task["delta"], n_jobs=1, disable_processing=True
     )
     model.fit(table, domain=task["sizes"], random_state=task["seed"])
+    # Another seed: the same would begin the stream of the noise once more.
     return model.generate(n_records=task["rows"], random_state=task["seed"] + 1)[
         list(table.columns)
     ]
@@ -98,6 +102,7 @@ METHODS = {"privbayes": privbayes, "smartnoise-mst": smartnoise_mst, "dpmm-mst":
 def main(folder: Path) -> int:
     """Run what `task.json` asks for."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # A hook of this kind cannot be taken off again by the package's code.
     sys.addaudithook(_no_network)
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     try:

@@ -30,6 +30,7 @@ MAX_JOINT_CELLS = 20_000
 """The joint (S, Y) is compared up to this many cells; beyond it the distance is mostly
 sampling error and says little."""
 
+# 16 MB of counts; beyond it only the cells that occur are laid out.
 _DENSE_CELLS = 2**21
 _REFERENCE = "Ceiling: distance between the real training and holdout rows."
 
@@ -131,6 +132,7 @@ def variation(a: EncodedTable, b: EncodedTable, clique: Sequence[str]) -> Variat
     held = p + q > 0
     p, q = p[held] / a.n, q[held] / b.n
     return Variation(
+        # A sum of shares may round to above 1.
         min(1.0, float(np.abs(p - q).sum()) / 2.0),
         min(1.0, float(distance_by_chance(p, q, a.n, b.n).sum())),
     )
@@ -145,6 +147,7 @@ def _sparse_counts(
         [np.stack([table.column(name) for name in names], axis=1) for table in (a, b)]
     )
     _, cell = np.unique(both, axis=0, return_inverse=True)
+    # numpy 2.0, unlike those before and after, gives the inverse a second axis here.
     cell = cell.reshape(-1)
     size = int(cell.max()) + 1
     return (np.bincount(cell[: a.n], minlength=size), np.bincount(cell[a.n :], minlength=size))
@@ -279,6 +282,7 @@ def correlation_rows(comparison: RowComparison) -> list[MetricRow]:
         return [comparison.row(name, subject, None, None)]
     names = comparison.real.schema.names
     tables = (comparison.synthetic, comparison.real, *(comparison.reference or ())[1:])
+    # The correlation of a constant column is 0 / 0.
     varies = np.all([np.ptp(table.codes, axis=0) > 0 for table in tables], axis=0)
     constant = [name for name, keep in zip(names, varies, strict=True) if not keep]
     note = ""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from prism_core.data.encoding import EncodedTable
     from prism_core.evaluation.subject import Subject
 
+# Levels of a block: a product of two is 8 MB. Rows of a chunk: its indicators are 16 MB.
 _BLOCK = 1_024
 _CHUNK = 4_096
 

@@ -119,6 +119,7 @@ def open_holdout(
     source = noise or _noise(seed, 0)
     check_holdout_tables(plan, synthetic, holdout)
     check_noise_of_table(holdout, source)
+    # Before the charge: nothing could ever be asked of one class.
     check_classes(synthetic, plan.target)
     if ledger is None and not holdout.public:
         raise PrivacyError(
@@ -126,6 +127,7 @@ def open_holdout(
             field="ledger",
         )
     key = secrets.token_bytes(32) if key is None else key
+    # Folder and room come first: nothing is charged that could not be stored.
     place = state.make(workspace)
     try:
         with (
@@ -140,6 +142,7 @@ def open_holdout(
                 why=why or "reusable holdout",
             ) as charge,
         ):
+            # From here on noise is drawn, so the charge stands.
             charge.touch()
             session = state.Session(
                 place=place,
@@ -149,6 +152,7 @@ def open_holdout(
                 synthetic=digest(synthetic),
                 standing=sparse_vector.opened(plan.scales, holdout, source),
                 key=key,
+                # Keyed: a plain hash of a few rows could be found by trying.
                 rows=fingerprint(holdout, key),
                 seed=seed,
                 local=dict(local or {}),
@@ -193,6 +197,7 @@ def ask_holdout(
     check_holdout_tables(before.plan, synthetic, holdout)
     _check_open(before)
     _check_same(before, synthetic, holdout)
+    # Outside the lock: the fit takes long, and reads synthetic rows only.
     total, made = _totals(before.plan, question, synthetic)
     with state.alone(place):
         session = state.read(place)
@@ -243,7 +248,9 @@ def sessions_of(workspace: Path, synthetic: EncodedTable) -> Sessions:
 
 def digest(table: EncodedTable) -> str:
     """SHA-256 of released rows, in their order. Spends nothing: a release paid for them."""
+    # In one byte order: the digest is compared with one from a file.
     codes = np.ascontiguousarray(table.codes, dtype="<i4")
+    # With the shape: the bytes alone do not tell 2 rows of 3 from 3 rows of 2.
     return hashlib.sha256(repr(codes.shape).encode() + codes.tobytes()).hexdigest()
 
 
@@ -380,6 +387,7 @@ def _answered(
         source, value = state.SYNTHETIC, synthetic
     else:
         source = state.HOLDOUT
+        # Noise may leave the range that a score has. Cutting it off is post-processing.
         value = min(1.0, max(0.0, told / plan.whole)) * question.range
     entry = state.Entry(question=question, source=source, value=value, synthetic=synthetic)
     return replace(session, pending=None, entries=(*session.entries, entry), standing=standing)

@@ -199,6 +199,7 @@ def _scales(rho: float, answers: int) -> SparseVector:
     return SparseVector(
         sensitivity=UNITS,
         threshold_scale=UNITS / threshold,
+        # Twice: a replaced row may move a question's total and the threshold it is held against.
         question_scale=2.0 * UNITS / (comparing - threshold),
         answer_scale=UNITS / math.sqrt(2.0 * rho * (1.0 - COMPARING)),
         answers=answers,

@@ -148,6 +148,7 @@ def places(workspace: Path) -> tuple[Path, ...]:
     parent = workspace / FOLDER
     if not parent.is_dir():
         return ()
+    # `isdigit` also takes ², which `int` refuses; ASCII has no such digits.
     found = [
         p
         for p in parent.iterdir()
@@ -303,6 +304,7 @@ def _session(place: Path, document: dict[str, Any]) -> Session:
         release=kept["release"],
         above_limit=kept.get("above_limit"),
     )
+    # A plan that this version makes otherwise is refused: what was charged is the old one.
     if plan.hash != document["plan_sha256"]:
         raise ValueError("plan")
     entries = tuple(
@@ -316,6 +318,7 @@ def _session(place: Path, document: dict[str, Any]) -> Session:
     )
     left = document["left"]
     told = sum(entry.source != SYNTHETIC for entry in entries)
+    # By its type, as True would count as 1.
     if type(left) is not int or left != plan.answers - told:
         raise ValueError("left")
     pending = document["pending"]

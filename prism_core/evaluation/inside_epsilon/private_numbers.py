@@ -252,6 +252,7 @@ def score_edges(
     Fixed before a holdout row is read. Spends nothing: a release paid for these rows already.
     """
     proba = fitted.probabilities(synthetic)
+    # Equal scores give equal quantiles, between which no row falls.
     levels = np.arange(1, BINS) / BINS
     return tuple(np.unique(np.quantile(proba[:, code], levels)) for code in plan.classes)
 
@@ -334,6 +335,7 @@ def _auc(label: str, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
     """AUC and its noise: d AUC / d cell is (rank of the cell - AUC) / (rows of its class)."""
     inside, others = counts[:BINS].astype(float), counts[BINS : 2 * BINS].astype(float)
     rows = inside.sum(), others.sum()
+    # sigma sqrt(BINS) is the noise of the sum of a class's cells.
     if not min(rows) > FIRM * sigma * math.sqrt(BINS):
         note = "Too few rows of this class beside the noise: spend more epsilon, or none."
         return PrivateNumber(name="auc", subject=label, value=None, deviation=None, note=note)
@@ -368,6 +370,7 @@ def _mean(areas: Sequence[PrivateNumber]) -> PrivateNumber:
 def _accuracy(plan: PrivatePlan, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
     right, wrong = float(counts[0]), float(counts[1])
     rows = right + wrong
+    # sigma sqrt(2) is the noise of the sum of the two cells.
     if not rows > FIRM * sigma * math.sqrt(2.0):
         note = "Too few rows beside the noise: spend more epsilon, or none."
         return PrivateNumber(

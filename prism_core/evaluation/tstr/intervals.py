@@ -76,6 +76,7 @@ def area_interval(area: float, variance: float, fewer: int) -> Interval:
             which bounds the chance of the order from below (Clopper and Pearson).
     """
     bound = TAILS[0] ** (1.0 / fewer)
+    # Rounding may leave a perfect area a hair below 1, where the logit explodes.
     if area >= 1.0 - 1e-12:
         return bound, 1.0
     if area <= 1e-12:
@@ -98,6 +99,7 @@ def percentiles(draws: NDArray[np.float64]) -> Interval | None:
     if np.isfinite(draws).mean() < 1.0 - TAILS[0]:
         return None
     low, high = np.nanquantile(np.where(np.isfinite(draws), draws, np.nan), TAILS)
+    # -0.0 + 0.0 is 0.0: no end of an interval is shown as minus zero.
     return float(low) + 0.0, float(high) + 0.0
 
 
@@ -136,6 +138,7 @@ DRAWS = 1_000
 """Resamples: the ends of a 95% interval then move by about a fiftieth of its length."""
 
 FEWEST_DRAWS = 200
+# Draws times rows: of all resamples, which bounds the time, and of one block, 8 MB of weights.
 _CELLS = 20_000_000
 _BLOCK = 1_000_000
 
@@ -167,6 +170,7 @@ class Resamples:
         while left:
             some = min(size, left)
             drawn = rng.integers(0, self.rows, (some, self.rows))
+            # Every resample counts in a range of its own, so one bincount serves the block.
             drawn += np.arange(some)[:, None] * self.rows
             counts = np.bincount(drawn.ravel(), minlength=some * self.rows)
             yield counts.reshape(some, self.rows).astype(np.float64)
@@ -226,6 +230,7 @@ def number_statistics(
     y: NDArray[np.float64], predicted: NDArray[np.float64]
 ) -> dict[str, Statistic]:
     """R^2 and RMSE of a numeric target."""
+    # Centred before they are squared: beside a large mean the difference below loses its digits.
     centred, squares = y - y.mean(), (predicted - y) ** 2
     parts = np.stack([squares, centred, centred**2], axis=1)
 
@@ -296,6 +301,7 @@ def _macro_auc(y: NDArray[np.integer], proba: NDArray[np.float64]) -> Statistic:
 
 def _weighted_kappa(y: NDArray[np.integer], taken: NDArray[np.integer]) -> Statistic:
     """Quadratic weights need the moments of both sides alone: no table of classes is counted."""
+    # Both less one number: kappa stays the same, and the moments keep their digits.
     a, b = y - y.mean(), taken - y.mean()
     parts = np.stack([(a - b) ** 2, a, b, a**2, b**2], axis=1)
 

@@ -41,6 +41,7 @@ MAX_TREES = 400
 """Trees of a gradient boosting fit over all classes: 100 rounds with up to four classes, fewer
 with more, so that a target with many bins does not take minutes."""
 
+# scikit-learn's boosting has 255 bins for a column.
 _CATEGORICAL_LIMIT = 255
 
 
@@ -186,6 +187,7 @@ def _estimator(learner: str, table: EncodedTable, names: Sequence[str], classes:
         categorical_features=by_subset,
         # The built-in stopping rule holds rows back by class and fails on a class of one row.
         early_stopping=never,
+        # The same rows are to give the same score.
         random_state=0,
     )
 
