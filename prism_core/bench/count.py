@@ -131,6 +131,7 @@ def _tables(rows: list[tuple[Any, ...]]) -> list[np.ndarray]:
 
 
 def _report(seconds: float, counts: list[np.ndarray]) -> dict[str, Any]:
+    # Weighed by their places, so that a count in the wrong cell shows.
     weights = [np.arange(1, table.size + 1) for table in counts]
     check = sum(int((table.ravel() * w).sum()) for table, w in zip(counts, weights, strict=True))
     return {"seconds": seconds, "peak_mb": _peak_mb(), "check": check}

@@ -95,6 +95,7 @@ def main(engine: EngineName, columns: int, *, sample: bool) -> dict[str, float]:
         begun = time.perf_counter()
         fit()
         again.append(time.perf_counter() - begun)
+    # The least: what is above it came from other processes.
     found |= {"warm_s": min(again), "peak_mb": peak_megabytes()}
     if sample:
         field = made.markov_random_field() if engine == "mbi" else None

@@ -12,6 +12,7 @@ from typing import Any
 from prism_core.child_processes import python
 
 _STARTED = "PRISM_BENCH_STARTED"
+# Not perf_counter, whose start differs between processes.
 _IMPORTED = time.time()
 
 
@@ -24,6 +25,7 @@ def child(module: str, *arguments: object) -> dict[str, Any]:
         stdout=subprocess.PIPE,
         env={**os.environ, _STARTED: repr(start)},
     )
+    # The last line, as a library may have printed before it.
     found = json.loads(done.stdout.decode().strip().splitlines()[-1])
     return found | {"process_s": time.time() - start}
 

@@ -68,6 +68,7 @@ class RhoFilter:
         Raises:
             PrivacyError: when it does not fit; the mechanism must not run.
         """
+        # Added up anew each time: a running sum of floats could creep past the total.
         if not math.fsum([*(known.rho for known in self.events), event.rho]) <= self.total:
             raise PrivacyError(
                 "This step would spend more than the comparator was given; it was stopped.",
@@ -112,6 +113,7 @@ def weighted_closure(schema: Schema, degree: int, max_cells: int) -> dict[Clique
     for clique in asked:
         for size in range(2, len(clique) + 1):
             closed |= dict.fromkeys(itertools.combinations(clique, size))
+    # At least 1: by a weight of 0 a column that stands in no small marginal would have no score.
     return {r: float(max(1, sum(held[name] for name in r))) for r in closed}
 
 

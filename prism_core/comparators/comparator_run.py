@@ -111,6 +111,7 @@ def run_comparator(
     started = time.monotonic()
 
     def step(share: float) -> None:
+        # Told first: who cancels here does so before the mechanism, and the charge need not stand.
         progress(share)
         charge.touch()
 

@@ -81,6 +81,7 @@ def contents(made: ComparatorResult | ExternalResult) -> dict[str, bytes]:
     told = document(made) if isinstance(made, ComparatorResult) else made.document()
     parquet = io.BytesIO()
     made.table.to_parquet(parquet, index=False)
+    # JSON knows no NaN: other readers refuse a file with one.
     text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False)
     return {
         SYNTHETIC: csv_text(made.table).encode("utf-8"),
@@ -137,6 +138,7 @@ def _usable(found: dict[str, Any]) -> bool:
     texts = (found["stamp"], found["method"]["title"], found.get("neighbours", ""))
     return (
         isinstance(epsilon, float | int)
+        # By its type, as True is a whole number to Python.
         and math.isfinite(epsilon)
         and all(isinstance(text, str) for text in texts)
         and (charge is None or type(charge) is int)

@@ -96,6 +96,7 @@ def rehearsal_figure(
     guess = GUESS[metric]
     figure.update_yaxes(
         title={"text": f"{METRIC_TEXT[metric]} on rows kept aside"},
+        # A little above 1, or marks at 1 would be cut in half.
         range=[floor, 1.01],
         tickformat=".2f",
         showgrid=True,
@@ -151,6 +152,7 @@ def _curve(
     figure: go.Figure, some: Sequence[ScorePoint], name: str, place: int, count: int
 ) -> None:
     style = theme.STYLES[place % len(theme.STYLES)]
+    # A factor is the same shift everywhere on a logarithmic axis.
     moved = 10 ** (_DODGE * (place - (count - 1) / 2))
     figure.add_scatter(
         x=[point.epsilon * moved for point in some],
@@ -189,6 +191,7 @@ def _ceilings(
 ) -> None:
     """A dashed line a design; one for all where they are the same."""
     values = {point.variant: point.ceiling for point in found}
+    # To the digits that are shown: lines that read the same are one.
     for value in dict.fromkeys(round(v, 4) for v in values.values()):
         members = [name for name in order if name in values and round(values[name], 4) == value]
         single = len(members) == 1

@@ -37,6 +37,7 @@ def column_figure(shape: ColumnShape) -> go.Figure:
         shape: the column.
     """
     labels, real, synthetic = _shown(shape)
+    # Rounded up, so that never more than `MAX_TICKS` are labelled.
     step = -(-len(labels) // MAX_TICKS)
     axis = theme.name_axis(labels, limit=24)
     axis["tickvals"], axis["ticktext"] = axis["tickvals"][::step], axis["ticktext"][::step]
@@ -49,6 +50,7 @@ def column_figure(shape: ColumnShape) -> go.Figure:
     )
     for name, shares, colour, pattern in (
         ("Real rows", real, theme.REAL, ""),
+        # On narrow bars a pattern is a blur.
         ("Synthetic rows", synthetic, theme.SYNTHETIC, "/" if len(labels) <= MAX_TICKS else ""),
     ):
         figure.add_bar(
@@ -190,6 +192,7 @@ def _draw(panels: _Panels) -> go.Figure:
 
 
 def _panels(figure: go.Figure, panels: _Panels) -> None:
+    # One top for both, or the same value would have two colours.
     top = max(_SMALLEST_TOP, *(_largest(matrix) for matrix in (panels.real, panels.synthetic)))
     gap = panels.synthetic - panels.real
     reach = max(_SMALLEST_TOP, _largest(np.abs(gap)))
@@ -378,6 +381,7 @@ def task_marginal_figure(found: TaskMarginal, code: int) -> go.Figure:
         else {
             "type": "data",
             "array": band,
+            # A share cannot be below 0, so its band ends there.
             "arrayminus": [min(b, r) for b, r in zip(band, real, strict=True)],
             "color": theme.REAL,
             "thickness": 1.5,

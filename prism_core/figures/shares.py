@@ -152,6 +152,7 @@ def error_figure(rows: Sequence[BudgetLine]) -> go.Figure:
     figure.update_xaxes(
         type="log",
         range=[low - 0.15, high + 0.15],
+        # D2 labels 2 and 5 as well: whole powers of ten are too few on a short axis.
         dtick=1 if high - low > 2 else "D2",
         tickformat="~%",
     )

@@ -97,10 +97,12 @@ def new_figure(*, height: int, **layout: Any) -> go.Figure:  # noqa: ANN401 - pl
     base: dict[str, Any] = {
         "template": _template(),
         "height": height,
+        # Clear, as the page beneath may be light or dark.
         "paper_bgcolor": "rgba(0, 0, 0, 0)",
         "plot_bgcolor": "rgba(0, 0, 0, 0)",
         "margin": {"l": 16, "r": 16, "t": 40, "b": 16},
         "legend": legend_above(),
+        # A decimal point in every language, as in the text around.
         "separators": ".,",
     }
     return go.Figure(layout=base | layout)

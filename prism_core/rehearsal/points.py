@@ -89,6 +89,7 @@ class PointStore:
                 point = RehearsalPoint(**(json.loads(line) | {"variant": variant}))
             except (ValueError, TypeError, OverflowError, RecursionError):
                 continue
+            # By run: one that two processes made counts once.
             found[point.epsilon, point.seed, point.shift] = point
         return list(found.values())
 
@@ -101,6 +102,7 @@ class PointStore:
         with suppress(OSError):
             files.folder(self.folder)
             # A line end first: a line before that a full disk cut short spoils no other.
+            # Not synced: a point that goes with the power is made again.
             files.append(self._path(key), f"\n{text}".encode(), sync=False)
 
     def prune(self) -> None:

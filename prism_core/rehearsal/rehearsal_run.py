@@ -165,6 +165,7 @@ def _shared(
     with spawning():
         pool = ProcessPoolExecutor(
             others,
+            # Not fork, which copies the locks that other threads hold just then.
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin,
             initargs=(folder, stage.rehearsal.to_dict()),

@@ -93,6 +93,8 @@ def plan_on(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan:
 
 def run_key(scenario: Scenario, stand_in: StandIn, learner: str) -> str:
     """SHA-256 of what the points of a scenario depend on, besides their epsilon and seed."""
+    # Without name and epsilon: a design that is renamed keeps its points, and they say their
+    # epsilon.
     plain = replace(scenario, name="-", budget=replace(scenario.budget, epsilon=1.0))
     parts = [_VERSION, FITTED_ROWS, stand_in.hash, scenario_files.to_dict(plain), learner]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

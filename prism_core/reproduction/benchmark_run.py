@@ -185,6 +185,7 @@ def _paid(asked: RunRequest, case: Case) -> tuple[Dag, Scenario]:
     Spends: `SELECTION_SHARE` of epsilon here, the rest in the plan; basic composition.
     """
     target, count = asked.benchmark.target, len(case.schema.names) - 1
+    # A stream of its own: 0, 1 and 2 are those of noise, rows and tables.
     rng = np.random.default_rng([asked.seed, 3])
     scores = information_scores(case.train, target, SELECTION_SHARE * asked.epsilon, rng)
     chosen = scores.top(min(asked.benchmark.k, count))
@@ -252,6 +253,7 @@ def _comparator(asked: RunRequest, case: Case, name: str) -> SyntheticTables:
     """MST or AIM at the same (epsilon, delta) and the same neighbours; a run for every size."""
     codes, seconds = [], []
     for size in asked.sizes:
+        # The same streams for every size: runs then differ by the number of rows alone.
         noise, sampling = _streams(asked.seed)
         plan = design_comparator(name, case.schema, case.train.n, asked.epsilon, rows=size)
         made = run_comparator(plan, case.train, ledger=None, noise=SeededNoise(noise), rng=sampling)
@@ -294,6 +296,7 @@ def _independent(asked: RunRequest, case: Case) -> SyntheticTables:
     delta, count = 1.0 / n**2, len(schema.names)
     account = accountant(asked.setting.accountant)
     part = account.amount(asked.epsilon, delta) / count
+    # A hair less, so that the float sum of the parts stays within delta.
     event = account.gaussian(part, delta * (1.0 - 1e-12) / count, "column")
     noise, sampling = _streams(asked.seed)
     source = SeededNoise(noise)

@@ -124,11 +124,14 @@ def synthetic(
 def _ended(
     python: str, folder: Path, about: External, seconds: float, watch: Callable[[], None]
 ) -> int:
+    # Nothing else of our environment: a package needs no token that stands there.
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     own = {
         "HOME": str(folder),
         "TMPDIR": str(folder),
+        # Else sets come in another order each time, and the seed alone would not decide.
         "PYTHONHASHSEED": "0",
+        # On busy cores more threads wait for each other by spinning.
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "JAX_PLATFORMS": "cpu",
@@ -143,6 +146,7 @@ def _ended(
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            # A group of its own, so that it ends with all that it has started.
             process_group=0,
         )
     except OSError:

@@ -124,6 +124,7 @@ def associations(
         )
         return np.sqrt(np.minimum(1.0, known))
 
+    # There is no chi-square of 0 degrees of freedom; such tables get 0 below.
     limit = chi2.ppf(LEVEL, np.maximum(1.0, freedom)) / n
     return Associations(
         v=scaled(square - bias),
@@ -155,6 +156,7 @@ def _phi_squared(
     gradient = (
         2.0 * ratio - np.repeat(by_row, widths, axis=1) - np.repeat(by_column, heights, axis=0)
     )
+    # Of independent columns it may round to below 0.
     square = np.maximum(0.0, sums(parts, rows, columns) - 1.0)
     return square, sums(shares * gradient**2, rows, columns)
 

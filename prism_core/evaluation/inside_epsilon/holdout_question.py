@@ -132,7 +132,9 @@ def scores(
     known = np.ones(table.n, dtype=bool) if missing is None else y != missing
     if metric == "accuracy":
         return np.where(known & (proba.argmax(axis=1) == y), UNITS, 0).astype(np.int64)
+    # Any code does for a missing target: what is read there is replaced below.
     true = proba[np.arange(table.n), np.where(known, y, 0)]
+    # Only away from the logarithm of 0: any floor under exp(-LOSS_CAP) gives the same, by the cap.
     loss = -np.log(np.maximum(true, np.exp(-2.0 * LOSS_CAP)))
     share = np.where(known, np.minimum(loss, LOSS_CAP) / LOSS_CAP, 1.0)
     return np.clip(np.rint(share * UNITS), 0, UNITS).astype(np.int64)

@@ -72,6 +72,7 @@ def row_steps(
     column = plan.schema[plan.target]
     codes = holdout.column(plan.target)
     known = codes < column.level_count
+    # The entry at the end is for a missing target, which counts 0 below.
     y = np.append(representatives(column), 0.0)[codes]
     errors = (model.fitted.predictions(holdout) - y, model.mean - y)
     found: list[NDArray[np.int64]] = []

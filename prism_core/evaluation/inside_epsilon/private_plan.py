@@ -189,6 +189,7 @@ def design_private(
     if numeric:
         _check_range(schema[target])
     classes = () if numeric else _classes(levels)
+    # HEADROOM is a hair less, so that the float sum of the parts stays within epsilon.
     total = accountant("zcdp").amount(epsilon, delta) * HEADROOM
     events = (
         _numeric_events(schema[target], total)
@@ -223,6 +224,7 @@ def _check_range(column: Column) -> None:
 
 def _classes(levels: int) -> tuple[int, ...]:
     """Codes of the classes that get a histogram."""
+    # Of two classes one is enough: their AUCs are the same number.
     return (1,) if levels == 2 else tuple(range(levels)) if levels <= MAX_CLASSES else ()
 
 
