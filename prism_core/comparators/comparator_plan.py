@@ -113,7 +113,7 @@ def weighted_closure(schema: Schema, degree: int, max_cells: int) -> dict[Clique
     for clique in asked:
         for size in range(2, len(clique) + 1):
             closed |= dict.fromkeys(itertools.combinations(clique, size))
-    # At least 1: by a weight of 0 a column that stands in no small marginal would have no score.
+    # At least 1: with 0 the score of a column that stands in no small marginal would always be 0.
     return {r: float(max(1, sum(held[name] for name in r))) for r in closed}
 
 

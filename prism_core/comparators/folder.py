@@ -138,8 +138,8 @@ def _usable(found: dict[str, Any]) -> bool:
     texts = (found["stamp"], found["method"]["title"], found.get("neighbours", ""))
     return (
         isinstance(epsilon, float | int)
-        # By its type, as True is a whole number to Python.
         and math.isfinite(epsilon)
         and all(isinstance(text, str) for text in texts)
+        # By its type, as True is a whole number to Python.
         and (charge is None or type(charge) is int)
     )

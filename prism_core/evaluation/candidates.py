@@ -129,6 +129,8 @@ def compare_candidates(
                 field="candidates",
             )
         own = replace(subject, synthetic=candidate.synthetic, s=(), s_alone=False)
+        # Without a generator: the same resamples for every candidate, so that scores can be
+        # subtracted.
         scored = predict(own)
         found.append(_standing(own, candidate, scored, first))
         first = scored if first is None else first

@@ -88,6 +88,7 @@ def evaluate(
         sampled=sampled,
         progress=tell,
     )
+    # With all columns in S the scores would be the same once more.
     if learners and s and set(s) < set(names):
         rows = rows + protected_rows(
             synthetic,

@@ -128,6 +128,7 @@ def bounds_figure(lines: Sequence[MarginalBounds]) -> go.Figure:
 
 def _place(bound: Bound) -> float:
     """Where a bound stands on the axis; what is above 1 stands just beyond the line."""
+    # A bound that is not known has no place either, and stands there, too.
     return min(bound.raw or _WIDEST, _WIDEST)
 
 
@@ -147,6 +148,7 @@ def trade_off_figure(
         marked: values that are spelled out.
         log: a logarithmic scale for both rates, which shows the small ones.
     """
+    # 0 has no place on a logarithmic axis.
     shown = [gain for gain in curve if gain.rate > 0.0] if log else list(curve)
     axis = {"tickformat": "~%", "showgrid": True, "type": "log" if log else "linear"}
     least = shown[0].rate if shown else 1e-4

@@ -129,6 +129,7 @@ def _points(
             "thickness": 2,
             "width": 5,
             "color": colour,
+            # An interval of percentiles need not hold the value, and a bar has no length below 0.
             "array": [
                 0.0 if i is None else max(0.0, i[1] - x)
                 for i, (_, x) in zip(intervals, found, strict=True)

@@ -196,6 +196,7 @@ def wanted(
         RunRequest(
             benchmark=benchmark, method=one, setting=way, epsilon=epsilon, seed=seed, sizes=drawn
         )
+        # Seeds outermost: a process keeps the tables of the last few.
         for seed, way, epsilon, one in itertools.product(_seeds(seeds), ways, wishes, chosen)
         if way.name in one.settings
     )

@@ -41,6 +41,7 @@ class InformationScores:
 
     def weights(self, names: Sequence[str]) -> dict[str, float]:
         """Weights in proportion to the noisy scores, all above 0; post-processing."""
+        # Where noise has left all scores at 0 or below, all weigh the same.
         largest = max(0.0, *(self.scores[name] for name in names)) or 1.0
         return {name: max(self.scores[name], _LEAST * largest) for name in names}
 

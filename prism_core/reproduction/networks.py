@@ -84,6 +84,7 @@ class NodeDistribution:
         shaped = self.values.ndim == 1 + len(self.parents) and len(self.values) == len(self.levels)
         if not shaped or not np.all(self.values >= 0.0):
             raise ConfigError(f"The table of {self.name} does not fit its node.", field="network")
+        # Published tables are rounded; what is drawn from is scaled to 1.
         if not np.allclose(self.values.sum(axis=0), 1.0, atol=1e-3):
             raise ConfigError(f"The table of {self.name} does not sum to 1.", field="network")
 
@@ -158,6 +159,7 @@ def _causes_first(graph: Dag) -> tuple[str, ...]:
     made: Any = nx.DiGraph()
     made.add_nodes_from(sorted(graph.nodes))
     made.add_edges_from(graph.edges)
+    # In one order, whatever the file's: it decides which random numbers a node gets.
     return tuple(nx.lexicographical_topological_sort(made))
 
 

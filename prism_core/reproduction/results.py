@@ -78,6 +78,7 @@ class Results:
         everyone = (*self.made, made)
         used = sorted({place for _, place in found.values()})
         new = {place: index for index, place in enumerate(used)}
+        # By key, so that the same rows are the same text, whatever order they came in.
         ordered = sorted(found.values(), key=lambda pair: pair[0].key)
         return Results(
             rows=tuple(row for row, _ in ordered),

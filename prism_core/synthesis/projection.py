@@ -24,4 +24,5 @@ def to_simplex(values: NDArray[Any], *, total: float | None = None) -> NDArray[n
     excess = (np.cumsum(ordered) - 1.0) / np.arange(1, flat.size + 1)
     last = int(np.nonzero(ordered > excess)[0][-1])
     clipped = np.clip(flat - excess[last], 0.0, None)
+    # Once more, as clipping leaves the sum a rounding away from 1.
     return (clipped / clipped.sum()).reshape(values.shape)

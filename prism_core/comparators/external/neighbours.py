@@ -136,6 +136,7 @@ def converted(stated: Stated, epsilon: float, delta: float) -> Converted:
 
 def _pure(stated: Stated, epsilon: float) -> tuple[float, float, str]:
     factor = math.fsum(_CHANGES[part.relation] * part.share for part in stated.parts)
+    # A factor below 1 would tell it more than the epsilon that was asked for.
     told = epsilon / max(1.0, factor) * _HAIR
     return told, 0.0, f"all that it does with epsilon E counts {factor:g} E here"
 

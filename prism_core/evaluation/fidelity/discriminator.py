@@ -81,6 +81,7 @@ def _auc(
         made.take(rng.choice(made.n, size, replace=False)),
         real.take(rng.choice(real.n, size, replace=False)),
     )
+    # Each side is halved by itself, so that either half has as many rows of both.
     half = np.zeros(2 * size, dtype=bool)
     half[rng.permutation(size)[: size // 2]] = True
     half[size + rng.permutation(size)[: size // 2]] = True
@@ -97,6 +98,7 @@ def _auc(
 def _stacked(made: EncodedTable, real: EncodedTable) -> tuple[EncodedTable, str]:
     """Both tables under each other with a column that says which row is synthetic."""
     schema = real.schema
+    # A column of the table may have this name.
     label = "synthetic"
     while label in schema:
         label += "_"

@@ -93,6 +93,7 @@ class MeasuredGraph:
     def group(self, name: str) -> str:
         """One column that stands for all that are tied to this one."""
         while self.parent[name] != name:
+            # Path halving keeps the ways short where unions go by no rank.
             self.parent[name] = self.parent[self.parent[name]]
             name = self.parent[name]
         return name

@@ -156,6 +156,7 @@ def error_interval(gaps: NDArray[np.float64], draws: NDArray[np.float64], rows: 
     if error < 1e-12:  # every forecast came true
         return 0.0, share_interval(0, rows)[1]
     noise = draws - gaps
+    # A sum of 0 has no sign, and gaps must be of some size.
     even = np.full(len(gaps), 1.0 / len(gaps)) * (np.sign(gaps.sum()) or 1.0)
     low, high = error, error
     for shape in (gaps / error, even):

@@ -184,6 +184,7 @@ def _importances(
     weights: list[Weight] = []
     for place, name in enumerate(made.features):
         progress(place / len(made.features), f"shuffling column {place + 1:,}")
+        # One shuffle for both models, or chance would set them apart.
         shuffled = _shuffled(test, name, rng)
         lost = [
             full - (_quality(fitted, shuffled, found.target) or 0.0)

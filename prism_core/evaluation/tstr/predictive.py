@@ -341,6 +341,7 @@ def floor_scores(
     classes = column.level_count
     shares = np.bincount(source.column(target), minlength=classes) / source.n
     y = test.column(target)
+    # A view: the same shares for every row take no memory.
     return scored_classes(column, y, np.broadcast_to(shares, (test.n, classes)), sampled)
 
 
@@ -349,6 +350,7 @@ def _curves(
 ) -> tuple[RocCurve, ...]:
     column = test.schema[target]
     y = test.column(target)
+    # Of two classes one curve is enough: the other's is its mirror image.
     codes = [1]
     if column.level_count != 2:
         counts = np.bincount(y, minlength=column.level_count)
@@ -356,6 +358,7 @@ def _curves(
     curves: list[RocCurve] = []
     rare = rare_classes(y, column.level_count)
     for code in codes:
+        # Of two classes a curve rests on the rows of both.
         if code in rare or (rare and column.level_count == 2):
             continue
         positive = y == code
