@@ -38,6 +38,7 @@ def curves_figure(curves: Sequence[RocCurve], note: str = "", learned_from: str 
     if not curves:
         return theme.sentence_figure(note or "There is no curve to draw.")
     labels = list(dict.fromkeys(curve.class_label for curve in curves))
+    # A little beyond both ends, or curves along the edge would be cut in half.
     rate = {"range": [-0.01, 1.01], "dtick": 0.2, "tickformat": ".1f"}
     figure = theme.new_figure(
         height=440,
@@ -276,6 +277,7 @@ def agreement_figure(found: ModelAgreement) -> go.Figure:
     made = [weight.synthetic for weight in found.weights]
     real = [weight.real for weight in found.weights]
     low, high = min(*made, *real, 0.0), max(*made, *real, 0.0)
+    # Where all terms are 0 the axis still needs a length.
     pad = 0.05 * (high - low or 1.0)
     ends = [low - pad, high + pad]
     what = found.kind.capitalize()

@@ -252,8 +252,8 @@ def score_edges(
     Fixed before a holdout row is read. Spends nothing: a release paid for these rows already.
     """
     proba = fitted.probabilities(synthetic)
-    # Equal scores give equal quantiles, between which no row falls.
     levels = np.arange(1, BINS) / BINS
+    # Equal scores give equal quantiles, between which no row falls.
     return tuple(np.unique(np.quantile(proba[:, code], levels)) for code in plan.classes)
 
 

@@ -76,6 +76,7 @@ def log_loss(y: NDArray[np.integer], proba: NDArray[np.float64]) -> float | None
     if not len(y):
         return None
     true = np.maximum(proba[np.arange(len(y)), y], SMALLEST_PROBABILITY)
+    # -0.0, of a perfect forecast, becomes 0.0.
     return float(-np.log(true).mean()) + 0.0
 
 
