@@ -158,6 +158,7 @@ def _posterior(
         power = (seen**2).sum(axis=1)[:, None]
         likelihood = -0.5 * (deviation.shape[1] * np.log(variance) + power / variance).sum(axis=0)
         place = int(np.argmax(likelihood))
+        # The simplest prior comes first and is kept where a later one is no better.
         if likelihood[place] > best:
             best = float(likelihood[place])
             kept = 1.0 - sigma**2 / variance[:, place]

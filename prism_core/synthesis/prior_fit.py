@@ -176,6 +176,7 @@ class Sketches:
         fits = _Fits(self.plan)
         others, relations = split_relations(measurements, fits.targets)
         pairs = fits.pairs(others)
+        # Rounds bring counts of several features only, which are no part of the base.
         if self._base is None:
             self._base = fits.base(pairs)
         if not relations:
@@ -286,6 +287,7 @@ def _expected(
         and (target := target_of_pair(fits.plan.schema, m.clique, fits.targets)) is not None
     ]
     rests = [_rest(known, relations, place, target) for place, target in asked]
+    # With nothing expected, `shrunk` draws a pair to the shares of all rows.
     if _cells(fits, rests) > MOST_CELLS:
         return {}
     found: dict[Clique, NDArray[np.float64]] = {}
@@ -311,6 +313,7 @@ def _rest(
     """Everything but one pair, of which the totals of its levels stay, and but what holds it."""
     pair = others[place]
     axis = pair.clique.index(target)
+    # They stay, or a column that this pair alone counts would be missing from the model.
     totals = Measurement(
         clique=(pair.clique[1 - axis],),
         values=pair.values.sum(axis=axis),

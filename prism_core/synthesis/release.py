@@ -355,7 +355,6 @@ class _ReleaseRun:
 
     def _sketch(self, start: Pgm | None) -> Pgm:
         """The graphical model of what was measured so far, good enough to see what is wrong."""
-        # Always our own engine: mbi compiles for every new graph, and each round makes one.
         plan = self.plan
         return fit_pgm(
             plan.sizes,
@@ -365,6 +364,7 @@ class _ReleaseRun:
             tolerance=_SKETCH,
             iterations=plan.synthesis.iterations if start is None else _SKETCH_STEPS,
             start=start,
+            # Always our own engine: mbi compiles for every new graph, and each round makes one.
             engine="fast",
         )
 

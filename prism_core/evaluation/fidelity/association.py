@@ -189,17 +189,17 @@ def distance_by_chance(
     """
     from scipy.special import gammaln
 
+    # Rounded back to counts: shares times rows are a hair off.
     held, part = np.rint(n * p + m * q), n / (n + m)
     above = np.floor(held * part) + 1.0
-    # Rounded back to counts: shares times rows are a hair off.
     # 2 k C(t, k) part^k (1 - part)^(t - k + 1) with k the first whole number above the mean.
+    # In logarithms, as the binomial coefficients of thousands of rows overflow.
     log = (
         gammaln(held + 1.0)
         - gammaln(above + 1.0)
-        # In logarithms, as the binomial coefficients of thousands of rows overflow.
+        # Of an empty cell it would be the pole of gammaln at 0; that cell is set to 0 below.
         - gammaln(np.maximum(0.0, held - above) + 1.0)
         + above * np.log(part)
-        # Of an empty cell it would be the pole of gammaln at 0; that cell is set to 0 below.
         + (held - above + 1.0) * np.log1p(-part)
     )
     off = np.where(held > 0, 2.0 * above * np.exp(log), 0.0)

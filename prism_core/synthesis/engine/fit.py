@@ -411,6 +411,7 @@ def _solve(
     # Nothing measured: the distribution of greatest entropy is the uniform one.
     if not part.asked:
         return _closed(np.zeros(0), np.full(cells, 1.0 / cells), 0.0)
+    # Only where the table is the whole clique does projecting it settle every cell.
     alone = part.rows is None and len(part.asked) == 1 and cells == len(wanted)
     if alone:  # one table: a projection
         nearest = to_simplex(wanted, total=1.0)
