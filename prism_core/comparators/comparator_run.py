@@ -144,6 +144,7 @@ def draw(
     import numpy as np
 
     rng = np.random.default_rng(seed)
+    # From zeros: cells that fits between rounds brought to 0 come back with difficulty.
     model = state.fit()
     codes = model.sample(plan.rows, rng, "rounded")
     return codes, decode(plan.schema, codes, rng)

@@ -39,6 +39,7 @@ def mst(run: AdaptiveRun) -> None:
     chosen = []
     for place in range(plan.joins):
         pairs = [pair for pair in plan.pairs if joined[pair[0]] != joined[pair[1]]]
+        # The event is of all draws together, and is paid for with the first.
         chosen.append(run.choose(pairs, expected, choice, paid=place > 0))
         joined.union(*chosen[-1])
     for pair in chosen:

@@ -303,7 +303,6 @@ class _ReleaseRun:
     opened: Plan = field(init=False)
 
     def _stage(self, stage: ReleaseStage, steps: int) -> ChargeProgress:
-        # A stage without queries still divides by its steps.
         return ChargeProgress(self.charge, max(1, steps), lambda share: self.progress(stage, share))
 
     def measure_all(self) -> None:
@@ -348,6 +347,7 @@ class _ReleaseRun:
             else:
                 model = self._sketch(model)
             if chooser.pick(model) is not None:
+                # Always from the plan before the rounds: picks are filled in all together.
                 queries = with_adaptive(planned, chooser.picks).queries[-1:]
                 self.measurements += measure(self.table, queries, self.noise, step)
         self.plan = with_adaptive(planned, chooser.picks)

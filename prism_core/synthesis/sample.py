@@ -56,6 +56,8 @@ def sample_tree(
         int32 codes in schema order, shape (rows, columns), in random row order.
     """
     drawn: dict[str, NDArray[np.int32]] = {}
+    # `iid` promises independent draws, which the bound on excess risk needs: nothing may be evened
+    # out.
     late = spread if rule == "rounded" else ()
     for index, separator in rooted(tree, late):
         clique, table = tree.cliques[index], tables[index]

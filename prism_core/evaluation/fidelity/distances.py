@@ -217,6 +217,7 @@ def pair_rows(comparison: RowComparison, distances: PairTv) -> list[MetricRow]:
         return [comparison.row("tv_2way", "mean over pairs", None, None, note)]
     upper = np.triu_indices(size, k=1)
     values, chance = (np.array(matrix)[upper] for matrix in (distances.matrix, distances.by_chance))
+    # Beyond chance: by the distance alone it would be the pair with most cells.
     worst = int((values - chance).argmax())
     i, j = int(upper[0][worst]), int(upper[1][worst])
     mean_ceiling = worst_ceiling = None

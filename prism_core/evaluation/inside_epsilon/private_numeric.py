@@ -48,6 +48,7 @@ def numeric_model(plan: PrivatePlan, synthetic: EncodedTable) -> NumericModel:
         EvaluationError: when no synthetic row has a known target.
     """
     fitted = fit_numeric(plan.learner, synthetic, target=plan.target)
+    # Of the synthetic rows: the mean of the holdout would cost a part of epsilon.
     mean = float(target_values(labelled(synthetic, plan.target), plan.target).mean())
     reach = max(mean - fitted.low, fitted.high - mean)
     return NumericModel(
