@@ -101,4 +101,5 @@ def _allowed(run: AdaptiveRun, model: Pgm) -> Callable[[Clique], bool]:
     small = widened <= max(limit / _MARGIN, total_cells(run.sizes, model.tree.cliques))
     known = {c for c, yes in zip(candidates, small, strict=True) if yes or len(c) == 1}
     measured = [m.clique for m in run.measurements]
+    # A function: on public rows the slow look is taken only at candidates that are drawn.
     return lambda clique: clique in known or tree_fits(run.sizes, [*measured, clique], limit)

@@ -153,6 +153,7 @@ def draw(
 def _checked(plan: ComparatorPlan, state: AdaptiveRun) -> Spent:
     """What was run, added up once more by the accountant."""
     prior = () if plan.schema.prior is None else plan.schema.prior.events
+    # With what learning the domain cost: the declared epsilon holds both.
     whole = accountant("zcdp").spent((*prior, *state.purse.events), plan.delta)
     if not whole.epsilon <= plan.epsilon:
         raise PrivacyError("The comparator spent more than was declared.", field="plan")
