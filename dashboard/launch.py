@@ -83,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     machine_key.show(arguments.port)
     if not arguments.no_browser:
         open_browser.begin(arguments.port)
+    # In place of this process: signals reach the app, and its exit status is the command's.
     os.execv(sys.executable, command)
 
 

@@ -207,6 +207,7 @@ class PrismSynthesizer:
         if self.ledger is not None and self.asset.strip():
             self.notice_ = recognise(self.ledger, self.asset, self.schema, raw, encoded, plan)
         if self.notice_:
+            # One frame deeper than those of `fit`, so that it points at the caller's line, too.
             warnings.warn(self.notice_, SameRowsWarning, stacklevel=3)
 
     def sample(self, rows: int, rng: np.random.Generator | None = None) -> pd.DataFrame:
@@ -217,6 +218,7 @@ class PrismSynthesizer:
         """
         if self.release_ is None:
             raise PlanError("Call fit before sample.", field="fit")
+        # numpy's integers are no int to Python, and callers often have one of them.
         rows = plain(rows)
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise PlanError("rows must be a whole number above 0.", field="rows")

@@ -33,6 +33,7 @@ _SAID = 5  # bars that the words for those who do not see them name
 MOST_BARS = 40
 """Most marginals in a figure; all are in the table."""
 
+# Every third value may miss the last one, at which the curve is to end.
 _EPSILONS = (*epsilon_entry.GRID[::3], epsilon_entry.MOST)
 
 

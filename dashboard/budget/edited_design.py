@@ -59,6 +59,7 @@ def whole_number(
     help: str | None = None,
 ) -> None:
     """A number entry for whole numbers."""
+    # Entries may come from a file, and the widget raises for a value outside its ends.
     value = min(high, max(low, getattr(owner, attribute)))
     key = entry(name or attribute, value)
     st.number_input(

@@ -29,6 +29,7 @@ def grid() -> tuple[float, ...]:
     """Epsilons of the slider: equal steps of the logarithm, in two digits, with the presets."""
     first, last = (round(math.log10(end) * _STEPS) for end in (LEAST, MOST))
     steps = {float(f"{10 ** (step / _STEPS):.2g}") for step in range(first, last + 1)}
+    # A step beside a preset gives way to it, so that the slider meets the preset itself.
     near = {step for step in steps for preset in PRESETS if abs(step / preset - 1.0) < 0.03}
     return tuple(sorted((steps - near) | set(PRESETS)))
 
@@ -78,6 +79,7 @@ def section(entries: BudgetEntries) -> None:
 def epsilon_slider(entries: BudgetEntries, name: str, *, label: str) -> None:
     """A logarithmic slider for epsilon; it stands exactly where the text entry does."""
     here = _on_slider(entries.epsilon)
+    # By what is shown: two options with one label could not be told apart.
     known = {f"{value:g}": value for value in GRID}
     options = sorted(GRID if f"{here:g}" in known else {*GRID, here})
     value = known.get(f"{here:g}", here)
@@ -96,6 +98,7 @@ def epsilon_slider(entries: BudgetEntries, name: str, *, label: str) -> None:
 
 def _on_slider(epsilon: float) -> float:
     """Where an epsilon stands on the slider; an unusable one stands at the nearest end."""
+    # `not >`, because NaN may be typed and is nowhere on the slider.
     if not epsilon > 0.0:
         return LEAST
     return min(MOST, max(LEAST, epsilon))

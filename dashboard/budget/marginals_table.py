@@ -49,6 +49,7 @@ def section(entries: Entries, plan: Plan) -> None:
         for line, other in zip(found, beside, strict=True)
     ]
     frame = _frame(entries, found, beside, rows)
+    # Streamlit keeps edits by the number of a row: other marginals need another widget.
     labels = zlib.crc32("\n".join(frame["marginal"]).encode())
     key = f"{key_of('marginals')}_{entries.rev}_{labels:x}"
     st.data_editor(
@@ -115,6 +116,7 @@ def percents(errors: Sequence[float | None]) -> list[float | None]:
 
 def _order(frame: pd.DataFrame) -> list[str]:
     """The columns that say something: weights only when they are not all alike."""
+    # weight == weight leaves out NaN, which pandas has where there is no weight.
     alike = len({weight for weight in frame["weight"].tolist() if weight == weight}) <= 1
     return [name for name in frame.columns if not (name == "weight" and alike)]
 
@@ -167,6 +169,7 @@ def _typed(entries: Entries, rows: Sequence[LockRow], key: str, rev: int) -> Non
         if not row.columns:
             st.toast("This line stands for what is chosen when the release runs: no lock.")
             entries.renew()
+        # Before the share: a row keeps what was typed into it, also when its lock is taken off.
         elif changes.get("locked") is False:
             _unlock(entries, row.columns)
             entries.renew()  # the share typed before would still stand in its cell

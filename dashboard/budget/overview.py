@@ -53,6 +53,7 @@ def glance(entries: Entries) -> Plan | None:
 
 
 def _without_locks(entries: Entries) -> Plan | None:
+    # A copy, because the typed locks are what has to be corrected.
     bare = entries.copy()
     bare.budget.locks.clear()
     try:

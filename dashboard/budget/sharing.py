@@ -57,6 +57,8 @@ def bar(entries: Entries) -> None:
 
     def take(found: tuple[int, ...]) -> None:
         for pool, tenths in zip(pools, found, strict=True):
+            # The bar knows tenths of a percent: a finer share that was typed stays unless it was
+            # moved.
             if pool != "task" and tenths != round(getattr(budget, pool) * WHOLE):
                 setattr(budget, pool, tenths / WHOLE)
 
@@ -95,6 +97,7 @@ def _parts(entries: Entries) -> list[SharePart] | None:
         SharePart(
             label=LABELS[pool],
             tenths=tenths[pool],
+            # A typed share may be less than what a handle leaves, and SharePart refuses that.
             least=min(_LEAST[pool], tenths[pool]),
             about=_ABOUT[pool],
             colour=pool_style(pool).colour,

@@ -80,6 +80,7 @@ def section(spent: Spent, delta: float, what: str, *, prior: LearningCharge | No
     if not state.asset.strip():
         return False
     if balance is not None:
+        # Fixed from the first charge on, whatever was typed before.
         state.lifetime = balance.asset.epsilon
         st.caption(_left(balance))
     try:
@@ -91,6 +92,7 @@ def section(spent: Spent, delta: float, what: str, *, prior: LearningCharge | No
     if earlier is not None:
         st.warning(plain(earlier.sentence), icon=":material/receipt_long:")
     spent = Price(spent=spent, events=(), plan="").with_owed(earlier).spent
+    # In rho, which adds up over releases as epsilons do not.
     if spent.rho <= whole.left_rho:
         return True
     left = left_text(whole.left_epsilon)

@@ -126,6 +126,7 @@ def tick_above_maximum(epsilon: float, key: str) -> None:
     st.checkbox(
         f"I decide: epsilon may be above this workspace's maximum of {most:g}. The protocol, the "
         "certificate and the report will say so.",
+        # The tick was for one maximum; another one is to be exceeded on purpose again.
         value=state.allowed_above == most,
         key=key,
         on_change=take,

@@ -129,6 +129,7 @@ def percent_entry(
     _number(
         base,
         label,
+        # 0.07 * 100 is 7.000000000000001, and 7 was typed.
         round(share * 100.0, 9),
         lambda percent: take(from_percent(percent)),
         help=help,

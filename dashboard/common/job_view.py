@@ -40,6 +40,7 @@ def section(
     if outcome.state == "running":
         _watch(key, find, words, doing)
         return
+    # Before it is taken: a result that cannot be taken must not be tried again in every run.
     entries.job, entries.message = None, ""
     if outcome.state == "done":
         try:

@@ -153,6 +153,8 @@ def spend_form(
     )
     if pressed and confirmed:
         with st.spinner(spending.busy) if spending.busy else nullcontext(), mistakes():
+            # Before the charge: a step killed right after it must not leave rows that pass for
+            # public.
             public_claim.remember(plan.hash, spending.rows)
             run()
             st.rerun()

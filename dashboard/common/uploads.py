@@ -67,6 +67,7 @@ def _refusal(file: UploadedFile, larger: str) -> str | None:
             f"The file {file.name!r} has {file.size / 2**20:,.0f} MB, and up to {TABLE_MEGABYTES} "
             f"MB are read into memory. {larger}"
         )
+    # The beginning is enough to tell a workbook or a packed file, and parses no row.
     found = no_table(file.read(65_536), file.name)
     file.seek(0)
     return found or None

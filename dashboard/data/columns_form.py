@@ -190,6 +190,7 @@ def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
     state = project()
     state.show_form([row for row in rows if row["name"] != name])
     state.person_hint = name
+    # Else the radio keeps what it showed before, instead of what was just said.
     st.session_state.pop("people_way", None)
     st.session_state.pop("people_column", None)
 
@@ -264,6 +265,7 @@ def _grid() -> list[dict[str, Any]]:
     if key not in st.session_state and state.form_edited is not None:
         state.form = state.form_edited
     frame = pd.DataFrame(state.form, columns=list(_GRID))
+    # Int64 with a capital holds whole numbers and empty cells; int64 cannot.
     frame["decimals"] = frame["decimals"].astype("Int64")
     frame["learn"] = frame["learn"].eq(True)  # rows that were added have none
     edited = st.data_editor(
@@ -275,6 +277,7 @@ def _grid() -> list[dict[str, Any]]:
         key=key,
         placeholder="",
     )
+    # As objects first: a column of numbers would turn None back into NaN.
     found = edited.astype(object).where(edited.notna(), None)
     state.form_edited = [dict(row) for row in found.to_dict("records")]
     return state.form_edited

@@ -67,6 +67,7 @@ def _from_schema_file() -> None:
     )
     if file is not None and st.button("Use this schema", type="primary", key="use_schema"):
         with mistakes():
+            # replace: a byte that is no UTF-8 must not end the page with a traceback.
             text = file.getvalue().decode("utf-8", errors="replace")
             if has_requests(text):
                 _take_outline(loads_outline(text))
@@ -96,6 +97,7 @@ def _from_rows() -> None:
     if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
         with mistakes():
             assert state.raw is not None
+            # On record before a row is read.
             state.look("drafted from rows")
             schema, left = draft_from_rows(some_rows(state.raw), provenance)
             _start(column_form.to_rows(schema.columns), provenance, left)

@@ -228,6 +228,7 @@ def _details() -> None:
     ticked = _ticked()
     key = f"learn_details_{hash(tuple((row['name'], _kind(row)) for row in ticked))}"
     base = f"{key}_base"
+    # The editor keeps edits relative to this frame, so the frame stays as long as the widget.
     if key not in st.session_state or base not in st.session_state:
         st.session_state[base] = pd.DataFrame(
             [_detail_row(row) for row in ticked], columns=list(_DETAILS)
@@ -241,6 +242,7 @@ def _details() -> None:
         disabled=["column"],
         placeholder="",
     )
+    # As objects first: a column of numbers would turn None back into NaN.
     found = edited.astype(object).where(edited.notna(), None)
     for row in found.to_dict("records"):
         learning.details[str(row["column"])] = {name: row[name] for name in outline_io.DEFAULTS}
@@ -258,6 +260,7 @@ def _run(plan: DomainPlan) -> None:
     """Start the step in a process of its own."""
     state = project()
     assert isinstance(state.raw, RawTable)  # see `section`
+    # Part of the key of the confirmation: this tick must not confirm the next step.
     state.learning.attempt += 1
     state.learning.message = ""
     state.learning.job = worker.learn(

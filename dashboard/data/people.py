@@ -98,6 +98,7 @@ def _count(column: str) -> None:
         "the rows are read.",
     )
     if counted.button("Count the different IDs", key="people_count", width="stretch"):
+        # On record before the column is read.
         state.look("counted persons")
         number = people(raw, column)
     if number is not None:

@@ -158,6 +158,7 @@ def _from_file(
 
 
 def _read(file: UploadedFile, separator: str, encoding: str) -> RawTable:
+    # An upload may have been read before, in this run of the page or an earlier one.
     file.seek(0)
     return read_table(file, name=file.name, separator=separator, encoding=encoding)
 

@@ -61,6 +61,7 @@ def draw(story: Story, stored: Sequence[ResultRow], live: Sequence[ResultRow], w
         story.title,
         title,
         order=[line for line in story.lines if line in known],
+        # Of both, so that the two figures have one axis.
         low=story_low((*stored, *live)),
     )
     chart(

@@ -45,6 +45,7 @@ def section() -> None:
         words = f"the comparator {state.rivals.job.plan.about.title}"
         job_view.section("rival", lambda found: found.rivals, words, _take, doing="Running")
         return
+    # No run needs them any more, so the files of a stored table may go.
     state.rivals.table = state.rivals.ground = None
     with st.expander("Add a comparator", icon=":material/compare_arrows:", expanded=True):
         st.markdown(

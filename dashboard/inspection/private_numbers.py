@@ -149,6 +149,7 @@ def _kept(found: PrivateEvaluation) -> Path:
     """Where the entry stays: beside the release's folder, which is finished."""
     folder = inspection().folder
     return folder.with_name(
+        # By its charge: numbers bought later must not replace these.
         f"{folder.name}-charge-{found.charge}-{bundle_folder.PRIVATE_EVALUATION}"
     )
 

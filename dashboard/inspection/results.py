@@ -61,6 +61,7 @@ def _watch(name: str) -> None:
         st.rerun()
         return
     words = f"{work.text.capitalize()} …" if work.text else "Waiting for its turn …"
+    # Streamlit raises for a share outside 0 to 1, be it by a last digit.
     st.progress(min(1.0, max(0.0, work.share)), text=plain(words))
     if st.button("Stop", key=f"stop_{name}", icon=":material/stop_circle:"):
         work.stop = True
@@ -128,6 +129,7 @@ def section() -> None:
     assert state.folder is not None
     with mistakes(), st.spinner("Reading the synthetic and the real rows …"):
         folder, rng = bundle_folder.read(state.folder), fresh_rng()
+        # Numbers about changed rows would be taken for numbers about the release.
         manifest.check_manifest(folder.path, signed=folder.certificate.get("stamp") == "release")
         found = subject(
             folder,

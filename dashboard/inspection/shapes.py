@@ -133,6 +133,7 @@ def _not_preserved() -> None:
 def statistics() -> PairStatistics | None:
     """All pairs of columns; None while they are counted, or without rows."""
     subject = inspection().subject
+    # In a tuple: None means to `ask` that work goes on, and here also that there are no rows.
     found = ask("pairs", lambda tell: (pair_statistics(subject, tell),))
     if found is not None and found[0] is None:
         st.info("There are no rows to compare on one of the sides.", icon=":material/info:")

@@ -121,6 +121,7 @@ def _grounds(rivals: Sequence[ComparatorResult]) -> list[tuple[StandInGround, li
         if rival.ground is None:
             continue
         for ground, lone in groups:
+            # `is`: the same entries give the same object (`rehearsal_run.stand_in`).
             same = ground.rows is rival.ground.rows and ground.seed == rival.ground.seed
             same = same and ground.plan == rival.ground.plan
             if same and lone[0].epsilon == rival.candidate.epsilon:

@@ -124,6 +124,7 @@ def _release(folder: Path) -> dict[str, Any]:
     teller.log("The process has started.")
     try:
         made = _released(folder, teller)
+    # Whatever ends the run: its log is to say so.
     except BaseException as error:
         known = isinstance(error, PrismError)  # their words hold no private value
         teller.log(f"Stopped: {error if known else type(error).__name__}")
@@ -136,6 +137,7 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     schema = schema_file.load(config.table.schema)
     dag = None if config.table.dag is None else formats.read(config.table.dag)
+    # In the background: loading the engine and reading the rows both take their time.
     load_meanwhile(config.synthesis)
     table = _rows(folder, schema, public=config.table.public)
     plan = design(
@@ -148,6 +150,7 @@ def _released(folder: Path, teller: RunProgress) -> dict[str, Any]:
     approval = _approval(folder, plan, config.asset.name if config.asset else "")
     ledger = None if config.table.public else NotedLedger(teller, folder)
     account = _account(folder, config, plan.delta, ledger)
+    # From here on a charge may be being written, and stopping has to wait for it.
     signal.signal(signal.SIGTERM, teller.cancel)
     made = run_release(
         plan,
@@ -311,6 +314,7 @@ def _rows(folder: Path, schema: Schema, *, public: bool) -> Rows:
     stored = folder / STORED
     if stored.is_file():
         return from_dict(json.loads(stored.read_text(encoding="utf-8")), schema, public=public)
+    # Read whole, not mapped, because the file goes at once. No pickle: it could run code.
     codes = np.load(folder / CODES, allow_pickle=False)
     forget(folder)
     return EncodedTable(schema=schema, codes=codes, public=public)

@@ -76,6 +76,7 @@ def claimed(key: str = "") -> Iterator[tuple[Path, int]]:
         ) from None
     try:
         yield folder, handle
+    # KeyboardInterrupt, too: private files may be in the folder by now.
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -133,6 +134,7 @@ def sweep() -> None:
     workspace = default_workspace()
     scratch.clean(workspace)
     root = workspace / FOLDER
+    # A list, because folders are removed on the way through it.
     for folder in [*root.glob(f"{_PROJECT}*/[0-9]*"), *root.glob(f"{_STEP}*")]:
         if not (folder / _LOCK).exists() or alive(folder):
             continue  # being made, or under way
@@ -185,6 +187,7 @@ def _of_project(key: str) -> tuple[Path, int]:
                 "A run of this project is under way already, in another tab or window. The page "
                 "Release shows it; nothing else was started."
             )
+        # Four digits, so that names sort as their numbers do (`newest`).
         folder = place / f"{1 if last is None else int(last.name) + 1:04d}"
         folder.mkdir(mode=0o700)
         return folder, _locked(folder)
@@ -193,6 +196,7 @@ def _of_project(key: str) -> tuple[Path, int]:
 
 
 def _locked(folder: Path) -> int:
+    # O_EXCL: the folder is new, so a lock that is there is another run's.
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     fcntl.flock(handle, fcntl.LOCK_EX)
     return handle

@@ -164,8 +164,10 @@ class Job(Generic[AnyPlan]):
         end = time.monotonic() + _PATIENCE
         while self.alive and time.monotonic() < end:
             time.sleep(0.05)
+        # It may have come to its files since it was asked to stop, and they are paid for.
         if self.alive and self._writing:
             return
+        # Compiled code hears SIGTERM only once it returns to Python.
         self._signal(signal.SIGKILL)
         while self.alive:
             time.sleep(0.02)

@@ -56,6 +56,7 @@ class RunProgress:
         """A stage begins, unless it began before."""
         if stage != self._stage:
             self._stage = stage
+            # Whole seconds: finer times could tell something about the rows.
             self._times[stage] = int(time.time())
             self.log(TITLES[stage])
             self._write(0.0)
@@ -111,6 +112,7 @@ class NotedLedger(Ledger):
             ) from None
         try:
             number = super().charge(asset, **charged)
+            # The charge stands by now: a note that fails must not look like a charge that failed.
             with suppress(OSError):
                 files.fill(room, self._folder / CHARGE, json.dumps({"number": number}).encode())
         finally:

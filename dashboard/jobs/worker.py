@@ -299,14 +299,17 @@ def learn(
 
 def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     """Start the folder's process, which holds the lock from its first moment to its last."""
+    # JAX looks for accelerators unless it is told not to, and warns where there are none.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
     quiet.pop(machine_key.VARIABLE, None)  # other packages may run there
     process = subprocess.Popen(
         python("-m", "dashboard.jobs.child", folder),
         stdin=subprocess.DEVNULL,
+        # A pipe that nobody reads would fill up and stop the run.
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env=quiet,
+        # Ctrl-C in the terminal of the dashboard must not end a run that may be paid for.
         start_new_session=True,
         pass_fds=(lock,),
     )

@@ -34,6 +34,7 @@ def granted() -> bool:
     Outside of a served app there are no sessions, and so no strangers.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
+        # A thread of a served app belongs to no session, so nobody has shown a key there.
         return not runtime.exists()
     return st.session_state.get(_GIVEN) is True
 

@@ -64,4 +64,5 @@ def show(port: int) -> None:
         "The address holds the key of this start. Open it once in each browser, and keep it to\n"
         "yourself: whoever has the key works here with your rights.\n"
     )
+    # The launcher goes on by execv, which loses what is still in the buffer.
     sys.stdout.flush()

@@ -51,6 +51,7 @@ def begin(port: int) -> subprocess.Popen[bytes]:
 
 def main(port: int) -> None:
     """Open the address of the app that starts on this port; nothing where none does."""
+    # The launcher becomes the app under the same number; with another parent it has ended.
     app = os.getppid()
     end = time.monotonic() + _STARTS
     while not _answers(port):

@@ -176,6 +176,7 @@ def _take(entries: RehearsalEntries, name: str, content: bytes) -> None:
     digest = hashlib.sha256(content).hexdigest()
     if digest == entries.public_sha256:
         return
+    # First: where the new file is refused, the rows of the old one must not stay in use.
     entries.public, entries.public_sha256 = None, ""
     raw = read_table(content, name=name)
     schema = project().schema

@@ -133,8 +133,10 @@ def _start(state: Project, plan: Plan) -> None:
 
 def _launch(state: Project, plan: Plan) -> None:
     assert state.raw is not None and state.schema is not None
+    # The seed is kept, so that the same rows are set aside when the file is loaded again.
     how = RowSplit(schema=state.schema, kept=state.holdout_rows, seed=secrets.randbits(256))
     table, train, holdout = split_rows(state, how)
+    # Confirmed was this plan; other columns or another number of rows make another one.
     if train.schema != plan.schema or train.n != plan.n:
         raise PrismError(
             "The columns or the number of training rows changed. Open the page Data again."
@@ -151,6 +153,7 @@ def _launch(state: Project, plan: Plan) -> None:
         approval=protocol_panel.given(plan),
         said=attribution.said(state),
     )
+    # Only now that the run has started: what fails before leaves the last release on screen.
     state.forget_results()
     state.finished = state.put_away = None  # its rows kept aside are replaced
     state.notice = notice

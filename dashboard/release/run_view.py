@@ -160,6 +160,7 @@ def _done(job: Job[Plan], outcome: JobOutcome) -> None:
 def _head(path: Path):  # noqa: ANN202
     import pandas as pd
 
+    # As text: pandas would read 01 as 1, and the level NA as a missing value.
     return pd.read_csv(path, nrows=20, dtype=str, keep_default_na=False)
 
 

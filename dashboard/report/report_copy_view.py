@@ -160,6 +160,7 @@ def _stem(extras: Extras) -> str:
 def _paper(html: str, stem: str) -> None:
     """Two clicks: the browser of the machine prints, then the file is there."""
     kept = st.session_state.get(_PDF)
+    # Printed for exactly this text: a PDF of an earlier one must not be handed out under it.
     if kept is not None and kept[0] == html:
         st.download_button(
             "Report (PDF)",

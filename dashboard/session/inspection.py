@@ -76,6 +76,7 @@ class Inspection:
     def start(self, name: str, make: Callable[[Progress], Any]) -> Work:
         """Begin a piece of work, unless it was begun before."""
         if name not in self.works:
+            # With an empty future first: `tell` needs the work, and the thread may call it at once.
             work = self.works[name] = Work(future=Future())
 
             def tell(share: float, text: str) -> None:

@@ -143,6 +143,7 @@ MOST = 6 * IN_MEMORY
 
 _EVERY = 60.0
 
+# Weak: watching a project must not keep it in memory.
 _known: WeakValueDictionary[int, Project] = WeakValueDictionary()
 _left_sessions: dict[str, float | None] = {}  # of sessions that ran: since when they are gone
 _lock = threading.Lock()
@@ -157,6 +158,7 @@ def register(state: Project) -> None:
 def touch(state: Project, now: float | None = None) -> None:
     """Note that this session looks at the project now."""
     register(state)
+    # Monotonic: a clock that is set must not let go of anybody's rows.
     state.used = time.monotonic() if now is None else now
     session = session_id()
     with _lock:
@@ -255,6 +257,7 @@ def give_back() -> None:
 
 def watch() -> None:
     """Begin to look once a minute; called once a process."""
+    # A daemon, which does not keep the process from ending.
     threading.Thread(target=_watch, name="rows-held", daemon=True).start()
 
 

@@ -115,6 +115,7 @@ class Project(Entries):
         if self.raw is None or self.test is not None:
             return 0
         whole = self.whole
+        # At least one row is left for training.
         return min(whole - 1, round(whole * self.holdout_share))
 
     @property
@@ -397,6 +398,7 @@ class Project(Entries):
             entries.planned = (brief, found)
         found = entries.planned[1]
         if isinstance(found, PrismError):
+            # The same error is raised for every question: its traceback would grow with each.
             raise found.with_traceback(None)
         return found
 
@@ -426,6 +428,7 @@ class Project(Entries):
         kept = tuple(edge for edge in self.graph.edges if known.issuperset(edge))
         if kept != self.graph.edges:
             self.graph.replace(kept)
+        # The editor in the browser looks at edges and names again with another revision only.
         self.graph.rev += 1
         if self.target not in schema.names:
             self.target = None

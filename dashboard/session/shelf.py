@@ -149,6 +149,7 @@ def replace_project(new: Project) -> None:
     """
     if new.sample is None or not new.public:
         access.require()
+    # So that it stands under the address that the tab shows already.
     new.key = project().key
     _inherit(new)
     new.gallery = project().gallery

@@ -197,6 +197,7 @@ def _list() -> None:
         width="stretch",
         on_select="rerun",
         selection_mode="multi-row",
+        # Marked rows are kept by number: another list has to be another widget.
         key=f"edge_list_{graph.rev}_{count}",
     )
     marked = {(*near, *rest)[row] for row in chosen["selection"]["rows"]}
@@ -270,6 +271,7 @@ def _put(edges: tuple[tuple[str, str], ...], unmeasured: str | None = None) -> N
     graph = state.graph
     hidden = graph.unmeasured | ({unmeasured} if unmeasured is not None else set())
     with mistakes():
+        # Tried on a copy: edges that are refused must leave the graph as it was.
         replace(graph, unmeasured=hidden).over(state.schema.names, edges)
         graph.unmeasured = hidden
         graph.replace(edges)

@@ -103,6 +103,7 @@ def svg(drawing: Drawing, target: str, s: Iterable[str], *, foreign: bool = Fals
             Xml.SubElement(node, "path", within)
         lines = lines_of(role.name)
         for number, line in enumerate(lines):
+            # SVG places the baseline: 5.5 lower, capitals of 16 pixels stand in the middle.
             y = (number - (len(lines) - 1) / 2) * LINE + 5.5
             words = {"y": f"{y:g}", "text-anchor": "middle", "fill": _INK}
             Xml.SubElement(node, "text", words).text = line

@@ -171,6 +171,7 @@ def _source() -> bytes | None:
         if text.strip():
             st.caption("The file is read; remove it to read the text instead.")
         return file.getvalue()
+    # A browser may send half of a surrogate pair, for which plain UTF-8 raises.
     return text.encode("utf-8", "surrogatepass") if text.strip() else None
 
 

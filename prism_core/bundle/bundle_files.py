@@ -87,6 +87,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
+    # Python keeps the last of two equal keys; another reader may keep the first, and see another
+    # bundle.
     if len(found) != len(pairs):
         raise ValueError("a key stands twice")
     return found
@@ -136,5 +138,7 @@ def same_text(path: Path, text: str) -> bool:
     if path.suffix != ".json":
         return False
     document = read_json(path)
+    # Spacing and the order of keys must be ours: last digits may differ, and nothing else hides in
+    # the form.
     canonical = json_text(document).encode("utf-8") == content
     return canonical and difference(document, json.loads(text)) is None

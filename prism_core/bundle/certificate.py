@@ -61,6 +61,7 @@ class Facts:
     charge: int | None
     entry: str
     seed: int
+    # A lambda, because the function is defined further down.
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
     approval: Approval | None = None
     said: CuratorStatement = field(default_factory=CuratorStatement)

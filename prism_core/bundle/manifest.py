@@ -38,6 +38,7 @@ def write_manifest(folder: Path, workspace: Path | None) -> None:
     (folder / SIGNATURE).unlink(missing_ok=True)
     (folder / PUBLIC_KEY).unlink(missing_ok=True)
     if workspace is not None:
+        # Before the digests, so that the signed list holds the key, too.
         (folder / PUBLIC_KEY).write_bytes(signing.sign(b"", workspace).pem)
     content = json_text({"algorithm": ALGORITHM, "files": digests(folder)}).encode()
     (folder / MANIFEST).write_bytes(content)
@@ -80,6 +81,7 @@ def file_findings(folder: Path) -> list[str]:
     for name in sorted(set(listed) - {*NEEDED, *OPTIONAL}):
         found.append(f"The manifest lists {name!r}, which is no file of a bundle.")
     for name, path in sorted(present.items()):
+        # What a link leads to is not in the folder, and is another file on another machine.
         if path.is_symlink() or not path.is_file():
             found.append(f"{name!r} is not a plain file.")
     return found
@@ -161,6 +163,7 @@ def zip_bytes(folder: str | Path) -> bytes:
         for name in public_names(source):
             entry = zipfile.ZipInfo(name, _FIRST_DAY)
             entry.compress_type = zipfile.ZIP_DEFLATED
+            # Without it zipfile writes 0600, for one user alone; a bundle is handed over.
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, (source / name).read_bytes())
     return buffer.getvalue()

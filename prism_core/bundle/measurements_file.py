@@ -123,5 +123,6 @@ def _whole(counts: object, cells: int) -> bool:
     return (
         isinstance(counts, list)
         and len(counts) == cells
+        # isinstance would take `true` for 1.
         and all(type(count) is int and -(2**62) < count < 2**62 for count in counts)
     )

@@ -196,6 +196,7 @@ def _scenarios(path: Path) -> tuple[Scenario, ...]:
     listed = read_json(path).get("scenarios")
     if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise BundleError("scenarios.json lists no scenarios.", field=SCENARIOS)
+    # Written beside the wishes for people; the plans are made again from the wishes alone.
     added = ("figures", "plan_sha256")
     return tuple(
         scenario_files.from_dict({key: value for key, value in entry.items() if key not in added})

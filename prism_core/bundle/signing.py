@@ -62,6 +62,7 @@ def check_signing(workspace: Path) -> None:
     Raises:
         BundleError: when the key cannot be read or made.
     """
+    # The key is made on first use, so only signing shows that it can be made.
     sign(b"", workspace)
 
 

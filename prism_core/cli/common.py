@@ -62,6 +62,7 @@ def add_limit_option(parser: argparse.ArgumentParser, *, when: str = "") -> None
     parser.add_argument(
         "--epsilon-above-limit",
         action="store_true",
+        # None, not False: `prism evaluate` tells an option that was not given from one that was.
         default=None,
         help=f"{when}exceed the workspace's maximum epsilon ([limits] max_epsilon) on purpose; "
         "every paper says so",
@@ -120,6 +121,7 @@ def check_seed(seed: int | None, *, public: bool) -> None:
             "--seed is for tables marked public only: noise that is known can be subtracted.",
             field="seed",
         )
+    # numpy refuses negative seeds, but its words do not name the option.
     if seed is not None and seed < 0:
         raise ConfigError("--seed must be 0 or more.", field="seed")
 

@@ -88,10 +88,12 @@ def _run_own(arguments: argparse.Namespace) -> None:
     public = config.table.public
     check_seed(arguments.seed, public=public)
     if not public:
+        # The gate asks again; here the refusal comes before any row is read.
         rules.check_rules("comparator", arguments.workspace or default_workspace())
     check_comparator_place(arguments.out)
     epsilon = config.budget.epsilon if arguments.epsilon is None else arguments.epsilon
     most = above_limit(epsilon, arguments, public=public, said=config.budget.above_limit)
+    # Comparators know no graph, so a missing or broken file of one is no matter here.
     inputs = gather(config, arguments.workspace, graph=False)
     plan = design_comparator(
         arguments.method,

@@ -114,6 +114,7 @@ def _about(dag: Dag, target: str, limit: int) -> tuple[dict[str, Any], list[str]
         regime: features_statement(Task(target=target, regime=regime), dag)
         for regime in ("causal", "graphical")
     }
+    # Lazily: each one needs a search of the graph, and a wide graph implies many.
     found = list(islice(missing_edges(dag, of=target), limit))
     document = {
         "target": target,
@@ -170,6 +171,7 @@ def _convert(arguments: argparse.Namespace) -> None:
     if str(out) == "-":
         sys.stdout.write(text)
         return
+    # Not `exists`: a link that leads nowhere is a name that is taken, too.
     if os.path.lexists(out):
         raise StructureError(f"{str(out)!r} exists. Name a new file.", field="out")
     try:

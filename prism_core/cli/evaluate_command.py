@@ -81,6 +81,7 @@ def _add_private(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--holdout-public",
         action="store_true",
+        # None, not False, so that `_check_unused` sees whether it was given.
         default=None,
         help="with --private: the holdout's rows are public; nobody is charged for them",
     )
@@ -148,6 +149,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         return encode_holdout(folder.schema, raw, rng=fresh_rng())
 
     train = arguments.train
+    # The run's own rows may have gone since: then there is no ceiling, and no error.
     if train is None and "train" in folder.local and Path(folder.local["train"]).is_file():
         train = folder.local["train"]
     aims = aims_of_run(folder)
@@ -180,6 +182,7 @@ def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from prism_core.runs.step_account import step_rng
 
     folder = bundle_folder.read(arguments.dir)
+    # Before anything is bought: numbers about a changed folder would be paid for and worthless.
     manifest.check_manifest(folder.path, signed=was_charged(folder))
     config = config_of(folder)
     public = is_public(arguments, folder, config)
@@ -219,5 +222,6 @@ def _text(found: PrivateEvaluation, out: Path) -> str:
             lines.append(f"{what} {number.note}")
         else:
             low, high = number.interval
+            # z: noise may make it slightly negative, and -0.0000 reads like a mistake.
             lines.append(f"{what} {number.value:z.4f}  95% {low:z.4f} to {high:z.4f}")
     return "\n".join([*lines, f"written to {out}"])

@@ -119,11 +119,13 @@ def _open(arguments: argparse.Namespace) -> None:
     from prism_core.runs.inputs import synthetic_rows
 
     folder = bundle_folder.read(arguments.dir)
+    # Before the charge: a session on a changed folder would be paid for and worthless.
     manifest.check_manifest(folder.path, signed=holdout_rows.was_charged(folder))
     config = holdout_rows.config_of(folder)
     public = holdout_rows.is_public(arguments, folder, config)
     check_seed(arguments.seed, public=public)
     most = above_limit(arguments.epsilon, arguments, public=public)
+    # Kept with the session: each of its questions must see the same row of a person.
     key = secrets.token_bytes(32)
     raw = holdout_rows.opened(arguments.holdout, folder, arguments, public=public)
     holdout = _encoded(raw, folder, key, public=public)
@@ -263,6 +265,7 @@ def _text(session: Session) -> str:
 
 def _line(entry: dict[str, Any]) -> str:
     value = "-" if entry["value"] is None else f"{entry['value']:.4f}"
+    # 1.96 standard deviations hold 95% of normal noise.
     noise = f" ± {1.96 * entry['noise_deviation']:.4f}" if entry["noise_deviation"] else ""
     columns = count_text(len(entry["features"]), "column")
     what = f"{entry['metric']}, {entry['learner']}, from {columns}"

@@ -140,6 +140,7 @@ def _event_text(event: dict[str, Any]) -> str:
 def _verify(arguments: argparse.Namespace) -> None:
     found = _open(arguments).verify(arguments.head)
     text = _verified(found)
+    # Before the refusal: an auditor needs the findings, not only the exit status.
     emit(arguments, found.to_dict(), text)
     if not found.ok:
         raise LedgerError(

@@ -157,6 +157,7 @@ def _check_public(path: Path, table: TableConfig) -> None:
     """Refuse the private files of the configuration as rows that stand in for them."""
     private = [] if table.public else [table.train, table.holdout]
     if any(
+        # samefile, not equal paths: by a link or another spelling they are the same rows.
         isinstance(other, Path) and other.exists() and path.exists() and path.samefile(other)
         for other in private
     ):
@@ -308,9 +309,11 @@ def _table(found: Sequence[Estimate]) -> list[str]:
 
 
 def _interval(mean: float, half: float | None) -> str:
+    # z: a rounded -0.0000 reads like a mistake.
     return f"{mean:z.4f}" if half is None else f"{mean:z.4f} ± {half:.4f}"
 
 
 def _line(document: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+    # Runs take a while: whoever reads the lines gets each point when it is done.
     sys.stdout.flush()

@@ -92,6 +92,7 @@ def _release(arguments: argparse.Namespace) -> None:
 
     said, public = said_of(arguments), config.table.public
     check_seed(arguments.seed, public=public)
+    # `run_release` asks again; here the refusal comes before the rows are read.
     bundle_folder.check_out_folder(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)
@@ -170,6 +171,7 @@ def _approval_for(
     from prism_core.runs.step_account import checked_approval
 
     found = None if path is None else approval_file.load(path)
+    # The error that follows names one change; the curator needs to see all of them.
     if found is not None and not found.covers(plan, asset):
         _say_changes(found, plan)
     return checked_approval(

@@ -118,6 +118,7 @@ def _print(arguments: argparse.Namespace, chosen: Benchmark) -> None:
     from prism_core.reproduction.result_tables import as_csv, as_text
 
     if arguments.figure is not None:
+        # Before the runs, which may take hours.
         _check_folder(arguments.figure)
     found = sorted(rows(_told(arguments, chosen)), key=lambda row: _order(row, chosen))
     if arguments.json:
@@ -154,6 +155,7 @@ def _told(arguments: argparse.Namespace, chosen: Benchmark) -> Iterator[RunOutco
 
     asked = _asked(arguments)
     total = sum(len(one.sizes) for one in wanted(chosen, **asked))
+    # Not os.cpu_count: a container or taskset may leave this process fewer cores.
     jobs = arguments.jobs or len(os.sched_getaffinity(0))
     for count, outcome in enumerate(run(chosen, **asked, jobs=jobs), start=1):
         sys.stderr.write(

@@ -87,6 +87,7 @@ def run_private_numbers(
             written or the disk has no room.
         BundleError: when the file could not be written after all; what was paid for is kept.
     """
+    # Before the charge: a run killed right after it must not leave rows that pass for public.
     account.remember(remember, plan.hash)
     # Whether it can be written is known before the charge; that it could not, before the room goes.
     with (
@@ -103,6 +104,7 @@ def run_private_numbers(
             noise=account.noise,
         )
         text = numbers_text(found)
+        # Before the file is written: a kill in between would lose what was paid for.
         room.keep("evaluation", found.charge, {PRIVATE_EVALUATION: text})
         told(found)
         if file is not None:

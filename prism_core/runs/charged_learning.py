@@ -41,6 +41,7 @@ def check_schema_place(out: Path, declared: Path) -> None:
         ConfigError: for a folder, or the file that declares what is to be learned.
         BundleError: for a file in the folder of a run.
     """
+    # Overwriting the declaration would lose what was asked for, and so the way to learn again.
     if out.is_dir() or out.resolve() == declared.resolve():
         raise ConfigError("--out must name a new file for the learned schema.", field="out")
     check_bundle_folder(out.parent)
@@ -92,7 +93,9 @@ def run_learn_domain(
         PrismError: as `learn_domain`, and before anything is charged where the disk has no room.
         BundleError: when the file could not be written after all; what was paid for is kept.
     """
+    # Before the charge: a run killed right after it must not leave rows that pass for public.
     account.remember(remember, plan.hash)
+    # Before the charge: a full disk must be known while nothing is spent.
     with recovery_file.reserved_space(account.ledger, recovery_file.SMALL) as room:
         learned = learn_domain(
             plan,

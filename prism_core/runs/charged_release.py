@@ -75,6 +75,7 @@ def run_release(
     bundle_folder.check_out_folder(out, again=again)
     ledger = account.ledger
     if ledger is not None:
+        # `verify` refuses a release that is not signed: better known before the charge.
         signing.check_signing(ledger.path.parent)
 
     def keep(measured: ReleasedMeasurements) -> None:
@@ -140,6 +141,7 @@ def recovered(workspace: Path, charge: int, texts: Mapping[str, bytes], out: Pat
     ledger = Ledger(workspace)
     if ledger.get(charge).state != "done":
         close_broken(ledger, charge)
+        # The charge stays failed; this note is what `verify` looks for beside it.
         ledger.correct(charge, RECOVERED)
 
 

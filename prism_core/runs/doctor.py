@@ -102,6 +102,7 @@ def _safely(name: str, check: Callable[[], MachineCheck]) -> MachineCheck:
             advice=f"`pip install {PROJECT}`, or `pip install -e .` in its folder.",
         )
     except (PrismError, OSError, ImportError) as error:
+        # Our own messages hold no private value; those of others may, so their type has to do.
         words = str(error) if isinstance(error, PrismError) else type(error).__name__
         return MachineCheck(name=name, state="problem", found=f"cannot be looked at: {words}")
 
@@ -175,6 +176,7 @@ def _is_wide(path: Path) -> bool:
         own, above = path.lstat().st_mode, path.parent.stat().st_mode
     except OSError:
         return False
+    # Without the right to enter its folder nobody reaches a file, whatever its own mode.
     return stat.S_ISREG(own) and bool(own & 0o077) and bool(above & 0o011)
 
 
@@ -322,6 +324,7 @@ def _space(workspace: Path) -> MachineCheck:
 
 def _python() -> MachineCheck:
     here, wanted = platform.python_version(), metadata.metadata(PROJECT)["Requires-Python"]
+    # prereleases, as pip does: a release candidate of a fitting Python installs, too.
     if SpecifierSet(wanted).contains(here, prereleases=True):
         return MachineCheck(name="Python", state="ok", found=f"{here} ({wanted})")
     return MachineCheck(
@@ -426,6 +429,7 @@ def _printing() -> MachineCheck:
 
 def _port(port: int) -> MachineCheck:
     with socket.socket() as listening:
+        # Else a port would seem taken for a while after a dashboard was closed (TIME_WAIT).
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind(("127.0.0.1", port))

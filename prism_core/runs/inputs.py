@@ -150,6 +150,7 @@ def open_rows(
         TableError: when it cannot be read, or lacks a declared column.
     """
     if isinstance(place, Path):
+        # A file that is missing takes this way, too: `read_table` has the words for it.
         if not place.is_file() or place.stat().st_size <= IN_MEMORY:
             raw = read_table(place, separator=separator, encoding=encoding)
             check_columns(columns, raw.header, raw.name)
@@ -163,6 +164,7 @@ def open_rows(
     try:
         check_columns(columns, big.header, big.name)
     except TableError:
+        # Its temporary files hold private rows and would stay behind.
         big.close()
         raise
     return big
@@ -310,6 +312,7 @@ def encode_holdout(
         persons = None if schema.person_id is None else raw.people(schema.person_id)
         stored = raw.store(replace(schema, persons=persons), public=public)
         drawn = stored.sample(EVALUATED, rng)
+        # The drawn rows are in memory; the private codes of all rows need not stay on disk.
         stored.folder.close()
         return replace(drawn, schema=schema)
     return encode(schema, raw, public=public, rng=rng)

@@ -99,6 +99,7 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
     assert found.draft is not None
     try:
         yield found
+    # Any other error keeps its own words. What was kept stays in either case.
     except (OSError, MemoryError):
         if found.charge is None:
             raise
@@ -112,6 +113,7 @@ def reserved_space(ledger: Ledger | None, size: int) -> Iterator[ReservedSpace]:
         if found.charge is not None:
             written(ledger.path.parent, found.charge)
     finally:
+        # It is missing where `keep` has renamed it.
         found.draft.unlink(missing_ok=True)
 
 
@@ -153,12 +155,14 @@ def contents(workspace: Path, charge: int) -> tuple[str, dict[str, bytes]]:
         )
     try:
         with zipfile.ZipFile(io.BytesIO(untrusted.content_of(path, untrusted.BUNDLE))) as archive:
+            # A few bytes of zip can unpack to gigabytes.
             if sum(entry.file_size for entry in archive.infolist()) > untrusted.BUNDLE.size:
                 raise ValueError("more than was ever kept")
             found = {name: archive.read(name) for name in archive.namelist()}
         kind, entry = found.pop(_KIND).decode(), found.pop(_ENTRY).decode()
     except (
         OSError,
+        # All that zipfile raises for damaged bytes, wherever they are hit.
         zipfile.BadZipFile,
         zlib.error,
         NotImplementedError,

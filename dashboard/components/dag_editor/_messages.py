@@ -169,6 +169,7 @@ def _parse_positions(value: object, names: frozenset[str]) -> dict[str, tuple[fl
         x, y = pair
         if isinstance(x, int | float) and isinstance(y, int | float):
             place = (float(x), float(y))
+            # One place at infinity would spoil the frame of all others.
             if all(map(math.isfinite, place)):
                 positions[name] = place
     return positions

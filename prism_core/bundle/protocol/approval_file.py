@@ -99,6 +99,7 @@ def changes(before: dict[str, Any], plan: Plan) -> tuple[SettingChange, ...]:
         plan: the plan as it is now.
     """
     now = settings(plan)
+    # What one side alone has is a change, too: a column taken out, an edge added.
     names = [*before, *(name for name in now if name not in before)]
     return tuple(
         SettingChange(what=name, approved=before.get(name), now=now.get(name))
@@ -138,6 +139,7 @@ def loads(text: str) -> ApprovedPlan:
         ConfigError: see `load`.
     """
     document = _document(text)
+    # The likeliest wrong file has its own answer, which names the missing step.
     if document.get("kind") == PROTOCOL_KIND:
         raise ConfigError(
             "This is a protocol that nobody has approved yet. Record the approval with "
@@ -212,6 +214,7 @@ def check_own(protocol: Mapping[str, Any]) -> None:
     plan, settings = protocol.get("plan"), protocol["settings"]
     if not isinstance(plan, dict):
         raise ConfigError("The protocol does not hold its plan.", field="protocol")
+    # Where no number of rows is asked for, a plan makes as many as there are people.
     rows = settings.get("synthesis.rows") or settings.get("people")
     pairs = [(name, settings.get(name), plan.get(key)) for name, key in _SAME.items()]
     for name, here, there in [*pairs, ("synthesis.rows", rows, plan.get("rows"))]:
@@ -220,6 +223,8 @@ def check_own(protocol: Mapping[str, Any]) -> None:
     if _further(settings) != _listed(plan.get("targets", [])):
         _refuse("its plan has other further targets than its settings")
     edges = _edges(settings)
+    # With edges that cannot be told the hash is not checked here; the release compares it anyway.
+    # No edge is not the same as no graph, and only the provenance tells them apart.
     if edges is not None and protocol.get("plan_sha256") != plain_digest(
         plan, _schema(settings), edges if "graph.provenance" in settings else None
     ):
@@ -229,6 +234,7 @@ def check_own(protocol: Mapping[str, Any]) -> None:
 def _equal(here: object, there: object) -> bool:
     if isinstance(here, float) and isinstance(there, float):
         return math.isfinite(here) and here == there
+    # In Python True == 1 and 1 == 1.0; an entry of another type is another entry.
     return type(here) is type(there) and here == there
 
 

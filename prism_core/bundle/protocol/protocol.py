@@ -51,6 +51,7 @@ LEAKAGE = (
 )
 """What has to be said wherever releases could be chosen among."""
 
+# A wide plan has hundreds; the JSON form lists every one.
 MOST_LINES = 60
 """Marginals that are written out."""
 
@@ -90,6 +91,7 @@ class Protocol:
 
     def __post_init__(self) -> None:
         if self.approval is not None:
+            # A document that shows the approval of another plan would mislead whoever reads it.
             self.approval.check(self.plan.hash, self.asset)
 
     def approve(self, *, by: str, role: str, date: str) -> ApprovedPlan:
@@ -266,6 +268,8 @@ class Protocol:
         if self.owed is not None:
             rows.insert(2, ("Learning, charged with this release", "yes: not charged before"))
         if self.balance is not None:
+            # What learning still owes is charged with the release, so the balance afterwards counts
+            # it.
             price = plan.price.with_owed(self.owed)
             after = self.balance.after(price.spent.rho, failure(price.events))
             rows += [

@@ -30,7 +30,9 @@ PAPER = (650.0, 700.0)
 _FEWER = (MOST, 24, 12)
 _LEGIBLE = 0.5  # letters of 6 points
 _LARGEST = 0.8
+# Which width lets letters be largest depends on the graph, so several are tried.
 _BREADTHS = (600.0, 760.0, 960.0)
+# Strokes are wider than the paths that the frame is computed from.
 _EDGE = 6.0
 
 
@@ -97,6 +99,7 @@ def picture(plan: Plan) -> Picture | None:
         return None
     roles = node_roles(dag, plan.task.target, plan.s if plan.s_is_final else ())
     first = _by_nearness(dag, plan)
+    # A graph smaller than several of the steps would be drawn the same way again: a set.
     counts = sorted({min(most, len(first)) for most in _FEWER}, reverse=True)
     drawn = [_drawn(dag, set(first[: counts[0]]))]
     while len(drawn) < len(counts) and drawn[-1].scale < _LEGIBLE:

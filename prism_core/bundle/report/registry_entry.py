@@ -53,6 +53,7 @@ def registry(
                 "privacy_unit": "Person",
                 "privacy_unit_details": f"{_unit(plan)} Neighbours: {NEIGHBOURS}.",
                 "privacy_parameters": {
+                    # Rounded up: a published loss must not be below the true one.
                     "epsilon": up(plan.guarantee.epsilon, 6),
                     "delta": small(plan.delta, 6),
                     "rho": up(plan.guarantee.rho, 6),

@@ -64,7 +64,9 @@ _ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-extensions",
+    # Containers give /dev/shm 64 MB by default, too little for Chromium.
     "--disable-dev-shm-usage",
+    # No name resolves, so neither the page nor the browser itself reaches a host.
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--no-pdf-header-footer",
 )
@@ -73,6 +75,7 @@ _ARGUMENTS = (
 def chromium() -> str | None:
     """The browser that prints: the one named in CHROMIUM, else one on the path, else None."""
     named = os.environ.get("CHROMIUM")
+    # A browser that was named is not silently replaced by another one.
     found = (shutil.which(name) for name in ([named] if named else BROWSER_NAMES))
     return next((path for path in found if path), None)
 
@@ -87,6 +90,7 @@ def report_pdf(html: str) -> bytes:
         BundleError: when there is no Chromium, or it does not print.
     """
     content = _drawn_by_chromium(html, "report.pdf", "--print-to-pdf={target}")
+    # Judged by what was written, not by the exit status: the file is what is handed over.
     if not content.startswith(b"%PDF-"):
         raise BundleError(
             "Chromium did not print the report. Open report.html in a browser and print it there.",

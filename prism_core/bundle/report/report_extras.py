@@ -161,6 +161,7 @@ def _inside(document: object) -> bool:
     charge = document.get("charge")
     return (
         document.get("private_evaluation") == PRIVATE
+        # isinstance would take `true` for charge 1.
         and type(charge) is int
         and charge >= 1
         and document.get("notice") == INSIDE_EPSILON
@@ -173,6 +174,8 @@ def _inside(document: object) -> bool:
 
 def _day(text: str) -> bool:
     try:
+        # Since Python 3.11 fromisoformat reads 20250131 and 2025-W05-5, too; there and back leaves
+        # one form.
         return datetime.date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False

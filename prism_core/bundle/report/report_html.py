@@ -151,6 +151,7 @@ def _pictures(plan: Plan) -> list[tuple[str, Picture]]:
 
 def _bars(spent: Sequence[PlanLine]) -> list[dict[str, Any]]:
     """Every line with a bar relative to the longest."""
+    # Where no line has a share there is no longest bar to divide by.
     top = max((line.share for line in spent), default=0.0) or 1.0
     return [{"line": line, "bar": line.share / top} for line in spent]
 

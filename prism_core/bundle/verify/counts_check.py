@@ -116,9 +116,11 @@ def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     margins: dict[str, CountedMeasurement] = {}
     for m in counted_measurements(measurements):
         spread = m.sigma * math.sqrt(m.values.size)
+        # In float64: forged counts could overflow an integer sum so that it fits.
         if not abs(float(m.values.sum(dtype="float64")) - plan.n) <= _FAR * spread + 1.0:
             found.append(f"The noisy counts of {m.label} do not add up to about n = {plan.n:,}.")
         for axis, name in enumerate(m.clique):
+            # Each is compared with the first alone: all pairs would be quadratic in a wide plan.
             other = margins.setdefault(name, m)
             if other is not m and not _agree(m, other, axis, other.clique.index(name)):
                 found.append(
@@ -170,6 +172,7 @@ def _counts(m: Measurement) -> CountedMeasurement | None:
             clique=m.clique, values=m.values, sigma=m.sigma, measured=m.clique
         )
     values, summed, kept = m.values.astype(np.float64), 1, []
+    # From the last axis on: summing one away leaves the numbers of those before it.
     for name, basis in reversed(list(zip(m.clique, m.query.bases, strict=True))):
         axis = m.clique.index(name)
         if basis.kind == "levels":
@@ -245,6 +248,7 @@ def noise_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]
             slack += size * float(weights.sum())
             degrees += (len(shared) - 1) * (size - 1)
     largest = (math.sqrt(squares) + math.sqrt(slack)) ** 2
+    # The chi-square distribution function; `scipy.stats` has it by name, but imports slowly.
     if not degrees or gammainc(degrees / 2.0, largest / 2.0) >= RARE:
         return []
     return [
@@ -278,10 +282,12 @@ def rows_findings(folder: Path, plan: Plan) -> list[str]:
     found += [
         f"{SYNTHETIC} holds a value of {column.name!r} outside the declared domain."
         for column in plan.schema.columns
+        # A value is judged by itself, and a column has few different ones in many rows.
         if rows_outside(column, text.column(column.name).drop_duplicates())
     ]
     if typed.header != text.header or not typed.frame.equals(text.frame):
         found.append(f"{SYNTHETIC} and {PARQUET} do not hold the same rows.")
+    # Equal cells can be written in many ways (quotes, line ends), and the choice could carry data.
     if untrusted.content_of(folder / SYNTHETIC, untrusted.TABLE) != raw_csv_text(text).encode(
         "utf-8"
     ):

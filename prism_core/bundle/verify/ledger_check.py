@@ -57,11 +57,13 @@ def ledger_findings(
     if ledger.entry(charge.id) != facts.entry:
         found.append(f"The ledger's entry of charge {charge.id} has another digest.")
     recovered = any(correction.note == RECOVERED for correction in charge.corrections)
+    # A run that broke is closed as failed, and stays so when `prism recover` writes its folder.
     if charge.state != "done" and not (charge.state == "failed" and recovered):
         found.append(f"Charge {charge.id} is not finished; its state is {charge.state!r}.")
     if charge.accountant != stages.final.budget.accountant:
         found.append(f"Charge {charge.id} was made with another accountant.")
     known: list[dict[str, Any]] = list(charge.events)
+    # More events than the plan's are no error: learning that was owed is charged with it.
     if any(event_dict(event) not in known for event in stages.planned.events):
         found.append(f"Charge {charge.id} does not hold every event of the plan.")
     return found

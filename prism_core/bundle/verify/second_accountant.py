@@ -51,8 +51,10 @@ def _loss(event: Mapping[str, Any]) -> Loss:
         slope = (_number(event, "sensitivity") / _number(event, "sigma")) ** 2 / 2.0
         return Loss(slope=slope, failing=_number(event, "delta"))
     if kind == "exponential":
+        # The exponential mechanism is eps^2/8-zCDP; epsilon-DP by itself gives eps^2/2 only.
         return Loss(slope=_count(event) * _number(event, "epsilon") ** 2 / 8.0)
     if kind == "approximate":
+        # All that is known of it is (epsilon, delta), so the bound of any epsilon-DP mechanism.
         return Loss(slope=_number(event, "epsilon") ** 2 / 2.0, failing=_number(event, "delta"))
     raise BundleError(f"An event of the kind {kind!r} is not known.", field="events")
 
@@ -84,9 +86,11 @@ def renyi_epsilon(events: Iterable[Mapping[str, Any]], delta: float) -> float:
     def bound(exponent: float) -> float:
         above = math.exp(exponent)
         order = 1.0 + above
+        # The conversion of Canonne, Kamath and Steinke 2020, written with a - 1 = exp(exponent).
         return whole.slope * order + math.log(above / order) - (math.log(left * order)) / above
 
     low, high = math.log(_FIRST), math.log(_LAST)
+    # Each step keeps 0.618 of the interval: 200 leave less than the last digit of a float.
     for _ in range(200):
         first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         if bound(first) < bound(second):
@@ -110,10 +114,13 @@ def library_epsilon(events: Sequence[Mapping[str, Any]], delta: float) -> float 
     left = delta - loss(events).failing
     if not 0.0 < left < 1.0:
         return math.inf
+    # Even steps of ln(a - 1), in which the bound is quasi-convex (`renyi_epsilon`).
     orders = [1.0 + math.exp(step / 10.0) for step in range(-40, 121)]
     ledger = RdpAccountant(orders, privacy_accountant.NeighboringRelation.ADD_OR_REMOVE_ONE)
     for event in events:
         if event.get("event") == "gaussian":
+            # Under REPLACE_ONE its accountants differ from each other (2.07 against 1.05 for one
+            # Gaussian), so what replacing a person changes is in the ratio.
             ratio = _number(event, "sigma") / _number(event, "sensitivity")
             ledger.compose(dp_event.GaussianDpEvent(ratio))
         else:
@@ -129,13 +136,16 @@ def normal_epsilon(events: Iterable[Mapping[str, Any]], delta: float) -> float:
     (Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 1).
     """
     spread = math.sqrt(2.0 * loss(events).slope)
+    # Mean and deviation of the loss; 40 deviations above the mean delta underflows to 0.
     low, high = 0.0, spread**2 / 2.0 + 40.0 * spread + 1.0
+    # Halved 200 times, the interval is below the last digit of a float.
     for _ in range(200):
         middle = (low + high) / 2.0
         if normal_delta(middle, spread) > delta:
             low = middle
         else:
             high = middle
+    # The upper end: the epsilon that is stated must not be below the true one.
     return high
 
 
@@ -143,6 +153,7 @@ def normal_delta(epsilon: float, spread: float) -> float:
     """Delta at `epsilon` of a Gaussian whose sensitivity is `spread` times its sigma."""
     first = _upper(epsilon / spread - spread / 2.0)
     second = _upper(epsilon / spread + spread / 2.0)
+    # exp overflows beyond 709. A smaller second term makes delta larger, which is the safe side.
     return first - (math.exp(min(epsilon, 700.0)) * second if second > 0.0 else 0.0)
 
 
@@ -161,6 +172,7 @@ def basic_sum(events: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
         if event.get("event") == "gaussian":
             epsilon, delta = _number(event, "epsilon"), _number(event, "delta")
             spread = _number(event, "sensitivity") / _number(event, "sigma")
+            # The allowance is for rounding between two computations of one formula.
             if not normal_delta(epsilon, spread) <= delta * (1.0 + 1e-6):
                 raise BundleError(
                     "A marginal has less noise than its share of epsilon and delta needs.",
@@ -245,6 +257,8 @@ def composition_findings(found: Sequence[Opinion], claimed: Mapping[str, Any]) -
         slack = {"dp-accounting, Rényi": _GRID, "closed form for normal losses": _NORMAL}.get(
             opinion.accountant, SAME
         )
+        # `not <=`: of two infinite epsilons the difference is NaN, which must not pass as
+        # agreement.
         if not abs(opinion.epsilon - own) <= slack * own:
             wrong.append(
                 f"The accountants disagree: {opinion.accountant} gives epsilon "
@@ -255,6 +269,7 @@ def composition_findings(found: Sequence[Opinion], claimed: Mapping[str, Any]) -
                 f"The events cost epsilon {opinion.epsilon:.6g} ({opinion.accountant}); the "
                 f"certificate claims {epsilon:.6g}."
             )
+    # The last query of a plan uses up what is left, to the last digit of a float.
     if not own <= declared * (1.0 + 1e-12):
         wrong.append(f"The events cost more than the declared epsilon {declared:g}.")
     return wrong

@@ -206,6 +206,7 @@ class _VerifyRun:
         if self.workspace is not None or self._made_here():
             self._step("ledger", self._ledger, ready=self.stages is not None)
         stamp = "" if self.bundle is None else self.bundle.facts.stamp
+        # Made even where a check failed: whoever verifies wants all findings, not the first.
         return VerifyReport(
             checks=tuple(self.checks),
             stamp=stamp,
@@ -251,8 +252,10 @@ class _VerifyRun:
     def _signature(self) -> list[str]:
         self.signer = manifest.signer(self.folder)
         if self.signer is None:
+            # What cannot be read is held to the stricter rule: it may be a release.
             needed = self.key or self.bundle is None or self.bundle.facts.stamp == "release"
             return ["The bundle is not signed; a release is."] if needed else []
+        # A shorter beginning could be matched by trying keys; 16 digits are 64 bits.
         if self.key and not (len(self.key) >= 16 and self.signer.startswith(self.key)):
             return [f"The bundle was signed with another key: {self.signer}."]
         return []
@@ -271,6 +274,7 @@ class _VerifyRun:
             found.append("No ledger takes a charge of this accountant.")
         if not self.bundle.schema.people_declared:
             found.append("The schema does not say how rows and people relate; no run goes ahead.")
+        # Texts are compared to the byte, and another version may word them differently.
         written = facts.versions.get(NAME)
         if written != installed(NAME):
             found.append(
@@ -296,6 +300,7 @@ class _VerifyRun:
                 found.append(
                     "The certificate's hash of the plan before its choices is another one."
                 )
+        # Other versions may well compute other last digits; with the same ones it is the machine.
         elif bundle.facts.versions == versions():
             found.append(
                 f"Some numbers in {PLAN} have other last digits than the same versions compute "
@@ -380,6 +385,8 @@ class _VerifyRun:
                 found.append(f"The file {name} is missing.")
             elif not same_text(self.folder / name, text):
                 found.append(f"{name} is not what this program writes for this plan.")
+        # A listed and signed file that follows from nothing could hold anything, private rows
+        # included.
         extra = set(manifest.digests(self.folder)) - {*expected, *manifest.UNWRITTEN}
         return found + [f"{name} does not belong to this bundle." for name in sorted(extra)]
 
@@ -390,6 +397,7 @@ class _VerifyRun:
         here = default_workspace()
         try:
             found = made_here(here, self.bundle.facts)
+        # A broken ledger on this machine says nothing about a bundle that may be from elsewhere.
         except PrismError:
             return False
         self.workspace = here if found else None

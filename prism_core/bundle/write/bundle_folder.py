@@ -97,6 +97,7 @@ def check_out_folder(out: str | Path, *, again: bool = False) -> None:
             replaced on request, others never.
     """
     folder = Path(out).absolute()
+    # A run is put in place by a rename, which needs rights in the parent.
     check_bundle_folder(folder.parent if folder.is_dir() else folder)
     if not folder.is_dir() or not any(folder.iterdir()):
         return
@@ -121,6 +122,7 @@ def check_bundle_folder(folder: Path) -> None:
         ConfigError: when it is a file, or nothing may be made there.
     """
     folder = folder.absolute()
+    # Missing parents are made, so the nearest folder that exists decides.
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         raise ConfigError(
@@ -186,6 +188,7 @@ def write(
     folder = Path(out).absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     empty = folder.is_dir() and not any(folder.iterdir())  # perhaps the one we stand in
+    # Beside the folder: a rename is a single step within one file system only.
     draft = folder.with_name(f".{folder.name}.{secrets.token_hex(8)}")
     draft.mkdir()
     try:
@@ -193,9 +196,11 @@ def write(
         made = texts(release.stages, facts, release.measurements, scenarios)
         made[SYNTHETIC] = csv_text(release.table)
         for name, text in made.items():
+            # Bytes: no system may put its own line ends in; `verify` compares to the byte.
             (draft / name).write_bytes(text.encode("utf-8"))
         release.table.to_parquet(draft / PARQUET, index=False)
         files.replace(draft / LOCAL, json_text(local or {}).encode("utf-8"), sync=False)
+        # Last: a folder without a manifest is known to be unfinished, and `read` refuses it.
         manifest.write_manifest(draft, workspace or release.workspace)
         if empty:
             for path in draft.iterdir():
@@ -203,6 +208,7 @@ def write(
             draft.rmdir()
         else:
             _put(draft, folder)
+    # An interrupted run (KeyboardInterrupt is no Exception) must leave no draft, either.
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
@@ -220,6 +226,7 @@ def _put(draft: Path, folder: Path) -> None:
         if former.is_dir():
             former.rename(folder)
         raise
+    # The new run stands by now: an old file that cannot be deleted is no reason to fail.
     shutil.rmtree(former, ignore_errors=True)
 
 

@@ -70,6 +70,7 @@ def texts(
     plan = stages.final
     found = sources(stages, facts, measurements, scenarios) | {
         MEANING: meaning(plan).to_markdown(stamp=facts.stamp),
+        # The module itself, so that the script handed over is the one that linters and tests see.
         REFIT: Path(refit_script.__file__).read_text(encoding="utf-8"),
         DATAPACKAGE: json_text(datapackage(plan, facts)),
         REPORT: report(stages, facts, scenarios),
@@ -152,6 +153,7 @@ def datapackage(plan: Plan, facts: Facts) -> dict[str, Any]:
 
 def _field(column: Column) -> dict[str, Any]:
     """One column as it stands in the CSV."""
+    # As the CSV has it, whose cells are made harmless for spreadsheets.
     found: dict[str, Any] = {"name": neutral(column.name), "type": _type(column)}
     if column.description:
         found["description"] = column.description
@@ -163,6 +165,7 @@ def _field(column: Column) -> dict[str, Any]:
         low, high = column.bounds
         whole = column.decimals == 0
         constraints |= {
+            # A data package wants constraints in the type of their field.
             "minimum": int(low) if whole else low,
             "maximum": int(high) if whole else high,
         }
