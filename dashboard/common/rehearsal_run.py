@@ -63,6 +63,7 @@ def stand_in() -> StandIn:
         state.n,
         entries.world,
         entries.strength,
+        # Sorted: strengths typed in another order give the same rows.
         tuple(sorted(entries.strengths.items())),
         entries.public_sha256,
     )

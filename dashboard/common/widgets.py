@@ -51,6 +51,7 @@ def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
         key=f"{key}_file",
         icon=":material/download:",
         type="tertiary",
+        # A download must not run the page again.
         on_click="ignore",
         help="One file with the figure and its words; it opens in any browser.",
     )

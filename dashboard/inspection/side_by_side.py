@@ -33,6 +33,7 @@ def section() -> None:
     _add()
     comparator_form.section()
     now = inspection()
+    # Each once, this release first: the other lines are compared with the first.
     folders = list(dict.fromkeys([now.folder, *project().earlier, *now.compared]))
     rivals = tuple(project().rivals.found)
     if len(folders) < 2 and not rivals:

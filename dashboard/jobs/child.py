@@ -207,6 +207,7 @@ def _learn_domain(folder: Path) -> dict[str, Any]:
     config = configs.load(folder / CONFIG)
     outline = load_outline(config.table.schema)
     raw = read_table(folder / ROWS)
+    # The rows are in memory now: on disk they are not needed a moment longer.
     forget(folder)
     plan = domain_plan(config, outline, raw.rows)
     _check_plan(folder, plan)
@@ -289,6 +290,7 @@ def _tell(folder: Path) -> dict[str, Any]:
 
     ended = 0
     for outcome in story(description(folder)["story"]).run():
+        # Not synced: the rows are public, and the runs can be made again.
         files.append(folder / TOLD, f"{json.dumps(outcome.to_dict())}\n".encode(), sync=False)
         ended += 1
     return {"runs": ended}

@@ -167,6 +167,7 @@ def _abandoned(folder: Path) -> bool:
     """Whether nobody has come for it in a week; its dashboard may be another one."""
     outcome = folder / OUTCOME
     last = (outcome if outcome.exists() else folder / _LOCK).stat().st_mtime
+    # Not monotonic time: it is held against times of files, perhaps from before a restart.
     return time.time() - last > _KEPT
 
 

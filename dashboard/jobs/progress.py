@@ -123,4 +123,5 @@ class NotedLedger(Ledger):
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
     """Replace a file at once, so that a reader never sees half of it."""
+    # Not synced: it is for the screen.
     files.replace(path, json.dumps(document).encode(), sync=False)

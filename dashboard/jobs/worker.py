@@ -299,7 +299,7 @@ def learn(
 
 def _process(folder: Path, lock: int, plan: AnyPlan) -> Job[AnyPlan]:
     """Start the folder's process, which holds the lock from its first moment to its last."""
-    # JAX looks for accelerators unless it is told not to, and warns where there are none.
+    # JAX looks for accelerators unless it is told not to.
     quiet = {**os.environ, "PYTHONWARNINGS": "ignore", "JAX_PLATFORMS": "cpu"}
     quiet.pop(machine_key.VARIABLE, None)  # other packages may run there
     process = subprocess.Popen(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prism_core.planning.wishes.task import AllocationRule, NumericRule, Regime, SelectionRule
     from prism_core.privacy.accountants.accountant import AccountantName
 
+# Not float() alone, which also reads inf, nan and 1_000.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -228,6 +229,7 @@ class Entries:
     def typed(self) -> dict[str, Any]:
         """All that is set here, to compare with later; not how it came about."""
         values = {item.name: getattr(self, item.name) for item in fields(Entries) if item.compare}
+        # Deep, because dictionaries among the entries are changed in place later.
         return copy.deepcopy(values)
 
     def used_budget(self) -> Budget:

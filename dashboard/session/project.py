@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 class Project(Entries):
     """Everything a curator entered, and what came of it. Its own entries are the plan."""
 
+    # 128 random bits: nobody reaches a project by guessing its address.
     key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     name: str = ""
     sample: str | None = None

@@ -105,6 +105,7 @@ def _way_out(dag: Dag, one: str, other: str) -> None:
     if (one, other) in dag.edges or (other, one) in dag.edges:
         st.caption("An arrow joins them, so nothing that is known makes them independent.")
         return
+    # Both count as measured: the question is about them, whatever the table holds.
     facts = missing_edges(dag, of=one, measured={*dag.measured, one, other})
     found = next((fact for fact in facts if {*fact.left, *fact.right} == {one, other}), None)
     if found is not None:

@@ -67,6 +67,8 @@ def section() -> None:
             "Number of features k",
             1,
             most,
+            # Columns may have gone since it was typed, and the widget raises for a value above its
+            # end.
             None if state.k is None else min(state.k, most),
             step=1,
             key="k_choice",

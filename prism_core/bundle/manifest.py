@@ -53,6 +53,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def _digest(path: Path) -> str:
+    # Before it is read: a forged file could keep whoever verifies busy for hours.
     if path.stat().st_size > untrusted.TABLE.size:
         raise BundleError(
             f"The file {path.name} is larger than {untrusted.TABLE.size // 10**9} GB, which is not "

@@ -114,6 +114,7 @@ def _public(pem: bytes) -> Ed25519PublicKey:
         key = serialization.load_pem_public_key(pem)
     except (ValueError, TypeError):
         key = None
+    # PEM may hold a key of another kind, whose `verify` takes other arguments.
     if not isinstance(key, Ed25519PublicKey):
         raise BundleError("The bundle's public key is no Ed25519 public key.", field="key")
     return key

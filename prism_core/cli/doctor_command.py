@@ -68,6 +68,7 @@ def _wrapped(begin: str, text: str) -> list[str]:
         _WIDTH,
         initial_indent=begin,
         subsequent_indent=" " * len(begin),
+        # Commands and paths stay whole, so that they can be copied.
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -189,6 +189,7 @@ def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     check_seed(arguments.seed, public=public)
     most = above_limit(arguments.private, arguments, public=public)
     out = numbers_place(arguments.out, folder.path)
+    # One generator for the rows of persons and known noise: a rehearsal has one seed.
     rng = step_rng(arguments.seed)
     raw = opened(arguments.holdout, folder, arguments, public=public)
     holdout = encode_holdout(folder.schema, raw, rng=rng, public=public)

@@ -182,6 +182,7 @@ def _training_rows(asked: int | None, config: RunConfig, persons: int | None) ->
 def _edges(texts: Sequence[str]) -> dict[Edge, Strength]:
     found: dict[Edge, Strength] = {}
     for text in texts:
+        # From the right, because a column's name may hold an equals sign.
         edge, _, strength = text.rpartition("=")
         cause, _, effect = edge.partition(",")
         if strength not in STRENGTHS or not cause or not effect:

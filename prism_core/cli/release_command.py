@@ -92,7 +92,6 @@ def _release(arguments: argparse.Namespace) -> None:
 
     said, public = said_of(arguments), config.table.public
     check_seed(arguments.seed, public=public)
-    # `run_release` asks again; here the refusal comes before the rows are read.
     bundle_folder.check_out_folder(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
     plan = plan_for(config, inputs)

@@ -62,6 +62,7 @@ def _report(arguments: argparse.Namespace) -> None:
     if not folder.is_dir():
         raise BundleError("There is no such folder.", field="dir")
     kind = "pdf" if arguments.pdf else "html"
+    # Resolved first: `.` has no name of its own to add to.
     out = arguments.out or folder.resolve().with_name(f"{folder.resolve().name}-report.{kind}")
     check_place(out, folder)
     html = copy_report(folder, _extras(arguments))

@@ -132,6 +132,7 @@ def _print(arguments: argparse.Namespace, chosen: Benchmark) -> None:
 
 
 def _order(row: ResultRow, chosen: Benchmark) -> tuple[Any, ...]:
+    # A file of results may hold methods that the benchmark no longer lists: they come last.
     listed = {name: place for place, name in enumerate(chosen.methods)}
     return (row.setting, row.rows, row.epsilon, listed.get(row.method, len(listed)), row.method)
 

@@ -46,6 +46,7 @@ def numbers_place(asked: Path | None, run: Path) -> Path:
     Raises:
         BundleError: when it may not be written.
     """
+    # Resolved first: `.` has no name of its own to add to.
     place = run.resolve()
     out = asked or place.with_name(f"{place.name}-{PRIVATE_EVALUATION}")
     check_place(out, run)

@@ -314,6 +314,8 @@ def encode_holdout(
         drawn = stored.sample(EVALUATED, rng)
         # The drawn rows are in memory; the private codes of all rows need not stay on disk.
         stored.folder.close()
+        # It was stored under its own number of persons; the run's schema is the one to compare
+        # with.
         return replace(drawn, schema=schema)
     return encode(schema, raw, public=public, rng=rng)
 

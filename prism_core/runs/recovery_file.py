@@ -68,6 +68,7 @@ class ReservedSpace:
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_KIND, kind)
+            # The number alone is not enough: an older ledger put back gives it again.
             archive.writestr(_ENTRY, self.ledger.entry(charge))
             for name, text in contents.items():
                 archive.writestr(name, text)

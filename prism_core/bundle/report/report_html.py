@@ -105,6 +105,7 @@ def report(
         registry_json=_data_block(entry),
         columns=[(column, _domain(column)) for column in plan.schema.columns],
         program=NAME,
+        # Inside the page: a style sheet beside it would be one more file to keep and to load.
         css=(documents.TEMPLATES / "report.css").read_text(encoding="utf-8"),
         title_of=metric_title,
         three=three,

@@ -133,6 +133,7 @@ def size_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
 def _agree(one: CountedMeasurement, other: CountedMeasurement, axis: int, other_axis: int) -> bool:
     first = one.values.sum(axis=tuple(i for i in range(one.values.ndim) if i != axis))
     second = other.values.sum(axis=tuple(i for i in range(other.values.ndim) if i != other_axis))
+    # A value of the margin sums size / values cells, each with noise of variance sigma^2.
     variance = (one.sigma**2 * one.values.size + other.sigma**2 * other.values.size) / first.size
     return bool((abs(first - second) <= _FAR * math.sqrt(variance) + 1.0).all())
 

@@ -38,6 +38,7 @@ def loss(events: Iterable[Mapping[str, Any]]) -> Loss:
     """
     parts = [_loss(event) for event in events]
     return Loss(
+        # fsum rounds once, so the order of hundreds of events does not decide the last digit.
         slope=math.fsum(part.slope for part in parts),
         failing=math.fsum(part.failing for part in parts),
     )

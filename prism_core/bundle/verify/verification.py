@@ -203,6 +203,7 @@ class _VerifyRun:
             self._step(name, check, ready=self.stages is not None)
         # A forged number of rows must not be drawn: it could be a hundred million.
         self._step("redrawn", self._redrawn, ready=self._passed("measurements", "rows"))
+        # A bundle from elsewhere is not held to the ledger of this machine.
         if self.workspace is not None or self._made_here():
             self._step("ledger", self._ledger, ready=self.stages is not None)
         stamp = "" if self.bundle is None else self.bundle.facts.stamp
