@@ -326,11 +326,11 @@ def meaning(plan: Plan, *, exact: bool | None = None) -> Meaning:
 
     Args:
         plan: the plan, before or after its choices were made.
-        exact: compose privacy loss distributions for the membership test. Default: where the
-            plan's accountant did so anyway.
+        exact: compose privacy loss distributions for the membership test, where the plan's noise
+            is fixed beforehand; else zCDP bounds it. Default: where the plan's accountant did so
+            anyway.
 
     Raises:
-        PrivacyError: when `exact` is asked of a plan whose noise is not fixed beforehand.
         BudgetError: when `exact` needs the package dp-accounting and it is not installed.
     """
     sharp = plan.accountant.fixed_only if exact is None else exact

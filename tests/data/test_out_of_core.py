@@ -265,6 +265,10 @@ def test_a_table_without_rows_or_without_a_declared_column_is_refused(opened, sc
     (tmp_path / "bare.csv").write_text(",".join(schema.names) + "\n")
     with pytest.raises(TableError, match="no rows"):
         store(opened("bare.csv"), schema)
+    times = pa.table({"at": pa.array([], pa.time64("ns"))})  # a type that does not travel
+    pq.write_table(times, tmp_path / "times.parquet")
+    with pytest.raises(TableError, match="no rows"):
+        store(opened("times.parquet"), schema)
     kept = [name for name in schema.names if name != "smoker"]
     (tmp_path / "other.csv").write_text(f"{','.join(kept)}\n{','.join('1' for _ in kept)}\n")
     with pytest.raises(TableError, match=r"names 'smoker'.* no such column"):

@@ -77,6 +77,8 @@ def readable_parquet(path: Path, target: Path) -> Path:
         with pq.ParquetFile(path) as file:
             parquet.check_declared(file.metadata, path.stat().st_size, path.name)
             _check_case(file.schema_arrow.names, path.name)
+            if not file.metadata.num_rows:
+                raise TableError(f"The file {path.name!r} has columns but no rows.")
             exotic = [not _travels(kind) for kind in file.schema_arrow.types]
             if not any(exotic):
                 return path
@@ -90,8 +92,6 @@ def readable_parquet(path: Path, target: Path) -> Path:
                     yield pa.Table.from_arrays(arrays, names=batch.schema.names)
 
             _write(copied(), target)
-            if not target.exists():
-                raise TableError(f"The file {path.name!r} has columns but no rows.")
         return target
 
     return run_redacted(work, path.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +28,8 @@ class Clock:
     """Stands where the app reads the seconds."""
 
     now = 5_000.0
+
+    sleep = staticmethod(time.sleep)  # the app's own look goes on beside the test
 
     def monotonic(self) -> float:
         return self.now
