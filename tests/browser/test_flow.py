@@ -114,9 +114,11 @@ def draw_undo_delete(page: Page) -> None:
     editor.press("Draw edge")
     editor.draw("age", "readmitted_30d")
     page.get_by_text("S = Pa(readmitted_30d) = {age}").wait_for()
+    idle(page)  # a layout that arrives during a drag takes the column from under the pointer
     editor.settle()
     editor.draw("charlson_index", "readmitted_30d")
     page.get_by_text("{age, charlson_index}").wait_for()
+    idle(page)
     editor.settle()
     editor.draw("readmitted_30d", "age")
     editor.says("would be a cycle")
