@@ -30,7 +30,7 @@ def numbers(page: Page, design: str, world: str) -> list[float]:
     return [*means, float(part[2])]
 
 
-# Set aside: in two of five whole runs the figure of the second world stayed empty for 90 seconds
+# Set aside: in two of four whole runs the figure of the second world stayed empty for 90 seconds
 # after the rehearsal had ended. Alone it passes. The cause is not found.
 @pytest.mark.long
 def test_causal_is_flat_at_its_ceiling_and_graphical_at_chance(page: Page):
