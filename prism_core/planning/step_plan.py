@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepPlan:
+class StepPlan(ABC):
     """A plan, complete before a row is read; every field is public.
 
     Attributes:
@@ -40,13 +41,13 @@ class StepPlan:
     n: int
     delta: float
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; hold no fact about the rows but their number."""
-        raise NotImplementedError
 
+    @abstractmethod
     def document(self) -> dict[str, Any]:
         """What the hash is of: the plan, and what it is read with."""
-        raise NotImplementedError
 
     @cached_property
     def hash(self) -> str:

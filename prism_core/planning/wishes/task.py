@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard, get_args
 
 from prism_core.errors import BudgetError, PlanError, TaskError
 from prism_core.planning.wishes.locks import Lock, check_together
@@ -440,7 +440,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
 """The one table of options, by section and name: "task.k"."""
 
 
-def _finite(value: object) -> bool:
+def _finite(value: object) -> TypeGuard[float]:
     try:
         return (
             # True is an int to Python, and would count as the number 1.
@@ -451,4 +451,4 @@ def _finite(value: object) -> bool:
 
 
 def _finite_positive(value: object) -> bool:
-    return _finite(value) and float(value) > 0.0  # type: ignore[arg-type]
+    return _finite(value) and value > 0.0
