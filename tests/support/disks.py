@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import ctypes
 import errno
 import io
 import os
@@ -136,20 +135,21 @@ def fill(place: Path, left: int) -> Path:
     return path
 
 
-_FILE_RIGHTS = (1, 2, 3)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
-
-
-def _as_anybody() -> None:
-    """Root obeys the modes of files, too, in this process and its children."""
-    for right in _FILE_RIGHTS:
-        ctypes.CDLL(None).prctl(24, right, 0, 0, 0)  # PR_CAPBSET_DROP; nobody else may or needs to
+# Takes from root the rights that pass over the modes of files (CAP_DAC_OVERRIDE,
+# CAP_DAC_READ_SEARCH, CAP_FOWNER; 24 is PR_CAPBSET_DROP), then becomes Python with the
+# arguments given. A process of its own does it: a forked one would warn once JAX has threads.
+_AS_ANYBODY = """
+import ctypes, os, sys
+for right in (1, 2, 3):
+    ctypes.CDLL(None).prctl(24, right, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 
 
 def run_obeying(command: Sequence[str], **others) -> subprocess.CompletedProcess[str]:
     """Run Python with arguments as a user whom the modes of files bind."""
     return subprocess.run(
-        [sys.executable, *command],
-        preexec_fn=_as_anybody,
+        [sys.executable, "-c", _AS_ANYBODY, *command],
         check=False,
         capture_output=True,
         text=True,
