@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
 from dashboard.common import public_claim, rehearsal_run, uploads
-from dashboard.common.fields import keep
+from dashboard.common.fields import keep, showing
 from dashboard.common.widgets import mistakes
 from dashboard.session.shelf import project
 from prism_core.data.tables.header import check_columns
@@ -39,11 +39,14 @@ MOST_EDGES = 400
 """Most edges that are listed for a strength of their own."""
 
 
-def _showing(key: str, value: object) -> str:
-    """Key of a widget, the only one for its value, made to show it. It gets no other value."""
-    if key not in st.session_state or st.session_state[key] != value:
-        st.session_state[key] = value
-    return key
+def _kept(entries: RehearsalEntries, attribute: str) -> dict[str, Any]:
+    """What the widget of an entry gets beside its value, which it has to be given as well.
+
+    A value put into the session's state would not do: until the browser has set it, the widget
+    tells its default, and that would count as an entry.
+    """
+    key = showing(f"rehearse_{attribute}", getattr(entries, attribute))
+    return {"key": key, "on_change": keep, "args": (entries, attribute, key)}
 
 
 def section() -> None:
@@ -68,10 +71,9 @@ def _rows(entries: RehearsalEntries) -> None:
         list(_SOURCES),
         format_func=_SOURCES.__getitem__,
         required=True,
-        key=_showing("rehearse_source", entries.source),
+        default=entries.source,
         label_visibility="collapsed",
-        on_change=keep,
-        args=(entries, "source", "rehearse_source"),
+        **_kept(entries, "source"),
         width="stretch",
     )
     if entries.source == "sample":
@@ -80,9 +82,8 @@ def _rows(entries: RehearsalEntries) -> None:
             "Sample",
             list(names),
             format_func=names.__getitem__,
-            key=_showing("rehearse_sample", entries.sample),
-            on_change=keep,
-            args=(entries, "sample", "rehearse_sample"),
+            index=list(names).index(entries.sample),
+            **_kept(entries, "sample"),
         )
         st.caption("With its own columns, graph and target; the regime and the budget are yours.")
     elif entries.source == "file":
@@ -97,9 +98,8 @@ def _drawn(entries: RehearsalEntries) -> None:
     st.select_slider(
         "Strength of the effects",
         STRENGTHS,
-        key=_showing("rehearse_strength", entries.strength),
-        on_change=keep,
-        args=(entries, "strength", "rehearse_strength"),
+        value=entries.strength,
+        **_kept(entries, "strength"),
         help="; ".join(f"{name}: odds times {odds:g}" for name, odds in ODDS.items())
         + " when the cause moves from one standard deviation below its mean to one above.",
     )
@@ -115,9 +115,8 @@ def _drawn(entries: RehearsalEntries) -> None:
         "Number of the made-up world",
         0,
         2**31 - 1,
-        key=_showing("rehearse_world", entries.world),
-        on_change=keep,
-        args=(entries, "world", "rehearse_world"),
+        value=entries.world,
+        **_kept(entries, "world"),
         help="Base rates and directions that nobody stated are drawn from it.",
     )
 
@@ -196,10 +195,9 @@ def _designs(entries: RehearsalEntries) -> None:
         list(options),
         format_func=options.__getitem__,
         captions=[_COMPARED[option] for option in options],
-        key=_showing("rehearse_comparison", entries.comparison),
+        index=list(options).index(entries.comparison),
         label_visibility="collapsed",
-        on_change=keep,
-        args=(entries, "comparison", "rehearse_comparison"),
+        **_kept(entries, "comparison"),
     )
     st.caption(
         "All else is as on the page Budget. "
@@ -210,26 +208,23 @@ def _designs(entries: RehearsalEntries) -> None:
 def _runs(entries: RehearsalEntries) -> None:
     st.text_input(
         "Values of epsilon",
-        key=_showing("rehearse_epsilons", entries.epsilons),
-        on_change=keep,
-        args=(entries, "epsilons", "rehearse_epsilons"),
+        value=entries.epsilons,
+        **_kept(entries, "epsilons"),
         help="With commas between; with decimal commas, semicolons between: 0,5; 1.",
     )
     st.number_input(
         "Runs of each",
         1,
         MOST_SEEDS,
-        key=_showing("rehearse_seeds", entries.seeds),
-        on_change=keep,
-        args=(entries, "seeds", "rehearse_seeds"),
+        value=entries.seeds,
+        **_kept(entries, "seeds"),
         help="Each with noise of its own; the same noise for every design. Ten give useful "
         "intervals.",
     )
     st.toggle(
         "Also after a shift of the world",
-        key=_showing("rehearse_shifted", entries.shifted),
-        on_change=keep,
-        args=(entries, "shifted", "rehearse_shifted"),
+        value=entries.shifted,
+        **_kept(entries, "shifted"),
         help="Scored a second time on rows where the target's consequences no longer follow it, "
         "and a third time where its causes have moved. Costs no further runs.",
     )

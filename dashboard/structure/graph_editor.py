@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.fields import keep
+from dashboard.common.fields import keep, showing
 from dashboard.common.widgets import mistakes
 from dashboard.components.dag_editor import NodeView, dag_editor
 from dashboard.session.shelf import project
@@ -104,13 +104,13 @@ def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
         return frozenset()
     shown = len(dag.nodes) <= MANY if graph.show_all is None else graph.show_all
     switch, words = st.columns([1, 2.6], vertical_alignment="center")
-    # Without an entry of its own the switch would turn by itself when `shown` does.
-    st.session_state["graph_show_all"] = shown
+    key = showing("graph_show_all", shown)
     switch.toggle(
         "Show all columns",
-        key="graph_show_all",
+        value=shown,
+        key=key,
         on_change=keep,
-        args=(graph, "show_all", "graph_show_all"),
+        args=(graph, "show_all", key),
         help="Off: only Y, S and the columns that have an edge with one of them are drawn.",
     )
     if shown:

@@ -155,10 +155,9 @@ def _source() -> bytes | None:
     names = () if schema is None else schema.names
     # Another tab or page drops the text of the box, but not what was pasted for these columns.
     kept, known = st.session_state.get(_TEXT, ("", names))
-    if "paste_graph" not in st.session_state and known == names:
-        st.session_state["paste_graph"] = kept
     text = right.text_area(
         "Or paste its text",
+        value=kept if known == names else "",
         key="paste_graph",
         height=110,
         placeholder=_EXAMPLE,
@@ -377,12 +376,11 @@ def _outcome(brought: ImportedGraph, matched: Matched) -> None:
 
 
 def _use(brought: ImportedGraph, matched: Matched) -> None:
-    """A callback, so that the target's own box may be set before it is drawn."""
+    """A callback, so that the target's own box is drawn with it."""
     state, drawing = project(), matched.drawing
     state.graph.load(drawing.dag, drawing.positions)
     if len(drawing.outcome) == 1 and brought.outcome:
         state.target = drawing.outcome[0]
-        st.session_state["target_choice"] = state.target
     hidden = drawing.dag.unmeasured
     st.session_state["graph_taken"] = (
         f"The graph is in use: {count_text(len(drawing.dag.edges), 'edge')}"

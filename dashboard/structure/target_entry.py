@@ -7,6 +7,7 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
+from dashboard.common.fields import keep, showing
 from dashboard.common.glossary import K_HELP
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
@@ -41,14 +42,17 @@ def section() -> None:
     assert schema is not None
     left, middle, right = st.columns([1.2, 1.6, 1], gap="medium")
     names = list(schema.names)
-    chosen = left.selectbox(
+    target = state.target if state.target in names else None
+    key = showing("target_choice", target)
+    state.target = left.selectbox(
         "Column to be predicted (Y)",
         names,
-        key="target_choice",
-        index=names.index(state.target) if state.target in names else None,
+        key=key,
+        index=None if target is None else names.index(target),
         placeholder="Choose a column",
+        on_change=keep,
+        args=(state, "target", key),
     )
-    state.target = chosen
     regime = middle.segmented_control(
         "Regime",
         list(get_args(Regime)),
