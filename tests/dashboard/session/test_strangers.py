@@ -240,8 +240,7 @@ def _steps() -> None:
     import streamlit as st
 
     from dashboard.budget import saved_designs
-    from dashboard.common import asset_entry
-    from dashboard.data import table_source
+    from dashboard.common import asset_entry, table_entry
     from dashboard.jobs import worker
     from dashboard.key import access
     from dashboard.release import ledger_view
@@ -283,7 +282,7 @@ def _steps() -> None:
         "a run of a project": lambda: worker.find("any"),
         "a project of one's own": lambda: replace_project(Project(name="junk", raw=sample.train)),
         "a project by its address": lambda: beside(Project(name="junk")),
-        "a table at a path": lambda: table_source._from_place(
+        "a table at a path": lambda: table_entry._from_place(
             "/etc/passwd", public=True, anyway=False
         ),
         "a folder of designs": lambda: saved_designs._Folder("/tmp", "any"),

@@ -1,0 +1,194 @@
+"""Table entry: a file of one's own or an address, read and put where the project needs it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import public_claim, uploads
+from dashboard.common.open_project import open_project
+from dashboard.common.widgets import mistakes
+from dashboard.key import access
+from dashboard.session.memory import take_back
+from dashboard.session.project import Project
+from dashboard.session.shelf import project
+from prism_core.data.table_identity import marks
+from prism_core.data.tables.address import URL_FORMS
+from prism_core.data.tables.delimited import LATIN1, SEPARATORS
+from prism_core.data.tables.raw_table import RawTable, read_table
+from prism_core.errors import KnownPrivateError, TableError
+from prism_core.planning.wishes.task import Synthesis
+from prism_core.runs.inputs import address, open_rows
+from prism_core.text.markdown import plain
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from prism_core.data.engines.out_of_core import BigTable
+
+_UPLOAD = "upload_table"
+_ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
+
+
+def upload_section() -> None:
+    """A file from this machine's browser."""
+    file = uploads.table(
+        "CSV or Parquet file",
+        _UPLOAD,
+        "Read into this session's memory on this machine, and let go of some minutes after no tab "
+        "has the project open. No cell is shown or examined until you run a release.",
+        larger="A larger file stays where it is, and is counted there: give its path under "
+        "*A path or database* above.",
+    )
+    left, right = st.columns(2)
+    separator = left.selectbox(
+        "Separator",
+        list(SEPARATORS),
+        format_func=lambda mark: SEPARATORS[mark],
+        key="upload_separator",
+    )
+    encoding = right.selectbox(
+        "Text encoding",
+        list(_ENCODINGS),
+        format_func=lambda code: _ENCODINGS[code],
+        key="upload_encoding",
+    )
+    public = st.checkbox(
+        "These rows are public (a benchmark or generated data): runs are rehearsals and are not "
+        "charged",
+        key="upload_public",
+    )
+    if file is None:
+        return
+    wanted = st.button("Load this file", type="primary", key="upload_load")
+    pressed = wanted or st.session_state.pop("upload_offered", False)
+    asked = _key("upload", file.file_id, separator, encoding, public)
+    anyway = public_claim.overruled(asked)
+    try:
+        if pressed and _taken_back(file, separator, encoding, public=public):
+            uploads.let_go(file, _UPLOAD)
+            st.rerun()
+        if open_project(
+            asked,
+            lambda: _from_file(file, separator, encoding, public=public, anyway=anyway),
+            pressed=pressed,
+        ):
+            public_claim.settled()
+            uploads.let_go(file, _UPLOAD)
+            st.rerun()
+    except KnownPrivateError as error:
+        public_claim.refused(asked, error)
+    except TableError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        _offer(error)
+
+
+def _key(*parts: object) -> str:
+    """Of a question: another file or another way to read it is not what was asked about."""
+    return f"{parts[0]}_{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}"
+
+
+def _from_file(
+    file: UploadedFile, separator: str, encoding: str, *, public: bool, anyway: bool
+) -> Project:
+    return _of_table(_read(file, separator, encoding), file.name, public=public, anyway=anyway)
+
+
+def _read(file: UploadedFile, separator: str, encoding: str) -> RawTable:
+    # An upload may have been read before, in this run of the page or an earlier one.
+    file.seek(0)
+    return read_table(file, name=file.name, separator=separator, encoding=encoding)
+
+
+def _taken_back(file: UploadedFile, separator: str, encoding: str, *, public: bool) -> bool:
+    """Whether it is the file whose rows were let go; then they are back under its project."""
+    state = project()
+    return state.rows_let_go is not None and take_back(
+        state, _read(file, separator, encoding), public=public
+    )
+
+
+def _of_table(
+    raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool = False
+) -> Project:
+    """A project of a table.
+
+    Raises:
+        KnownPrivateError: for rows that are called public and known as private, unless `anyway`.
+    """
+    if public and not anyway:
+        public_claim.check(raw, how="say so below and load them again")
+    return Project(
+        name=name,
+        raw=raw,
+        public=public,
+        private_marks=frozenset() if public else marks(raw),
+        public_marks=marks(raw) if public and anyway else frozenset(),
+        file_sha256=raw.sha256 if isinstance(raw, RawTable) else "",
+        asset="" if public else name,
+        synthesis=Synthesis(),
+        budget=replace(project().budget, locks={}),  # of other columns
+    )
+
+
+def address_section() -> None:
+    """A table that stays where it is: it may be larger than memory."""
+    st.caption(
+        "Large files are counted where they stand, and are not loaded: Parquet or CSV on this "
+        "machine, one file or a pattern such as `/data/stays-*.parquet`, or a database table: "
+        + ", ".join(f"`{form}`" for form in URL_FORMS.values())
+        + ". Name a password by a variable of the environment (`${PGPASSWORD}`): it is not stored."
+    )
+    text = st.text_input("Path, pattern or address", key="place_text")
+    public = st.checkbox(
+        "These rows are public: runs are rehearsals and are not charged", key="place_public"
+    )
+    wanted = st.button("Open this table", type="primary", key="place_open")
+    asked = _key("place", text.strip(), public)
+    anyway = public_claim.overruled(asked)
+    with mistakes():
+        try:
+            if open_project(
+                asked,
+                lambda: _from_place(text, public=public, anyway=anyway),
+                pressed=wanted and bool(text.strip()),
+            ):
+                public_claim.settled()
+                st.rerun()
+        except KnownPrivateError as error:
+            public_claim.refused(asked, error)
+
+
+def _from_place(text: str, *, public: bool, anyway: bool) -> Project:
+    access.require()  # it is read with the rights of whoever started the app
+    style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
+    with st.spinner("Counting the rows …"):
+        raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})
+        assert raw.rows > 0, "a table without rows is refused when it is read"
+    return _of_table(raw, raw.name, public=public, anyway=anyway)
+
+
+def _offer(error: TableError) -> None:
+    """One click that does what the message suggests."""
+    if error.separator is not None:
+        st.button(
+            f"Read it as {SEPARATORS[error.separator]}-separated",
+            key="offer_separator",
+            on_click=_set,
+            args=("upload_separator", error.separator),
+        )
+    if error.encoding is not None:
+        st.button(
+            f"Read it as {_ENCODINGS[error.encoding]}",
+            key="offer_encoding",
+            on_click=_set,
+            args=("upload_encoding", error.encoding),
+        )
+
+
+def _set(key: str, value: str) -> None:
+    st.session_state[key] = value
+    st.session_state["upload_offered"] = True
