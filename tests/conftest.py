@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.code_groups import CodeGroups
-from prism_core.data.schema.column import Column, level_text, level_value
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.level import level_text, level_value
 from prism_core.data.schema.schema import Schema
 from prism_core.samples import catalogue
 from prism_core.structure.dag import Dag

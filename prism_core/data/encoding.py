@@ -2,7 +2,7 @@
 
 Encoding is total: every cell of every row gets a code of the declared domain, whatever stands in
 it, so no row can make a run fail or take another path. It never counts, groups or looks at one row
-to decide about another. Which cell is which level is the rule of `column.level_value`. Nothing is
+to decide about another. Which cell is which level is the rule of `level.level_value`. Nothing is
 spent here: the codes are as private as the rows.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.counts import count_chunks
-from prism_core.data.schema.column import Column, level_text, level_value
+from prism_core.data.schema.level import MISSING_TEXTS, level_text, level_value
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import TableError
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.schema.code_groups import CodeGroups
+    from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
     from prism_core.data.tables.raw_table import RawTable
 
-MISSING_TEXTS = frozenset({"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "?", "."})
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
 # A column of years or of days like 20200101 with a blank in it is often written as 2020.0.

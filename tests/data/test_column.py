@@ -12,11 +12,9 @@ from prism_core.data.schema.column import (
     MAX_LEVELS,
     MISSING_LABEL,
     Column,
-    day_number,
-    day_text,
     equal_edges,
-    level_text,
 )
+from prism_core.data.schema.level import day_number, day_text, level_text
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
 
@@ -190,7 +188,11 @@ A, B = Column(name="a", kind="boolean"), Column(name="b", kind="ordinal", levels
     [
         ({"columns": ()}, "columns", "no columns"),
         ({"columns": (A, A)}, "columns", "'a' is declared twice"),
-        ({"columns": (A,), "provenance": "guess"}, "provenance", "declared, public twin, dp"),
+        (
+            {"columns": (A,), "provenance": "guess"},
+            "provenance",
+            "declared, codebook, public twin, dp",
+        ),
         ({"columns": (A,), "persons": 3}, "persons", "needs person_id"),
         ({"columns": (A,), "person_id": "id"}, "persons", "persons .* must be declared"),
         ({"columns": (A,), "person_id": "id", "persons": 0}, "persons", "above 0"),

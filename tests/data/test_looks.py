@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_core.data.schema import schema_file
+from prism_core.data.schema.codebook_source import CodebookSource
 from prism_core.data.schema.looks import (
     ACTS,
     Changed,
@@ -103,15 +104,18 @@ def test_what_is_no_event_is_refused(make):
 
 
 def test_a_change_without_a_source_is_private_whatever_the_schema_says(schema):
+    codebook = CodebookSource(name="survey.csv", sha256="0a" * 32, format="redcap")
     for provenance in PROVENANCES:
         if provenance == "dp":
             continue
+        source = codebook if provenance == "codebook" else None
+        entries = {"provenance": provenance, "codebook": source}
         if provenance == "private rows":
-            assert replace(schema, provenance=provenance, looks=(COUNT, BARE)).looks
+            assert replace(schema, **entries, looks=(COUNT, BARE)).looks
             continue
         with pytest.raises(SchemaError, match="no source is named"):
-            replace(schema, provenance=provenance, looks=(COUNT, BARE))
-        assert replace(schema, provenance=provenance, looks=(COUNT, SOURCED)).looks
+            replace(schema, **entries, looks=(COUNT, BARE))
+        assert replace(schema, **entries, looks=(COUNT, SOURCED)).looks
     with pytest.raises(SchemaError, match="first of the looks"):
         replace(schema, looks=(SOURCED,))
     check_looks((COUNT, BARE), "declared", ["another column"])  # the column is gone

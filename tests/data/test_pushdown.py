@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from prism_core.data.encoding import EncodedTable, encode
 from prism_core.data.engines import out_of_core
 from prism_core.data.schema.code_groups import CodeGroups
-from prism_core.data.schema.column import Column, level_text
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.level import level_text
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import read_table

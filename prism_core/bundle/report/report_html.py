@@ -19,7 +19,7 @@ from prism_core.bundle.report import registry_entry
 from prism_core.bundle.report.graph_picture import Picture, picture
 from prism_core.bundle.report.report_extras import Extras, metric_title
 from prism_core.data.schema.code_groups import sentence
-from prism_core.data.schema.column import day_text, level_text
+from prism_core.data.schema.level import day_text, level_text
 from prism_core.data.schema.looks import sentences
 from prism_core.evaluation.score_text import percent as whole_percent
 from prism_core.evaluation.score_text import three

@@ -30,7 +30,7 @@ from prism_core.bundle.report.report_html import report
 from prism_core.bundle.write import refit_script
 from prism_core.bundle.write.readme import readme
 from prism_core.data.schema import schema_file
-from prism_core.data.schema.column import day_text, level_text
+from prism_core.data.schema.level import day_text, level_text
 from prism_core.data.tables.spreadsheet import neutral
 from prism_core.explain.meaning import meaning
 from prism_core.planning.wishes.config import RunConfig, TableConfig, dumps

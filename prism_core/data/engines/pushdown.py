@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
-from prism_core.data.encoding import MISSING_TEXTS, encode_column
-from prism_core.data.schema.column import Column, day_text, level_text, level_value
+from prism_core.data.encoding import encode_column
+from prism_core.data.schema.level import MISSING_TEXTS, day_text, level_text, level_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from prism_core.data.schema.column import Column
 
 # Ibis makes its classes at run time; to a type checker an expression is anything.
 Expression: TypeAlias = Any

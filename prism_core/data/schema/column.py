@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
-import re
 import sys
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from prism_core.data.schema import special_values
+from prism_core.data.schema.level import Level, day_text, level_text, level_value
 from prism_core.errors import SchemaError
 from prism_core.scalars import plain_fields
 from prism_core.text.suggestions import suggestion
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from prism_core.data.schema.code_groups import CodeGroups
 
 Kind: TypeAlias = Literal["categorical", "ordinal", "boolean", "numeric", "date"]
-Level: TypeAlias = str | int | float | bool
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MAX_LEVELS = 10_000
@@ -25,8 +25,6 @@ DEFAULT_BINS = 8
 MISSING_LABEL = "(missing)"
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31
 _EXACT = 2**53  # whole numbers below it are exact as float
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
-_DIGITS = 15  # of two numbers of so many digits, no two are the same float
 _MOST_DIGITS = 300  # of a level; Python writes no number of 4,301 digits, and no float is so large
 
 
@@ -34,7 +32,8 @@ _MOST_DIGITS = 300  # of a level; Python writes no number of 4,301 digits, and n
 class Column:
     """A declared column. Everything here is a public fact, never read off the rows of a run.
 
-    Codes are 0..L-1 for the L levels (or bins), and L for "missing" when `nullable`.
+    Codes are 0..L-1 for the L levels (or bins), L..L+k-1 for the k special values in their order,
+    and L+k for "missing" when `nullable`.
 
     Attributes:
         name: the header in the table.
@@ -56,7 +55,14 @@ class Column:
             nullable, else `fill`.
         groups: where the levels are groups of codes: the public map. Cells hold codes, of rows
             that are read and of rows that are made.
+        special: what may stand in a numeric or date column and is no number and no day, in order:
+            -9 for refused, 97 for not applicable, ".a". Each has a code of its own. A cell is a
+            special value as it is a level, see `level_value`; a special value that is a day is met
+            by every cell that reads as that day. It is then never a number, whether it lies
+            inside the bounds or outside, and is written back as it is declared here.
         description: what the column means, for people.
+        value_labels: words for values, as pairs of a value as `level_text` writes it and its
+            words: of a level, of a code in groups, or of a special value.
 
     Raises:
         SchemaError: when the declaration is not usable; the message names the column.
@@ -73,7 +79,9 @@ class Column:
     fill: Level | None = None
     other: Level | None = None
     groups: CodeGroups | None = None
+    special: tuple[Level, ...] = ()
     description: str = field(default="", compare=False)
+    value_labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         plain_fields(self)
@@ -91,10 +99,15 @@ class Column:
         # Before the levels are checked: the groups are the levels.
         if self.groups is not None:
             self._check_groups(self.groups)
+        # Before the bins are checked: a bin needs a value that is not special.
+        self._check_special()
         if self.binned:
             self._check_bins()
         else:
             self._check_levels()
+        problem = special_values.label_problem(self.value_labels, self._texts)
+        if problem:
+            raise self._error("labels", problem)
 
     def _error(self, part: str, text: str) -> SchemaError:
         return SchemaError(f"Column {self.name!r}: {text}.", field=f"{self.name}.{part}")
@@ -106,6 +119,16 @@ class Column:
             object.__setattr__(self, "levels", groups.groups)
         if self.levels != groups.groups:
             raise self._error("groups", "the groups of codes are the levels; leave levels out")
+
+    def _check_special(self) -> None:
+        if self.special and not self.binned:
+            raise self._error(
+                "special",
+                f"{kind_text(self.kind)} column has no special values; declare them as levels",
+            )
+        problem = special_values.special_problem(self.special)
+        if problem:
+            raise self._error("special", problem)
 
     def _check_levels(self) -> None:
         count = len(self.levels)
@@ -164,8 +187,7 @@ class Column:
         if self.decimals is not None:
             self._snap()
         self._check_edges()
-        if self.decimals is not None:
-            self._check_grid()
+        self._check_room()
         if self.other is not None:
             raise self._error(
                 "other",
@@ -177,6 +199,12 @@ class Column:
             or not abs(self.fill) <= sys.float_info.max
         ):
             raise self._error("fill", "fill must be a number")
+        if self.fill is not None and float(self.fill) in self._special_numbers:
+            raise self._error(
+                "fill",
+                "fill is a special value, which is no number; choose a number, or mark the column "
+                "nullable",
+            )
 
     def _check_bounds(self) -> None:
         if self.lower is None or self.upper is None:
@@ -225,14 +253,30 @@ class Column:
         object.__setattr__(self, "upper", snapped(self.upper))
         object.__setattr__(self, "edges", tuple(map(snapped, self.edges)))
 
-    def _check_grid(self) -> None:
+    def _check_room(self) -> None:
+        """A bin needs a value to be written as, which is none of the special ones."""
         for index in range(self.level_count):
+            if self.decimals is None:
+                low, high = self.bin_bounds(index)
+                # Only the first bin can be a single value, see `_check_edges`.
+                if low == high and low in self._special_numbers:
+                    raise self._all_special(index)
+                continue
             first, last = self.grid(index)
             if first > last:
                 raise self._error(
                     "edges",
                     f"bin {index + 1} holds no value with {self.decimals} decimals; use fewer bins",
                 )
+            if last - first < len(self.special_on_grid(index)):
+                raise self._all_special(index)
+
+    def _all_special(self, index: int) -> SchemaError:
+        return self._error(
+            "special",
+            f"bin {index + 1} holds nothing but special values; put its edges further apart, or "
+            "leave its values out of the special ones",
+        )
 
     @property
     def binned(self) -> bool:
@@ -252,7 +296,7 @@ class Column:
 
     @property
     def level_count(self) -> int:
-        """Number of levels or bins, without missing."""
+        """Number of levels or bins, without special values and missing."""
         return len(self.edges) + 1 if self.binned else len(self.levels)
 
     @property
@@ -264,13 +308,23 @@ class Column:
 
     @property
     def size(self) -> int:
-        """Number of codes, missing included."""
-        return self.level_count + int(self.nullable)
+        """Number of codes, special values and missing included."""
+        return self.level_count + len(self.special) + int(self.nullable)
+
+    @property
+    def special_codes(self) -> range:
+        """The codes of the special values, in their order."""
+        return range(self.level_count, self.level_count + len(self.special))
 
     @property
     def missing_code(self) -> int | None:
         """The code of a missing value, or None when the column is not nullable."""
-        return self.level_count if self.nullable else None
+        return self.level_count + len(self.special) if self.nullable else None
+
+    @property
+    def valueless_codes(self) -> range:
+        """The codes of cells that hold no level and no number: special values, then missing."""
+        return range(self.level_count, self.size)
 
     def bin_bounds(self, index: int) -> tuple[float, float]:
         """Bounds of bin `index`: values in (low, high], the first bin closed at both ends."""
@@ -290,13 +344,47 @@ class Column:
             first += 1
         return first, last
 
-    def labels(self) -> tuple[str, ...]:
-        """A short label for every code, in code order."""
+    def special_on_grid(self, index: int) -> tuple[int, ...]:
+        """The grid numbers of bin `index` that are special values, increasing; see `grid`."""
+        first, last = self.grid(index)
+        scale = 10 ** (self.decimals or 0)
+        found = {round(number * scale, 6) for number in self._special_numbers}
+        return tuple(sorted(int(n) for n in found if n.is_integer() and first <= n <= last))
+
+    @cached_property
+    def _special_numbers(self) -> frozenset[float]:
+        return special_values.numbers(self.special, dates=self.kind == "date")
+
+    @property
+    def _texts(self) -> frozenset[str]:
+        """Everything that may have words: levels, codes in groups, special values."""
+        declared = (*self.levels, *(value for value, _ in self.values), *self.special)
+        return frozenset(map(level_text, declared))
+
+    def code_names(self) -> tuple[str, ...]:
+        """A short name for every code as it is declared, in code order; see `labels`."""
         if self.binned:
             names = [self._bin_label(i) for i in range(self.level_count)]
         else:
             names = [level_text(level) for level in self.levels]
+        names += map(level_text, self.special)
         return (*names, MISSING_LABEL) if self.nullable else tuple(names)
+
+    def labels(self) -> tuple[str, ...]:
+        """A short label for every code, in code order: its words, where it has some, and its name.
+
+        Example:
+            >>> sex = Column(
+            ...     name="sex", kind="categorical", levels=(1, 2), value_labels=(("1", "Female"),)
+            ... )
+            >>> sex.labels()
+            ('Female (1)', '2')
+        """
+        words = dict(self.value_labels)
+        return tuple(
+            f"{words[name]} ({name})" if words.get(name, name) != name else name
+            for name in self.code_names()
+        )
 
     def _bin_label(self, index: int) -> str:
         low, high = self.bin_bounds(index)
@@ -320,48 +408,6 @@ def kind_text(kind: str) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def level_text(level: Level) -> str:
-    """The text form under which a level is matched in a file."""
-    if isinstance(level, bool):
-        return "true" if level else "false"
-    if isinstance(level, float) and level.is_integer() and abs(level) < 2**53:
-        return str(int(level))
-    return str(level).strip()
-
-
-def level_value(level: Level) -> int | float | None:
-    """The number that a level stands for, or None for a text and for true and false.
-
-    A cell is the level whose text it is (`level_text`). If it is the text of none, numbers are met
-    by value:
-
-    - a level declared as a number by every cell that reads as that number: 1, 1.0, 01 and 1e0 are
-      the level 1;
-    - a level declared as a text that is the canonical writing of a number (no sign but a minus, no
-      leading zeros, no zeros at the end of decimals, no exponent, at most 15 digits) by every cell
-      that is plainly written as that number, with or without decimals: 1, 1.0 and 1.00 are the
-      level "1". 01 and 1e0 are not: they may be codes.
-
-    Any other text is itself and nothing else: "01234", "1.0", "250.10", "1e3". Whole numbers from
-    2**53 on are met by their text alone. Two levels that are the same number are refused.
-
-    Example:
-        >>> [level_value(level) for level in (1, 1.0, "1", "-0.5", "01", "1.0", "1e3", True)]
-        [1, 1.0, 1, -0.5, None, None, None, None]
-    """
-    if isinstance(level, bool):
-        return None
-    if not isinstance(level, str):
-        return level
-    text = level.strip()
-    # At most so many digits, a minus and a point.
-    if len(text) > _DIGITS + 2 or not _NUMBER.fullmatch(text) or text == "-0":
-        return None
-    if sum(map(str.isdigit, text)) > _DIGITS:
-        return None
-    return float(text) if "." in text else int(text)
-
-
 def equal_edges(lower: float, upper: float, bins: int, decimals: int | None) -> tuple[float, ...]:
     """Interior edges of `bins` equally wide bins.
 
@@ -375,23 +421,3 @@ def equal_edges(lower: float, upper: float, bins: int, decimals: int | None) -> 
     count = max(1, min(bins, last - first + 1))
     cuts = [first - 1 + (last - first + 1) * i // count for i in range(1, count)]
     return tuple(cut / scale for cut in cuts)
-
-
-_EPOCH = dt.date(1970, 1, 1)
-
-
-def day_text(days: float) -> str:
-    """The ISO date of a day number."""
-    return (_EPOCH + dt.timedelta(days=int(days))).isoformat()
-
-
-def day_number(text: str, *, field: str) -> float:
-    """The day number of an ISO date.
-
-    Raises:
-        SchemaError: when the text is not a date written as YYYY-MM-DD.
-    """
-    try:
-        return float((dt.date.fromisoformat(text.strip()) - _EPOCH).days)
-    except ValueError:
-        raise SchemaError(f"{field} must be a date written as YYYY-MM-DD.", field=field) from None

@@ -15,14 +15,16 @@ import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data.schema import code_groups, schema_file
-from prism_core.data.schema.column import KINDS, equal_edges, level_text
+from prism_core.data.schema.column import KINDS, equal_edges
+from prism_core.data.schema.level import level_text
 from prism_core.data.schema.log_bins import log_edges
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from prism_core.data.schema.column import Column, Level
+    from prism_core.data.schema.column import Column
+    from prism_core.data.schema.level import Level
 
 LEVEL_SEPARATOR = "|"
 _QUOTE = '"'

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from prism_core.data.schema.codebook_source import check_codebook
 from prism_core.data.schema.looks import Looks, check_looks
 from prism_core.errors import SchemaError
 from prism_core.scalars import plain_fields
@@ -15,14 +16,16 @@ from prism_core.text.suggestions import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prism_core.data.schema.codebook_source import CodebookSource
     from prism_core.data.schema.column import Column
     from prism_core.privacy.learning_charge import LearningCharge
 
-Provenance: TypeAlias = Literal["declared", "public twin", "dp", "private rows"]
+Provenance: TypeAlias = Literal["declared", "codebook", "public twin", "dp", "private rows"]
 PROVENANCES: tuple[Provenance, ...] = get_args(Provenance)
 
 PROVENANCE_TEXT: dict[Provenance, str] = {
     "declared": "typed or uploaded by the curator; this program took nothing of it from the rows",
+    "codebook": "read from {codebook}",
     "public twin": "drafted from a public file with the same layout",
     "dp": "learned from the rows with part of the privacy budget",
     "private rows": "drafted from the private rows themselves: this step is not private, and "
@@ -32,6 +35,7 @@ PROVENANCE_TEXT: dict[Provenance, str] = {
 
 _AFTER_LOOKS: dict[Provenance, str] = {
     "declared": "typed or uploaded by the curator, after the rows had been opened",
+    "codebook": "read from {codebook}, and kept or changed after the rows had been opened",
     "public twin": "drafted from a public file with the same layout, and kept or changed after the "
     "rows had been opened",
     "dp": "learned from the rows with part of the privacy budget, after the rows had been opened "
@@ -55,6 +59,8 @@ class Schema:
         persons: with `person_id`, the declared public number of persons.
         prior: what learning the domain cost (provenance `dp`); every plan deducts it.
         looks: what opened the rows before the plan, and what was changed afterwards; see `looks`.
+        codebook: the file that the declaration was read from (provenance `codebook`); kept where
+            columns were learned, or changed after a look, beside it.
 
     Raises:
         SchemaError: when columns repeat, the two ways to name a person are mixed up, or the
@@ -68,6 +74,7 @@ class Schema:
     persons: int | None = None
     prior: LearningCharge | None = None
     looks: Looks = ()
+    codebook: CodebookSource | None = None
 
     def __post_init__(self) -> None:
         plain_fields(self)
@@ -90,6 +97,7 @@ class Schema:
         self._check_persons(seen)
         check_prior(self.provenance, self.prior, self.person_id)
         check_looks(self.looks, self.provenance, seen)
+        check_codebook(self.provenance, self.codebook)
 
     def _check_persons(self, names: set[str]) -> None:
         if self.person_id is None:
@@ -131,7 +139,12 @@ class Schema:
     @property
     def provenance_text(self) -> str:
         """Where the declaration comes from, in words; follows "the columns were"."""
-        return (_AFTER_LOOKS if self.looks else PROVENANCE_TEXT)[self.provenance]
+        text = (_AFTER_LOOKS if self.looks else PROVENANCE_TEXT)[self.provenance]
+        if self.codebook is None:
+            return text
+        if self.provenance == "codebook":
+            return text.format(codebook=self.codebook.text)
+        return f"{text}; what was not, was read from {self.codebook.text}"
 
     @property
     def people_declared(self) -> bool:
@@ -197,7 +210,9 @@ class Schema:
         For encoding rows that no plan measures: synthetic ones, public ones, a fingerprint. What
         learning cost holds for the declared person only, and has no meaning here.
         """
-        provenance = "declared" if self.provenance == "dp" else self.provenance
+        provenance = self.provenance
+        if provenance == "dp":
+            provenance = "declared" if self.codebook is None else "codebook"
         return replace(
             self,
             person_id=None,

@@ -12,14 +12,14 @@ import yaml
 
 from prism_core import files
 from prism_core.data.schema import code_groups, looks
+from prism_core.data.schema.codebook_source import CodebookSource
 from prism_core.data.schema.column import (
     DEFAULT_BINS,
     Column,
-    day_number,
-    day_text,
     equal_edges,
     kind_text,
 )
+from prism_core.data.schema.level import day_number, day_text, level_text
 from prism_core.data.schema.log_bins import log_edges
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
@@ -46,6 +46,8 @@ _COLUMN_KEYS = {
     "groups",
     "codes",
     "prefix",
+    "special",
+    "labels",
     "description",
 }
 _LOG_KEYS = ("scale", "unit", "zero")
@@ -59,6 +61,7 @@ _SCHEMA_KEYS = {
     "persons",
     "learned",
     "looks",
+    "codebook",
     "columns",
 }
 
@@ -177,7 +180,7 @@ def from_dict(document: object) -> Schema:
             field="version",
         )
     persons = document.get("persons")
-    learned = document.get("learned")
+    learned, codebook = document.get("learned"), document.get("codebook")
     person_id = scalar(document, "person_id", "person_id")
     return Schema(
         columns=tuple(
@@ -190,6 +193,7 @@ def from_dict(document: object) -> Schema:
         persons=None if persons is None else whole(persons, "persons"),
         prior=None if learned is None else LearningCharge.from_dict(learned),
         looks=looks.from_list(document.get("looks", ())),
+        codebook=None if codebook is None else CodebookSource.from_dict(codebook),
     )
 
 
@@ -284,9 +288,35 @@ def column_from_dict(entry: object, number: int) -> Column:
         nullable=_flag(entry, "nullable", f"{name}.nullable"),
         fill=_day(entry.get("fill"), kind, f"{name}.fill"),
         other=entry.get("other"),
+        special=_special(entry, name),
+        value_labels=_labels(entry, name),
         description=str(entry.get("description", "")),
         **binned,
     )
+
+
+def _special(entry: dict[str, Any], name: str) -> tuple[Any, ...]:
+    special = entry.get("special") or ()
+    if not isinstance(special, (list, tuple)):
+        raise SchemaError(
+            f"Column {name!r}: special must be a list of texts or numbers.",
+            field=f"{name}.special",
+        )
+    return tuple(special)
+
+
+def _labels(entry: dict[str, Any], name: str) -> tuple[tuple[str, Any], ...]:
+    """Words for values. In YAML a value may be written as the number it is."""
+    labels = entry.get("labels") or {}
+    if not isinstance(labels, dict) or not all(
+        isinstance(value, str | int | float | bool) for value in labels
+    ):
+        raise SchemaError(
+            f"Column {name!r}: labels must be a section with words for each value, such as "
+            '"-9": Refused.',
+            field=f"{name}.labels",
+        )
+    return tuple((level_text(value), words) for value, words in labels.items())
 
 
 def _bins(entry: dict[str, Any], name: str) -> dict[str, Any]:
@@ -399,6 +429,8 @@ def to_dict(schema: Schema) -> dict[str, Any]:
         document["learned"] = schema.prior.to_dict()
     if schema.looks:
         document["looks"] = looks.to_list(schema.looks)
+    if schema.codebook is not None:
+        document["codebook"] = schema.codebook.to_dict()
     document["columns"] = [column_dict(column) for column in schema.columns]
     return document
 
@@ -426,9 +458,17 @@ def column_dict(column: Column) -> dict[str, Any]:
         entry["fill"] = plain(float(fill)) if column.binned else fill
     if column.other is not None:
         entry["other"] = column.other
-    if column.description:
-        entry["description"] = column.description
-    return entry
+    return entry | _words_dict(column)
+
+
+def _words_dict(column: Column) -> dict[str, Any]:
+    """Entries that only some columns have: a file without them is as it always was."""
+    found = {
+        "special": list(column.special),
+        "labels": dict(column.value_labels),
+        "description": column.description,
+    }
+    return {key: value for key, value in found.items() if value}
 
 
 def _levels_dict(column: Column) -> dict[str, Any]:
@@ -472,6 +512,8 @@ _OTHER_WORDS = {
     "missing": "nullable",
     "null": "nullable",
     "label": "description",
+    "value_labels": "labels",
+    "missing_values": "special",
 }
 """What other programs call an entry of a column."""
 

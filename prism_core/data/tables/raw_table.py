@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from prism_core.data.schema.column import level_text
+from prism_core.data.schema.level import level_text
 from prism_core.data.tables.delimited import read_delimited
 from prism_core.data.tables.header import check_header
 from prism_core.errors import TableError

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data.schema import code_groups, column_form, looks, schema_file
-from prism_core.data.schema.column import Column, level_text
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
 from prism_core.text.suggestions import suggestion
