@@ -43,8 +43,8 @@ def _data(project: Project) -> str:
             f"The rows of {gone.name} were let go while nobody used them. Load the same file "
             "again: everything entered is kept."
         )
-    if project.raw is None:
-        return "Load a table or open a sample."
+    if project.raw is None and not project.awaits_table:
+        return "Load a table, open a sample, or begin with a codebook and a number of persons."
     if project.to_learn:
         return "Learn the columns that are ticked Learn, or declare them."
     if project.schema is None:

@@ -12,12 +12,14 @@ from dashboard.common import public_claim, uploads
 from dashboard.common.open_project import open_project
 from dashboard.common.widgets import mistakes
 from dashboard.key import access
+from dashboard.session.late_table import bind
 from dashboard.session.memory import take_back
 from dashboard.session.project import Project
 from dashboard.session.shelf import project
 from prism_core.data.table_identity import marks
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.delimited import LATIN1, SEPARATORS
+from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.errors import KnownPrivateError, TableError
 from prism_core.planning.wishes.task import Synthesis
@@ -25,11 +27,14 @@ from prism_core.runs.inputs import address, open_rows
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from prism_core.data.engines.out_of_core import BigTable
 
 _UPLOAD = "upload_table"
+_HOW = "say so below and load them again"  # how a refusal is overruled
 _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 
 
@@ -71,9 +76,11 @@ def upload_section() -> None:
         if pressed and _taken_back(file, separator, encoding, public=public):
             uploads.let_go(file, _UPLOAD)
             st.rerun()
-        if open_project(
+        if _open(
             asked,
-            lambda: _from_file(file, separator, encoding, public=public, anyway=anyway),
+            lambda: (_read(file, separator, encoding), file.name),
+            public=public,
+            anyway=anyway,
             pressed=pressed,
         ):
             public_claim.settled()
@@ -91,10 +98,44 @@ def _key(*parts: object) -> str:
     return f"{parts[0]}_{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}"
 
 
-def _from_file(
-    file: UploadedFile, separator: str, encoding: str, *, public: bool, anyway: bool
-) -> Project:
-    return _of_table(_read(file, separator, encoding), file.name, public=public, anyway=anyway)
+def _open(
+    asked: str,
+    read: Callable[[], tuple[RawTable | BigTable, str]],
+    *,
+    public: bool,
+    anyway: bool,
+    pressed: bool,
+) -> bool:
+    """Put a table under the design that waits for one; else open it as a project of its own.
+
+    Args:
+        asked: key of the question.
+        read: gives the table and its name; called only when it is needed.
+        public: whether the rows are said to be public.
+        anyway: whether it was said although they are known as private.
+        pressed: whether the button was pressed in this run.
+
+    Returns:
+        Whether it is open now.
+    """
+    if not project().awaits_table:
+        return open_project(
+            asked, lambda: _of_table(*read(), public=public, anyway=anyway), pressed=pressed
+        )
+    if pressed:
+        _bind(*read(), public=public, anyway=anyway)
+    return pressed
+
+
+def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) -> None:
+    state = project()
+    if state.schema is not None:
+        check_columns(state.schema.header, raw.header, raw.name)
+    if public and not anyway:
+        public_claim.check(raw, how=_HOW)
+    if public and anyway:
+        state.public_marks |= marks(raw)
+    bind(state, raw, name, public=public, marks=frozenset() if public else marks(raw))
 
 
 def _read(file: UploadedFile, separator: str, encoding: str) -> RawTable:
@@ -120,7 +161,7 @@ def _of_table(
         KnownPrivateError: for rows that are called public and known as private, unless `anyway`.
     """
     if public and not anyway:
-        public_claim.check(raw, how="say so below and load them again")
+        public_claim.check(raw, how=_HOW)
     return Project(
         name=name,
         raw=raw,
@@ -151,9 +192,11 @@ def address_section() -> None:
     anyway = public_claim.overruled(asked)
     with mistakes():
         try:
-            if open_project(
+            if _open(
                 asked,
-                lambda: _from_place(text, public=public, anyway=anyway),
+                lambda: _from_place(text),
+                public=public,
+                anyway=anyway,
                 pressed=wanted and bool(text.strip()),
             ):
                 public_claim.settled()
@@ -162,13 +205,13 @@ def address_section() -> None:
             public_claim.refused(asked, error)
 
 
-def _from_place(text: str, *, public: bool, anyway: bool) -> Project:
+def _from_place(text: str) -> tuple[RawTable | BigTable, str]:
     access.require()  # it is read with the rights of whoever started the app
     style = {key: st.session_state.get(f"upload_{key}") for key in ("separator", "encoding")}
     with st.spinner("Counting the rows …"):
         raw = open_rows(address(text), **{key: mark for key, mark in style.items() if mark})
         assert raw.rows > 0, "a table without rows is refused when it is read"
-    return _of_table(raw, raw.name, public=public, anyway=anyway)
+    return raw, raw.name
 
 
 def _offer(error: TableError) -> None:

@@ -73,12 +73,13 @@ def heading(title: str, question: str) -> None:
         terms_popover(title)
     st.markdown(question)
     state = project()
-    if state.raw is None:
+    if state.raw is None and not state.awaits_table:
         return
     marks: list[str] = [f":material/database: {plain(state.name)}"]
-    if state.raw is not None:
-        marks.append(f"{state.n:,} training rows")
-    if state.public:
+    marks.append(f"{state.n:,} training rows")
+    if state.awaits_table:
+        marks.append(":violet-badge[no table yet: no row can be read]")
+    elif state.public:
         marks.append(":blue-badge[public rows: rehearsals only]")
     else:
         marks.append(":orange-badge[private rows]")

@@ -71,7 +71,8 @@ def section() -> None:
     """The second section of the page Data."""
     st.header("2 · Columns")
     state = project()
-    if state.raw is None:  # the rows were let go: what is typed stays on screen, the last cell too
+    # The rows were let go: what is typed stays on screen, the last cell too.
+    if state.raw is None and not state.awaits_table:
         _grid()
         st.caption("It can be put in use once the rows are back.")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from prism_core.data.draft import draft_from_rows
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.looks import merged
 from prism_core.data.tables.header import check_columns, check_names
+from prism_core.data.tables.header import check_header as check_header_names
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import SchemaError
 from prism_core.learning.domain import outline_io as learning_form
@@ -38,6 +40,8 @@ _WAYS = {
 def sources() -> None:
     """The ways to a declaration; each puts a draft into the form, or a schema in use."""
     ways = dict(_WAYS)
+    if project().awaits_table:
+        del ways["rows"]
     if project().public:
         ways["rows"] = "Draft from this file (its rows are public)"
     way = st.radio(
@@ -46,16 +50,46 @@ def sources() -> None:
     if way == "upload":
         _from_schema_file()
     elif way == "header":
-        if st.button("Start with the column names", key="draft_header"):
-            raw = project().raw
-            assert raw is not None
-            with mistakes():
-                check_names(raw.header, raw.name)
-                _start(column_form.blank_rows(raw.header), "declared")
+        _from_header()
     elif way == "twin":
         _from_twin()
     else:
         _from_rows()
+
+
+def _from_header() -> None:
+    """The names of the open table; while there is none they are typed or pasted."""
+    raw = project().raw
+    typed = ""
+    if raw is None:
+        typed = st.text_area(
+            "Names of the columns",
+            key="draft_names",
+            placeholder="age, sex, ward, readmitted",
+            help="With commas, tabs or line ends between. A row of names copied from a spreadsheet "
+            "can be pasted. Leave out the column that names the person.",
+        )
+    if st.button("Start with the column names", key="draft_header"):
+        with mistakes():
+            if raw is None:
+                header = typed_names(str(typed))
+                check_header_names(header, "what you typed")
+            else:
+                header = raw.header
+                check_names(header, raw.name)
+            _start(column_form.blank_rows(header), "declared")
+
+
+def typed_names(text: str) -> tuple[str, ...]:
+    """Names as they are typed or pasted, in order.
+
+    Raises:
+        SchemaError: when there is none.
+    """
+    names = tuple(name for part in re.split(r"[,;\t\r\n]+", text) if (name := part.strip()))
+    if not names:
+        raise SchemaError("Type the names of the columns, with commas between.", field="columns")
+    return names
 
 
 def _from_schema_file() -> None:
@@ -159,11 +193,11 @@ def _take_outline(outline: Outline) -> None:
 
 
 def check_header(header: Sequence[str]) -> None:
-    """Refuse names of columns that are not those of the open table.
+    """Refuse names of columns that are not those of the open table, where there is one.
 
     Raises:
         SchemaError: when they are not.
     """
     raw = project().raw
-    assert raw is not None
-    check_columns(header, raw.header, raw.name)
+    if raw is not None:  # without a table they are compared when it is loaded
+        check_columns(header, raw.header, raw.name)

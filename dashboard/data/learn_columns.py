@@ -67,7 +67,8 @@ _DETAILS = {
 def section() -> None:
     """The fourth section of the page Data, where a column is ticked to be learned."""
     state = project()
-    if state.learning.job is None and (state.raw is None or not state.to_learn):
+    waits = state.awaits_table
+    if state.learning.job is None and (not state.to_learn or (state.raw is None and not waits)):
         return
     st.header("4 · Learn what the codebook does not say")
     if state.learning.job is not None:
@@ -76,6 +77,13 @@ def section() -> None:
         plan = state.learning.job.plan
         job_view.section(
             "learn", lambda found: found.learning, words, lambda result: _take(result, plan)
+        )
+        return
+    if waits:
+        st.info(
+            "Learning waits for the table: it measures rows. Load the table first, or type what "
+            "these columns may hold and untick **Learn**: then the design goes on without it.",
+            icon=":material/hourglass_empty:",
         )
         return
     if not isinstance(state.raw, RawTable):

@@ -10,12 +10,16 @@ from dashboard.session.shelf import project
 
 heading(
     "Data",
-    "Load the table and declare what its columns may hold. No cell is looked at here unless you "
-    "ask for it: what does is a button that says so.",
+    "Declare what the columns of the table may hold, with the table or before it is there. No cell "
+    "is looked at here unless you ask for it: what does is a button that says so.",
 )
 table_source.section()
 state = project()
-if state.raw is not None or (state.rows_let_go is not None and state.form is not None):
+if (
+    state.raw is not None
+    or state.awaits_table
+    or (state.rows_let_go is not None and state.form is not None)
+):
     columns_form.section()
 if state.schema is not None:
     provenance_notice(state.schema)
@@ -25,7 +29,8 @@ if state.schema is not None:
             "You may still correct the learned columns by hand: that costs nothing, as long as "
             "the corrections do not come from a look at the rows."
         )
-if state.raw is not None and (state.schema is not None or state.to_learn):
+here = state.raw is not None or state.awaits_table
+if here and (state.schema is not None or state.to_learn):
     people.section()
 learn_columns.section()
 onward("Data")

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
+from dashboard.data import test_rows
 from dashboard.session.data_entries import People
 from dashboard.session.shelf import project
 from prism_core.data.coverage import coverage
@@ -21,15 +22,19 @@ def section() -> None:
     with left:
         _people()
     with right:
-        _holdout()
-    if project().schema is not None:
+        test_rows.section()
+    if project().schema is not None and project().raw is not None:
         _check()
+    elif project().awaits_table:
+        st.caption(
+            ":material/hourglass_empty: The check of the declaration against the file waits for "
+            "the table. It reads rows."
+        )
 
 
 def _people() -> None:
     state = project()
     declared = state.people
-    assert state.raw is not None
     ways = {
         "row": "Every person has exactly one row",
         "id": "A column names the person (one row per person is kept)",
@@ -50,11 +55,35 @@ def _people() -> None:
             st.rerun()
     if way != "id":
         return
+    if state.raw is None:
+        _name_person(declared, named)
+        return
     columns = _columns()
     with mistakes():
         if state.schema is None:  # no declaration has confirmed that these are names
             check_names(state.raw.header, state.raw.name)
         _choose(declared, named, [name for name in state.raw.header if name not in columns])
+
+
+def _name_person(declared: People, named: str | None) -> None:
+    """The column that names the person, typed: there is no header to choose from yet."""
+    state = project()
+    typed = st.text_input(
+        "Name of the person-ID column",
+        value=named or "",
+        key="people_typed",
+        help="As the header of the table will have it. An ID is never synthesised, so it is none "
+        "of the columns above.",
+    )
+    name = str(typed or "").strip()
+    if name and (name != declared.person_id or declared.persons != state.announced):
+        with mistakes():
+            state.declare_people(People(person_id=name, persons=state.announced))
+            st.rerun()
+    st.caption(
+        f"One row of each of the {state.announced or 0:,} persons is kept at random. The run "
+        "counts them and refuses another number, before anything is charged."
+    )
 
 
 def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
@@ -129,28 +158,6 @@ def _columns() -> set[str]:
     if state.schema is not None:
         return set(state.schema.names)
     return {str(row.get("name") or "") for row in state.rows_of_form}
-
-
-def _holdout() -> None:
-    state = project()
-    if state.test is not None:
-        st.markdown(
-            f"**Holdout.** This sample brings its own {state.test.rows:,} test rows; all "
-            f"{state.n:,} training rows are used."
-        )
-        return
-    share = st.slider(
-        "Rows kept aside for evaluation",
-        5,
-        50,
-        round(state.holdout_share * 100),
-        format="%d %%",
-        key="holdout_share",
-        help="Drawn at random, whatever the rows hold. They are never used for the synthetic "
-        "table. Only learning a column with budget counts them, too.",
-    )
-    state.holdout_share = share / 100
-    st.caption(f"{state.n:,} rows for training, {state.holdout_rows:,} kept aside.")
 
 
 def _check() -> None:

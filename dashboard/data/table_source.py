@@ -1,43 +1,116 @@
-"""Table to work on: a file, an address, or a packaged sample."""
+"""Table to work on: a file, an address, a sample; or a number of persons while there is none."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.common import table_entry
-from dashboard.common.open_project import samples_section
+from dashboard.common import binding_view, table_entry
+from dashboard.common.open_project import open_project, samples_section
+from dashboard.common.widgets import mistakes
 from dashboard.key import access
+from dashboard.session.late_table import announce
+from dashboard.session.project import Project
 from dashboard.session.shelf import project, unsaved_parts
 from prism_core.text.markdown import plain
 
+LONGEST_NAME = 120
+_MOST = 1_000_000_000
+
 
 def section() -> None:
-    """The first section of the page Data."""
-    st.header("1 · Table")
+    """The first section of the page Data; one line once there is something to work on."""
+    state = project()
     if not access.granted():
+        st.header("1 · Table")
         samples_section()
         return
-    _found_again()
-    upload, place, sample = st.tabs(
+    if state.raw is None and not state.awaits_table:
+        st.header("1 · Table")
+        _found_again()
+        _let_go()
+        _ways()
+        return
+    _line()
+    binding_view.differences()
+    label = "Load the table, or open another project" if state.awaits_table else "Another table"
+    with st.expander(label, icon=":material/database:"):
+        _ways()
+
+
+def _ways() -> None:
+    state = project()
+    upload, place, codebook, sample = st.tabs(
         [
             ":material/upload_file: Your own file",
             ":material/database: A path or database",
+            ":material/menu_book: A codebook, no table yet",
             ":material/science: Samples",
         ],
-        default=":material/science: Samples" if project().raw is None or project().sample else None,
+        default=":material/science: Samples"
+        if state.sample or (state.raw is None and not state.awaits_table)
+        else None,
     )
-    with sample:
-        samples_section()
     with upload:
+        if state.awaits_table:
+            st.caption(
+                "The file is put under this design. Its header and its number of rows are "
+                "compared with what is declared; no cell is looked at."
+            )
         table_entry.upload_section()
     with place:
         table_entry.address_section()
-    _loaded()
+    with codebook:
+        _without()
+    with sample:
+        samples_section()
+
+
+def _without() -> None:
+    """A design from a codebook and a number of persons."""
+    st.markdown(
+        "**I have a codebook, not the table yet.** Declare the columns, then design, rehearse, "
+        "write the protocol and have it approved. No row can be read meanwhile. Load the table on "
+        "the page Release, when it may be opened."
+    )
+    left, right = st.columns(2)
+    name = left.text_input(
+        "Name of this design",
+        key="design_name",
+        max_chars=LONGEST_NAME,
+        placeholder="for example: stays of clinic A, 2026",
+    )
+    persons = right.number_input(
+        "Number of persons",
+        2,
+        _MOST,
+        None,
+        step=1,
+        key="design_persons",
+        placeholder="for example 5000",
+        help="How many people the table will hold. The number is public. The plan is made for it; "
+        "for another number the plan has to be designed and approved anew.",
+    )
+    pressed = st.button(
+        "Begin without the table",
+        type="primary",
+        key="design_begin",
+        disabled=persons is None,
+    )
+    if persons is None:
+        st.caption("Type the number of persons to begin.")
+        return
+    title = " ".join(str(name or "").split()) or "Design without its table"
+    if open_project(
+        "design_begin_asked",
+        lambda: Project(name=title, announced=int(persons)),
+        pressed=pressed,
+    ):
+        st.rerun()
 
 
 def _found_again() -> None:
     """On an empty page, how an earlier project is reached."""
-    if project().raw is None and not unsaved_parts(project()):
+    if not unsaved_parts(project()):
         st.caption(
             ":material/bookmark: You worked here before? A project opens by its own address alone, "
             "the one with `?project=` that stood in the browser's address bar (look in the "
@@ -46,18 +119,24 @@ def _found_again() -> None:
         )
 
 
-def _loaded() -> None:
-    """What is in use, and at once that a part of it is kept aside."""
-    state = project()
-    if state.raw is None and state.rows_let_go is not None:
-        gone = state.rows_let_go
+def _let_go() -> None:
+    gone = project().rows_let_go
+    if gone is not None:
         st.info(
             f"**The {gone.rows:,} rows of {plain(gone.name)} were let go**, because no tab had "
             "this project open for a while or other tables needed the memory. Everything declared, "
             "drawn, planned and paid for is kept. Load the same file again to go on.",
             icon=":material/memory:",
         )
-    if state.raw is None or state.sample:
+
+
+def _line() -> None:
+    """What is in use, on one line."""
+    state = project()
+    if state.awaits_table:
+        _awaited()
+        return
+    if state.sample or state.raw is None:
         return
     st.success(
         f"**Loaded: {plain(state.name)}**, {state.raw.rows:,} rows, {len(state.raw.header)} "
@@ -65,8 +144,38 @@ def _loaded() -> None:
         + (
             f"{state.holdout_share:.0%} of them ({state.holdout_rows:,}) are kept aside at random "
             "for evaluation and never used for the synthetic table; see *People and rows*."
-            if state.test is None
+            if not state.own_test
             else ""
         ),
         icon=":material/check_circle:",
     )
+
+
+def _awaited() -> None:
+    """The design that has no table yet, and the number that it is made for."""
+    state = project()
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left.success(
+        f"**{plain(state.name)}**: a design without its table. It is made for the number of "
+        "persons on the right.",
+        icon=":material/menu_book:",
+    )
+    right.number_input(
+        "Number of persons",
+        2,
+        _MOST,
+        state.announced,
+        step=1,
+        key=f"announced_{state.key}_{state.announced}",
+        on_change=_announce,
+        args=(f"announced_{state.key}_{state.announced}",),
+        help="Public. Another number makes another plan: an approval of the old one no longer "
+        "holds.",
+    )
+
+
+def _announce(key: str) -> None:
+    typed = st.session_state[key]
+    if typed is not None:
+        with mistakes():
+            announce(project(), int(typed))

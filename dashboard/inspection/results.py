@@ -107,7 +107,7 @@ def section() -> None:
     )
     state = project()
     if state.holdout is None:
-        gone = state.rows_let_go
+        gone = state.rows_let_go or state.test_let_go
         way = (
             f"Load “{plain(gone.name)}” again on the page Data: the same rows are kept aside again."
             if gone is not None and state.parted is not None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.common import binding_view
 from dashboard.common.steps import STEPS, Step
 from dashboard.common.widgets import provenance_words
 from prism_core.data.schema.looks import summary, unchecked
@@ -62,7 +63,7 @@ def checks(
         approval: the line on the approval, None where there is none to be checked.
     """
     found = [_columns(state), _people(state), _graph(state), _plan(state), *_warned(state)]
-    found.append(_holdout(state))
+    found += [*_table(state), _holdout(state)]
     if not state.public:
         found.append(
             ChecklistLine(
@@ -177,9 +178,30 @@ def _warned(state: Project) -> list[ChecklistLine]:
     ]
 
 
+def _table(state: Project) -> list[ChecklistLine]:
+    """Whether the table is there, and is the one that the design was made for."""
+    if state.awaits_table:
+        text = (
+            f"Load the table of {state.whole:,} persons below, once the plan is approved: then its "
+            "header and its number of rows are compared with this design"
+        )
+        return [ChecklistLine(done=False, text=text)]
+    return [
+        ChecklistLine(done=check.fits, text=plain(check.text.rstrip(".")))
+        for check in binding_view.checks(state)
+    ]
+
+
 def _holdout(state: Project) -> ChecklistLine:
-    kept = state.test.rows if state.test is not None else state.holdout_rows
+    if state.own_test:
+        if state.test is not None:
+            text = f"A test file of its own, {count_text(state.test.rows, 'row')}"
+            return ChecklistLine(done=True, text=text)
+        text = "Load the test file on the page Data, or keep a share of the rows aside"
+        return ChecklistLine(done=False, text=text, step=_PAGES["Data"])
+    kept = state.holdout_rows
     if kept > 0:
-        return ChecklistLine(done=True, text=f"{count_text(kept, 'row')} kept aside for evaluation")
+        what = f"{count_text(kept, 'row')} kept aside for evaluation, drawn at random by person"
+        return ChecklistLine(done=True, text=what)
     text = "Keep rows aside, or load a second file: without them nothing can be compared later"
     return ChecklistLine(done=False, text=text, step=_PAGES["Data"])

@@ -18,7 +18,8 @@ heading(
 resume()
 state = project()
 if state.job is None:
-    if state.raw is None or state.schema is None or state.target is None:
+    here = state.raw is not None or state.awaits_table
+    if not here or state.schema is None or state.target is None:
         releases_list.releases_section()  # also after a reload that found no project
         require_earlier_steps("Release")
     assert state.schema is not None

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import asset_entry, attribution, confirmation, spend_form
+from dashboard.common import (
+    asset_entry,
+    attribution,
+    binding_view,
+    confirmation,
+    spend_form,
+    table_entry,
+)
 from dashboard.common.widgets import mistakes, unused_learning_notice
 from dashboard.jobs import worker
 from dashboard.key import access
@@ -63,9 +70,29 @@ def section() -> None:
     if plan is None:
         return
     protocol_panel.section(plan)
+    _late_table(state)
     attribution.before(state)
     st.divider()
     _confirmation(state, plan, green=all(check.done for check in found))
+
+
+def _late_table(state: Project) -> None:
+    """The table of a design that was made before it: loaded here, at last."""
+    if state.awaits_table:
+        st.subheader("Load the table", anchor=False)
+        st.markdown(
+            f"The design is made for **{state.whole:,} persons** and no row has been read. Load "
+            "the table when it may be opened. Its header and its number of rows are compared with "
+            "the design; no cell is looked at before the run measures."
+        )
+        upload, place = st.tabs(
+            [":material/upload_file: Your own file", ":material/database: A path or database"]
+        )
+        with upload:
+            table_entry.upload_section()
+        with place:
+            table_entry.address_section()
+    binding_view.differences()
 
 
 def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:

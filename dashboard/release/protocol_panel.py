@@ -153,7 +153,7 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
         balance=None if state.public else asset_entry.balance(plan.delta),
         owed=asset_entry.owing(plan.prior),
         rehearsal=estimates(points),
-        holdout=state.test.rows if state.test is not None else state.holdout_rows,
+        holdout=_holdout(state),
         approval=state.approved.approval
         if state.approved is not None and state.approved.covers(plan, state.asset)
         else None,
@@ -172,6 +172,13 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
         inputs,
         lambda: {ending: made.text(f".{ending}") for _, ending, _ in _FORMATS},
     )
+
+
+def _holdout(state: Project) -> int | None:
+    """Rows to evaluate on; None while a test file of its own is not there yet."""
+    if state.test is not None:
+        return state.test.rows
+    return None if state.test_file else state.holdout_rows
 
 
 def _line(text: str) -> str:

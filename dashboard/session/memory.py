@@ -88,6 +88,11 @@ def let_go(state: Project) -> None:
         if state.raw.sha256:
             state.rows_let_go = LetGo(name=state.name, rows=state.raw.rows, sha256=state.raw.sha256)
         state.raw = None
+    if state.test is not None and not state.sample:
+        state.test_let_go = LetGo(
+            name=state.test.name, rows=state.test.rows, sha256=state.test.sha256
+        )
+        state.test, state.test_file = None, True
     for name in ("train", "holdout"):
         if isinstance(getattr(state, name), EncodedTable):
             setattr(state, name, None)
@@ -112,13 +117,28 @@ def take_back(state: Project, raw: RawTable, *, public: bool) -> bool:
     if gone is None or raw.sha256 != gone.sha256 or public != state.public:
         return False
     state.raw, state.rows_let_go = raw, None
-    if state.parted is not None and state.holdout is None:
-        _, state.train, state.holdout = split_rows(state, state.parted)
+    _part_again(state)
     return True
 
 
+def take_test(state: Project, test: RawTable) -> None:
+    """Take a test file; where it is the one that was let go, the last run's rows are back, too."""
+    gone, state.test_let_go = state.test_let_go, None
+    state.test, state.test_file = test, True
+    if gone is not None and gone.sha256 == test.sha256:
+        _part_again(state)
+
+
+def _part_again(state: Project) -> None:
+    """The last run's rows, once every file that they came from is back."""
+    whole = state.raw is not None and (state.test is not None or not state.test_file)
+    if whole and state.parted is not None and state.holdout is None:
+        _, state.train, state.holdout = split_rows(state, state.parted)
+
+
 def _tables(state: Project) -> list[object]:
-    own = [] if state.sample else [state.raw]  # a sample's rows are the same for everybody
+    # A sample's rows are the same for everybody.
+    own = [] if state.sample else [state.raw, state.test]
     built = state.rehearsing.built
     stand_in = [] if built is None else [built[1].train, *built[1].holdouts.values()]
     found = state.inspection

@@ -54,7 +54,9 @@ class Project(Entries):
     sample: str | None = None
     opened: tuple[object, ...] | None = None  # a sample's entries as they were when it was opened
     raw: RawTable | BigTable | None = None
+    announced: int | None = None  # persons of the table, typed before there is one
     test: RawTable | None = None
+    test_file: bool = False  # whether a file of its own is tested on, there or not yet
     public: bool = False
     private_marks: frozenset[str] = frozenset()  # of tables that this session loaded as private
     public_marks: frozenset[str] = frozenset()  # of those she said to be public nevertheless
@@ -106,6 +108,7 @@ class Project(Entries):
     parted: RowSplit | None = field(default=None, repr=False)  # how the run's rows were drawn
     bought: list[PrivateEvaluation] = field(default_factory=list)  # of an inspection let go of
     rows_let_go: LetGo | None = None  # the table whose rows are no longer in memory
+    test_let_go: LetGo | None = None  # and the test file
     used: float = 0.0  # when a session last looked at it, and since when none has it open; `held`
     left: float | None = None
     sessions: set[str] = field(default_factory=set)
@@ -113,9 +116,9 @@ class Project(Entries):
     @property
     def holdout_rows(self) -> int:
         """Rows kept aside for evaluation; a fixed number, whatever they hold."""
-        if self.raw is None or self.test is not None:
-            return 0
         whole = self.whole
+        if whole == 0 or self.own_test:
+            return 0
         # At least one row is left for training.
         return min(whole - 1, round(whole * self.holdout_share))
 
@@ -126,8 +129,23 @@ class Project(Entries):
 
     @property
     def whole(self) -> int:
-        """Rows (persons) with those kept aside; public."""
+        """Rows (persons) with those kept aside; public.
+
+        A number that was announced holds until it is given up: the plan was made for it.
+        """
+        if self.announced is not None:
+            return self.announced
         return 0 if self.raw is None else self.people.persons or self.raw.rows
+
+    @property
+    def own_test(self) -> bool:
+        """Whether a test file takes the place of a share that is kept aside."""
+        return self.test_file or self.test is not None
+
+    @property
+    def awaits_table(self) -> bool:
+        """Whether the design comes before its table."""
+        return self.raw is None and self.announced is not None and self.rows_let_go is None
 
     @property
     def people(self) -> People:
@@ -149,6 +167,8 @@ class Project(Entries):
         if self.schema is not None:
             self.use_schema(replace(self.schema, **vars(people)))
         self.draft_people = people
+        if self.announced is not None and people.persons is not None:
+            self.announced = people.persons
 
     @property
     def table_key(self) -> str:
@@ -424,6 +444,8 @@ class Project(Entries):
             self.schema = None
             return
         self.schema = schema = replace(schema, looks=merged(self.told, schema.looks))
+        if self.announced is not None and schema.persons is not None:
+            self.announced = schema.persons
         self.looks = merged(self.looks, schema.looks)
         known = {*schema.names, *self.graph.unmeasured}
         kept = tuple(edge for edge in self.graph.edges if known.issuperset(edge))

@@ -36,7 +36,14 @@ def section() -> None:
         return
     if not state.graph.edges:
         _bring_back()
-    if state.regime == "graphical" and not state.graph.edges and state.raw is not None:
+    if state.regime != "graphical" or state.graph.edges:
+        return
+    if state.awaits_table:
+        st.caption(
+            ":material/hourglass_empty: Learning the blanket with budget waits for the table: it "
+            "measures rows. Draw or upload the graph, or choose another regime."
+        )
+    elif state.raw is not None:
         with st.expander("No graph? Learn the blanket with budget", icon=":material/school:"):
             _start()
 

@@ -46,7 +46,7 @@ def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(open_project, "_sample", None)  # no rows are made before a sample is chosen
         test = open_page("data")
-    assert "Load a table or open a sample" in texts(test)
+    assert "Load a table, open a sample" in texts(test)
     assert "A project opens by its own address alone, the one with `?project=`" in texts(test)
     test.button(key="sample_readmission").click().run()
     assert not test.exception

@@ -235,7 +235,9 @@ class Protocol:
             ("Model", f"{plan.synthesis.model}, {plan.rows:,} synthetic rows"),
         ]
         if self.holdout is not None:
-            rows.insert(-2, ("Set aside for evaluation", f"{self.holdout:,} rows, drawn at random"))
+            rows.insert(
+                -2, ("Set aside for evaluation", f"{self.holdout:,} rows, no part of the release")
+            )
         return Section(
             title="What is planned",
             paragraphs=(plain(features_statement(task, plan.dag, features)),),

@@ -282,9 +282,7 @@ def _steps() -> None:
         "a run of a project": lambda: worker.find("any"),
         "a project of one's own": lambda: replace_project(Project(name="junk", raw=sample.train)),
         "a project by its address": lambda: beside(Project(name="junk")),
-        "a table at a path": lambda: table_entry._from_place(
-            "/etc/passwd", public=True, anyway=False
-        ),
+        "a table at a path": lambda: table_entry._from_place("/etc/passwd"),
         "a folder of designs": lambda: saved_designs._Folder("/tmp", "any"),
     }
     done = {}

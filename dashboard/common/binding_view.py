@@ -1,0 +1,56 @@
+"""Binding on screen: whether the table that came is the one the design was made for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.session.late_table import count_anew, unbind
+from dashboard.session.shelf import project
+from prism_core.data.tables.binding import binding_checks
+from prism_core.text.markdown import plain
+
+if TYPE_CHECKING:
+    from dashboard.session.project import Project
+    from prism_core.data.tables.binding import BindingCheck
+
+
+def checks(state: Project) -> tuple[BindingCheck, ...]:
+    """The lines of the comparison; none where the table came first. Reads no cell."""
+    if state.raw is None or state.schema is None or state.announced is None:
+        return ()
+    raw = state.raw
+    return binding_checks(state.schema, state.announced, raw.header, raw.rows, raw.name)
+
+
+def differences() -> None:
+    """What differs, and the ways out; nothing where the table fits."""
+    state = project()
+    found = [check for check in checks(state) if not check.fits]
+    if not found or state.raw is None:
+        return
+    for check in found:
+        st.error(plain(check.text), icon=":material/difference:")
+    with st.container(horizontal=True):
+        st.button(
+            "Take the table away again",
+            key="unbind_table",
+            icon=":material/undo:",
+            on_click=unbind,
+            args=(state,),
+            help="The design stays as it is, for the number of persons that was declared.",
+        )
+        if any(check.field == "persons" for check in found):
+            named = state.people.person_id is not None
+            st.button(
+                "Declare the persons again"
+                if named
+                else f"Design anew for {state.raw.rows:,} persons",
+                key="count_anew",
+                icon=":material/restart_alt:",
+                on_click=count_anew,
+                args=(state,),
+                help="Another number makes another plan. What was approved is the old plan: an "
+                "approval of it no longer holds.",
+            )

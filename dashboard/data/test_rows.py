@@ -1,0 +1,155 @@
+"""Test rows: a share that is kept aside, or a file of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.common import public_claim, uploads
+from dashboard.common.widgets import mistakes
+from dashboard.session.memory import take_test
+from dashboard.session.shelf import project
+from prism_core.data.table_identity import marks
+from prism_core.data.tables.header import check_columns
+from prism_core.data.tables.raw_table import read_table
+from prism_core.errors import TableError
+from prism_core.text.markdown import plain
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from prism_core.data.tables.raw_table import RawTable
+
+_UPLOAD = "upload_test"
+_WAYS = {
+    "share": "A share of the table, kept aside",
+    "file": "A test file of its own",
+}
+
+
+def section() -> None:
+    """Which rows the synthetic table is judged by; they never go into it."""
+    state = project()
+    if state.sample and state.test is not None:
+        st.markdown(
+            f"**Holdout.** This sample brings its own {state.test.rows:,} test rows; all "
+            f"{state.n:,} training rows are used."
+        )
+        return
+    way = st.radio(
+        "The synthetic table is evaluated on",
+        list(_WAYS),
+        format_func=lambda key: _WAYS[key],
+        index=1 if state.own_test else 0,
+        key="holdout_way",
+        on_change=_choose,
+        horizontal=True,
+    )
+    if way == "file":
+        _file()
+    else:
+        _share()
+
+
+def _choose() -> None:
+    state = project()
+    state.test_file = st.session_state["holdout_way"] == "file"
+    if not state.test_file:
+        state.test = state.test_let_go = None
+
+
+def _share() -> None:
+    state = project()
+    share = st.slider(
+        "Rows kept aside for evaluation",
+        5,
+        50,
+        round(state.holdout_share * 100),
+        format="%d %%",
+        key="holdout_share",
+        help="Drawn at random, whatever the rows hold. They are never used for the synthetic "
+        "table. Only learning a column with budget counts them, too.",
+    )
+    state.holdout_share = share / 100
+    st.caption(
+        f"**The split:** {state.n:,} persons for training, {state.holdout_rows:,} "
+        f"({state.holdout_share:.0%}) kept aside. It is drawn at random and by person: nobody is "
+        "in both parts."
+    )
+
+
+def _file() -> None:
+    state = project()
+    if state.test is not None:
+        text, button = st.columns([3, 1], vertical_alignment="center")
+        text.success(
+            f"**Test file: {plain(state.test.name)}**, {state.test.rows:,} rows. All {state.n:,} "
+            "persons of the table are used for training.",
+            icon=":material/check_circle:",
+        )
+        button.button("Take it away", key="test_away", on_click=_away, width="stretch")
+        st.caption(
+            "Where a column names the person, one row of each person is kept here, too. Nobody "
+            "should be in both files; that is not checked, as it would read the rows."
+        )
+        return
+    if state.test_let_go is not None:
+        st.info(
+            f"The {state.test_let_go.rows:,} rows of {plain(state.test_let_go.name)} were let go. "
+            "Load the same file again.",
+            icon=":material/memory:",
+        )
+    file = uploads.table(
+        "Test file with the same columns",
+        _UPLOAD,
+        "Real rows that take no part in the release. They are as private as the table.",
+    )
+    st.caption(
+        f"All {state.n:,} persons of the table are used for training. The test file may be loaded "
+        "any time before the run."
+    )
+    if file is not None and st.button("Use this test file", type="primary", key="test_load"):
+        with mistakes():
+            _take(file)
+            st.rerun()
+
+
+def _take(file: UploadedFile) -> None:
+    state = project()
+    raw = _read(file)
+    if state.schema is not None:
+        check_columns(state.schema.header, raw.header, raw.name)
+    if raw.sha256 and raw.sha256 == state.file_sha256:
+        raise TableError(
+            f"{raw.name!r} is the table itself. Load a file of other people, or keep a share of "
+            "the table aside.",
+            field="holdout",
+        )
+    if state.public:
+        public_claim.check(raw)
+    else:
+        state.private_marks |= marks(raw)
+    take_test(state, raw)
+    uploads.let_go(file, _UPLOAD)
+
+
+def _read(file: UploadedFile) -> RawTable:
+    """The file as it says itself how it is written: the header and an encoding mark tell."""
+    style: dict[str, str] = {}
+    for _ in range(2):  # a separator and an encoding may have to be found out
+        try:
+            file.seek(0)
+            return read_table(file, name=file.name, **style)
+        except TableError as error:
+            known = {"separator": error.separator, "encoding": error.encoding}
+            found = {name: mark for name, mark in known.items() if mark and name not in style}
+            if not found:
+                raise
+            style |= found
+    file.seek(0)
+    return read_table(file, name=file.name, **style)
+
+
+def _away() -> None:
+    project().test = None

@@ -1,0 +1,235 @@
+"""A design before its table: every page up to the approval, and the table that comes at last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dashboard.session.late_table import bind, count_anew, unbind
+from dashboard.session.project import Project
+from prism_core.bundle.protocol.protocol import Protocol
+from prism_core.data.schema import schema_file
+from prism_core.data.schema.column_form import blank_rows
+from prism_core.data.tables.raw_table import read_table
+from prism_core.planning.brief import Brief
+from prism_core.planning.design import design
+from tests.support.pages import open_page, texts, turned
+
+pytestmark = [pytest.mark.app, pytest.mark.privacy]
+PERSONS = 300
+
+
+def content(frame) -> bytes:
+    return frame.to_csv(index=False).encode()
+
+
+class Untouchable:
+    """A table that raises whenever anything but its header and its number of rows is asked for."""
+
+    name, rows, sha256 = "t.csv", PERSONS, "a" * 64
+
+    def __init__(self, header) -> None:
+        self.header = tuple(header)
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"{name} of the table was read")
+
+
+@pytest.fixture
+def design_only(schema) -> Project:
+    """A design with everything but its table."""
+    made = Project(name="stays of 2026", announced=PERSONS, asset="stays")
+    made.use_schema(schema)
+    made.target, made.regime = "readmitted", "predictive"
+    return made
+
+
+@pytest.fixture
+def no_reader(monkeypatch):
+    """No page can read a table: whoever tries fails the test."""
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a table was read")
+
+    for place in (
+        "dashboard.common.table_entry.read_table",
+        "dashboard.common.table_entry.open_rows",
+        "dashboard.data.declaration_sources.read_table",
+        "dashboard.data.declaration_sources.some_rows",
+        "dashboard.data.people.some_rows",
+        "dashboard.data.people.people",
+        "dashboard.data.test_rows.read_table",
+        "dashboard.session.memory.ready",
+    ):
+        monkeypatch.setattr(place, refuse)
+
+
+def missing(test) -> str:
+    mark = ":orange[:material/pending:] "
+    return "\n".join(part.value for part in test.markdown if part.value.startswith(mark))
+
+
+def test_from_a_number_and_a_schema_to_an_approval(schema, no_reader):
+    test = open_page("data")
+    test.number_input(key="design_persons").set_value(PERSONS).run()
+    test.text_input(key="design_name").set_value("stays of 2026").run()
+    test.button(key="design_begin").click().run()
+    state = test.session_state["project"]
+    assert (state.name, state.announced, state.n, state.raw) == ("stays of 2026", 300, 240, None)
+    test.radio(key="schema_way").set_value("upload").run()
+    file = schema_file.dumps(schema).encode()
+    test.file_uploader(key="upload_schema").upload("s.yaml", file, "text/yaml").run()
+    test.button(key="use_schema").click().run()
+    assert state.schema == schema
+    assert not state.awaits_table or "waits for the table" in texts(test)
+    state.target, state.regime = "readmitted", "predictive"
+    for name in ("structure", "budget", "rehearse"):
+        assert not turned(test, name).run().exception, name
+    state.asset = "stays"
+    turned(test, "release").run()
+    assert "Load the table of 300 persons" in missing(test)
+    assert test.button(key="release_run").disabled
+    test.text_input(key="approval_by").set_value("A. Meyer")
+    next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
+    assert state.approved is not None
+    assert state.approved.covers(state.plan(), "stays")
+
+
+def test_the_plan_is_that_of_the_table_to_the_hash(design_only, schema, frame):
+    """The committee's plan is the one that runs: nothing of it depends on the table."""
+    task, budget = design_only.task(), design_only.used_budget()
+    same = design(Brief(schema, task, budget, 240, synthesis=design_only.synthesis))
+    before = design_only.plan()
+    assert before.hash == same.hash
+    assert Protocol(plan=before).to_json() == Protocol(plan=same).to_json()
+    raw = read_table(content(frame), name="t.csv")
+    bind(design_only, raw, "t.csv", public=False, marks=frozenset())
+    assert design_only.plan().hash == before.hash
+
+
+@pytest.mark.parametrize("name", ["data", "structure", "budget", "rehearse", "release"])
+def test_no_cell_is_asked_for_before_the_run(design_only, schema, name):
+    """The table is there and every page of its design is opened: header and number of rows alone
+    are looked at."""
+    table = Untouchable(schema.names)
+    bind(design_only, table, "t.csv", public=False, marks=frozenset())
+    test = open_page(name, design_only)
+    assert not test.exception
+    assert design_only.raw is table
+
+
+def test_a_damaged_file_is_read_at_release_only(design_only, frame):
+    """Everything up to the approval is done; the file's rows are damaged, and only its load says
+    so."""
+    damaged = b"PAR1" + b"\0" * 400
+    test = open_page("release", design_only)
+    test.text_input(key="approval_by").set_value("A. Meyer")
+    next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
+    assert design_only.approved is not None
+    test.file_uploader(key="upload_table").upload("t.parquet", damaged, "application/x").run()
+    test.button(key="upload_load").click().run()
+    assert "not a readable Parquet file" in texts(test)
+    assert design_only.raw is None
+    assert design_only.awaits_table
+    file = content(frame)
+    test.file_uploader(key="upload_table").upload("t.csv", file, "text/csv").run()
+    test.button(key="upload_load").click().run()
+    assert design_only.raw is not None
+    assert missing(test) == ""
+    assert not test.button(key="release_run").disabled
+
+
+def test_another_header_is_refused_and_the_design_stays(design_only, frame, canary):
+    before = design_only.plan().hash
+    other = frame.drop(columns="age").rename(columns={"dose": canary})
+    test = open_page("release", design_only)
+    test.file_uploader(key="upload_table").upload("o.csv", content(other), "text/csv").run()
+    test.button(key="upload_load").click().run()
+    assert "'age'" in texts(test)
+    assert canary not in texts(test)
+    assert design_only.awaits_table
+    assert design_only.plan().hash == before
+
+
+def test_another_number_of_rows_is_said_and_the_approval_no_longer_holds(design_only, frame):
+    test = open_page("release", design_only)
+    test.text_input(key="approval_by").set_value("A. Meyer")
+    next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
+    before = design_only.plan().hash
+    fewer = content(frame.iloc[:280])
+    test.file_uploader(key="upload_table").upload("t.csv", fewer, "text/csv").run()
+    test.button(key="upload_load").click().run()
+    # Nothing moves by itself: the plan is that for the announced number, and cannot be run.
+    assert design_only.plan().hash == before
+    assert "The plan is for 300 persons, and the table has 280 rows" in missing(test)
+    assert test.button(key="release_run").disabled
+    test.button(key="count_anew").click().run()
+    assert design_only.n == 280 - 56
+    assert design_only.plan().hash != before
+    assert "The plan changed since it was approved" in missing(test)
+    assert test.button(key="release_run").disabled
+
+
+def test_the_table_can_be_taken_away_again(design_only, frame):
+    before = design_only.plan().hash
+    raw = read_table(content(frame.iloc[:280]), name="t.csv")
+    bind(design_only, raw, "t.csv", public=False, marks=frozenset())
+    test = open_page("data", design_only)
+    test.button(key="unbind_table").click().run()
+    assert design_only.awaits_table
+    assert design_only.plan().hash == before
+
+
+def test_a_typed_column_names_the_person(design_only):
+    design_only.use_schema(replace(design_only.schema, one_row_per_person=False))
+    test = open_page("data", design_only)
+    test.radio(key="people_way").set_value("id").run()
+    test.text_input(key="people_typed").set_value("patient").run()
+    schema = design_only.schema
+    assert (schema.person_id, schema.persons) == ("patient", PERSONS)
+    name = next(box.key for box in test.number_input if box.key.startswith("announced_"))
+    test.number_input(key=name).set_value(400).run()
+    assert (design_only.schema.persons, design_only.whole) == (400, 400)
+    design_only.raw = Untouchable([*schema.names, "patient"])
+    count_anew(design_only)
+    assert design_only.person_hint == "patient"
+    assert not design_only.schema.people_declared
+
+
+def test_a_look_at_the_same_rows_before_goes_on_record(design_only, frame):
+    """Rows that this session opened are no stranger's when they come back under a design."""
+    first = Project(name="t.csv", raw=read_table(content(frame), name="t.csv"))
+    first.file_sha256 = first.raw.sha256
+    first.look("counted cells outside")
+    design_only.looked = dict(first.looked)
+    bind(design_only, first.raw, "t.csv", public=False, marks=frozenset())
+    assert design_only.checked
+    assert design_only.schema.looks
+
+
+def test_unbinding_is_for_late_tables_alone(frame):
+    state = Project(name="t.csv", raw=read_table(content(frame), name="t.csv"))
+    unbind(state)
+    assert state.raw is not None
+
+
+def test_learning_and_checks_say_why_they_wait(design_only):
+    design_only.regime = "graphical"
+    assert "waits for the table" in texts(open_page("structure", design_only))
+    assert "waits for the table" in texts(open_page("data", design_only))
+    design_only.show_form([{**blank_rows(["age"])[0], "kind": "numeric", "learn": True}])
+    assert "Learning waits for the table" in texts(open_page("data", design_only))
+    assert "Not yet" in texts(open_page("inspect", design_only))
+
+
+def test_names_are_typed_or_pasted(no_reader):
+    state = Project(name="d", announced=PERSONS)
+    test = open_page("data", state)
+    assert "rows" not in test.radio(key="schema_way").options
+    test.radio(key="schema_way").set_value("header").run()
+    test.button(key="draft_header").click().run()
+    assert "Type the names" in texts(test)
+    test.text_area(key="draft_names").set_value("age\tward, Größe\nreadmitted").run()
+    test.button(key="draft_header").click().run()
+    assert [row["name"] for row in state.form] == ["age", "ward", "Größe", "readmitted"]
