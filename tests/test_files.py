@@ -164,7 +164,7 @@ WHO_WRITES = {
     # Parquet in memory, or on the standard output of a child.
     "prism_core/bundle/verify/counts_check.py:_parquet_findings",
     "prism_core/comparators/folder.py:contents",
-    "prism_core/data/tables/parquet_child.py:main",
+    "prism_core/data/tables/reader_child.py:main",
 }
 """The functions that write otherwise than by `files`; none of them into a workspace itself."""
 

@@ -17,7 +17,7 @@ import stat
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import yaml
 
@@ -130,6 +130,15 @@ TABLE = ReadLimit(
     what="The table", field="table", error=TableError, size=2_000 * _MB, values=200_000_000
 )
 """Of a table in memory; values are its cells. A larger one is read where it stands."""
+TABLE_NOTES = ReadLimit(
+    what="What the file says of its columns",
+    field="table",
+    error=TableError,
+    size=64 * _MB,
+    values=4_000_000,
+    nested=4_000_000,
+)
+"""Names, labels and formats in a file of SPSS, Stata or SAS, or the sheets of a workbook."""
 COLUMNS = 10_000
 """Most columns of a table, and of a schema."""
 SECONDS = 120
@@ -163,10 +172,7 @@ def content_of(path: str | Path, limit: ReadLimit) -> bytes:
         OSError: when it cannot be read.
         PrismError: of the limit's kind, when it is larger, or no plain file (a pipe never ends).
     """
-    with open(path, "rb", opener=_without_waiting) as file:
-        # Of the open file: what stands at the path may be another one by now.
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise limit.refuse("is not a plain file.")
+    with _plain_file(path, limit) as file:
         # One byte more tells a file that is too large; a size that is asked for may change.
         content = file.read(limit.size + 1)
     if len(content) > limit.size:
@@ -180,18 +186,42 @@ def read_bytes(path: str | Path, limit: ReadLimit) -> bytes:
     Raises:
         PrismError: of the limit's kind.
     """
-    name = Path(path).name
     try:
         return content_of(path, limit)
-    except (FileNotFoundError, NotADirectoryError):
-        why = f"{name!r} does not exist: there is no such file. Check the path."
-    except IsADirectoryError:
-        why = f"{name!r} is a folder, not a file. Check the path."
-    except PermissionError:
-        why = f"{name!r} cannot be read. Check the path and your permissions."
-    except (OSError, ValueError):  # a path with a NUL is a ValueError
-        why = f"{name!r} cannot be read. Check the path and your permissions."
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        why = _unread(path, error)
     raise limit.refuse(why)
+
+
+def open_bytes(path: str | os.PathLike[str], limit: ReadLimit) -> BinaryIO:
+    """An open file of any size; says in a sentence why it cannot be opened.
+
+    Raises:
+        PrismError: of the limit's kind.
+    """
+    try:
+        return _plain_file(path, limit)
+    except (OSError, ValueError) as error:
+        why = _unread(path, error)
+    raise limit.refuse(why)
+
+
+def _plain_file(path: str | os.PathLike[str], limit: ReadLimit) -> BinaryIO:
+    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115  (the caller closes it)
+    # Of the open file: what stands at the path may be another one by now.
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise limit.refuse("is not a plain file.")
+    return file
+
+
+def _unread(path: str | os.PathLike[str], error: Exception) -> str:
+    name = Path(path).name
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return f"{name!r} does not exist: there is no such file. Check the path."
+    if isinstance(error, IsADirectoryError):
+        return f"{name!r} is a folder, not a file. Check the path."
+    return f"{name!r} cannot be read. Check the path and your permissions."
 
 
 def read_text(path: str | Path, limit: ReadLimit) -> str:

@@ -265,19 +265,20 @@ def test_a_parquet_file_is_unpacked_where_memory_has_an_end(tmp_path):
     import subprocess
     import sys
 
-    from prism_core.data.tables import parquet_child
+    from prism_core.data.tables import parquet_child, reader_child
 
     tight = ["200000000", "60", "200000000", "4000000000"]
+    start = [sys.executable, "-I", reader_child.__file__, parquet_child.__file__]
     content = parquet(pa.table({"a": ["x" * 1_000] * 10}))
     done = subprocess.run(
-        [sys.executable, "-I", parquet_child.__file__, *tight],
+        [*start, *tight],
         input=content,
         capture_output=True,
         check=False,
     )
     assert done.returncode != 0  # not even the library fits into 200 MB
     roomy = subprocess.run(
-        [sys.executable, "-I", parquet_child.__file__, "4000000000", *tight[1:]],
+        [*start, "4000000000", *tight[1:]],
         input=content,
         capture_output=True,
         check=False,
@@ -370,13 +371,13 @@ def test_no_program_that_opens_a_foreign_file_is_handed_a_secret(monkeypatch):
     """Neither the dashboard's key nor a database's password; everything else is."""
     for name in ("STUDIO_KEY", "PGPASSWORD", "PRISM_TOKEN"):
         monkeypatch.setenv(name, "hunter2")
-    begin, environments = subprocess.run, []
+    begin, environments = subprocess.Popen, []
 
     def noted(*arguments, **options):
         environments.append(options.get("env") or dict(os.environ))
         return begin(*arguments, **options)
 
-    monkeypatch.setattr(subprocess, "run", noted)
+    monkeypatch.setattr(subprocess, "Popen", noted)
     file = io.BytesIO()
     pd.DataFrame({"a": [1]}).to_parquet(file)
     assert read_table(file.getvalue()).rows == 1

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING, Any
 
-from prism_core import child_processes
-from prism_core.data.tables import parquet_child as child
+from prism_core.data.tables import parquet_child, reader_process
 from prism_core.errors import TableError
-from prism_core.text import untrusted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MEMORY = 3 * 2**30
-"""Most bytes of the process that unpacks a file, beside the file itself."""
-UNPACKED = 4 * 2**30
-"""Most bytes of all cells of a table in memory."""
 PER_BYTE = 10_000
 """Most cells that a byte of a large file may stand for; a run of equal values takes few bytes."""
 
@@ -31,51 +24,15 @@ def read(content: bytes, name: str) -> pa.Table:
         name: its name, for messages.
 
     Raises:
-        TableError: when it is damaged, or beyond what is read: `untrusted.TABLE`, `UNPACKED`,
-            `MEMORY`, `untrusted.SECONDS`. No cell is in it.
+        TableError: when it is damaged, or beyond what is read: see
+            `reader_process`. No cell is in it.
     """
     import pyarrow as pa
 
-    limits = (MEMORY + 2 * len(content), untrusted.SECONDS, untrusted.TABLE.values, UNPACKED)
-    # The memory limit counts addresses: a pool or threads that reserve many would use it up.
-    quiet = {
-        **child_processes.environment(),
-        "ARROW_DEFAULT_MEMORY_POOL": "system",
-        "OMP_NUM_THREADS": "1",
-    }
-    try:
-        done = subprocess.run(
-            child_processes.python(child.__file__, *limits),
-            input=content,
-            stdout=subprocess.PIPE,
-            # What the child says of an error may quote a cell.
-            stderr=subprocess.DEVNULL,
-            env=quiet,
-            timeout=untrusted.SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        done = None
-    if done is None:
-        raise untrusted.too_slow(name)
-    if done.returncode == 0:
-        with pa.ipc.open_stream(done.stdout) as stream:
-            return stream.read_all()
-    raise TableError(_why(done.returncode, name))
-
-
-def _why(state: int, name: str) -> str:
-    if state == child.MANY:
-        return (
-            f"The file {name!r} declares more than {untrusted.TABLE.values:,} cells, which are not "
-            "read into memory."
-        )
-    if state == child.LARGE or state < 0:  # ended by the system: out of memory, or of time
-        return (
-            f"The file {name!r} becomes more than {UNPACKED // 2**30} GB when it is unpacked, "
-            "which is not read into memory."
-        )
-    return f"The file {name!r} is not a readable Parquet file."
+    job = reader_process.Job(
+        script=parquet_child.__file__, source=content, name=name, what="Parquet file"
+    )
+    return pa.concat_tables(reader_process.tables(job))
 
 
 def check_declared(metadata: Any, size: int, name: str) -> None:  # noqa: ANN401

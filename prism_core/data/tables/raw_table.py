@@ -204,15 +204,15 @@ def _arrow_days(cells: Any) -> pd.Series:  # noqa: ANN401
     days = values // (1 if pa.types.is_date32(kind) else _PER_DAY[getattr(kind, "unit", "ms")])
     zone = getattr(kind, "tz", None)
     if zone is None:
-        return _iso(days, missing)
+        return iso_days(days, missing)
     # The date on the clock of its zone, which is at most a day away.
     missing |= (days <= _FIRST_DAY) | (days >= _LAST_DAY)
     safe = pa.array(np.where(missing, 0, values)).cast(kind)
     there = np.asarray(pc.call_function("local_timestamp", [safe]).cast(pa.int64()))
-    return _iso(there // _PER_DAY[kind.unit], missing)
+    return iso_days(there // _PER_DAY[kind.unit], missing)
 
 
-def _iso(days: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
+def iso_days(days: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
     """Days since 1970-01-01 as ISO dates; nothing for a day that has none."""
     inside = ~missing & (days >= _FIRST_DAY) & (days <= _LAST_DAY)
     texts = np.datetime_as_string(np.where(inside, days, 0).astype("datetime64[D]"))
@@ -315,7 +315,7 @@ def _different_texts(kept: pd.Series) -> pd.Series:
     elif pd.api.types.is_datetime64_any_dtype(kept.dtype):
         wall = kept.dt.tz_localize(None) if isinstance(kept.dtype, pd.DatetimeTZDtype) else kept
         days = wall.to_numpy().astype("datetime64[D]").astype(np.int64)
-        return _iso(days, missing.to_numpy())
+        return iso_days(days, missing.to_numpy())
     else:
         texts = pd.Series([_text(value) for value in kept], index=kept.index, dtype=object)
     return as_texts(texts.astype(object).where(~missing, ""))
