@@ -12,7 +12,7 @@ from dashboard.data import groups_panel
 from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
 from prism_core.data.draft import propose_decimals
-from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema import column_form, level_lines, schema_file
 from prism_core.data.schema.column import KINDS
 from prism_core.data.schema.looks import LONGEST, sentences
 from prism_core.data.schema.schema import Provenance, Schema
@@ -57,11 +57,21 @@ _GRID = {
         step=1,
     ),
     "nullable": st.column_config.CheckboxColumn("May be missing"),
+    "special": st.column_config.TextColumn(
+        "Special values",
+        help="Numbers and dates: codes that are no numbers, such as -9 | 97 | .a, each a level of "
+        "its own; written back as they are",
+    ),
     "fill": st.column_config.TextColumn(
         "Empty cells become", help="Where none may be missing: a level or a number"
     ),
     "other": st.column_config.TextColumn(
         "Unknown values become", help="One of the levels; missing or the first level if empty"
+    ),
+    "labels": st.column_config.TextColumn(
+        "Words for values",
+        help="Shown beside the codes, which stay in the rows: 1 = Female | 2 = Male",
+        width="medium",
     ),
     "description": st.column_config.TextColumn("Meaning", width="large"),
 }
@@ -327,13 +337,13 @@ def _single_level(rows: list[dict[str, Any]]) -> None:
         str(row["name"])
         for row in rows
         if "," in (levels := str(row.get("levels") or ""))
-        and column_form.LEVEL_SEPARATOR not in levels
+        and level_lines.LEVEL_SEPARATOR not in levels
         and not levels.startswith('"')
     ]
     if found:
         st.warning(
             f"One level only: {plain(', '.join(found))}. Levels are separated by "
-            f"{column_form.LEVEL_SEPARATOR}, as in north{column_form.LEVEL_SEPARATOR}south; a "
+            f"{level_lines.LEVEL_SEPARATOR}, as in north{level_lines.LEVEL_SEPARATOR}south; a "
             "comma belongs to the level. If it is meant so, put the level in quotation marks.",
             icon=":material/splitscreen:",
         )
@@ -346,7 +356,7 @@ def _booleans(rows: list[dict[str, Any]]) -> None:
         st.caption(
             f"Boolean columns come out as true and false, whatever the file writes: "
             f"{plain(', '.join(found))}. To keep its own words, declare the column categorical "
-            f"with the levels no{column_form.LEVEL_SEPARATOR}yes, say."
+            f"with the levels no{level_lines.LEVEL_SEPARATOR}yes, say."
         )
 
 

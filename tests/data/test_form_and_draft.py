@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prism_core.data.coverage import rows_outside
 from prism_core.data.draft import draft_from_rows, propose_decimals
 from prism_core.data.encoding import encode
-from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema import column_form, level_lines, schema_file
 from prism_core.data.schema.code_groups import CodeGroups
 from prism_core.data.schema.column import Column, equal_edges
 from prism_core.data.schema.schema import Schema
@@ -114,12 +114,12 @@ def test_the_form_gives_back_every_schema(schema):
     ],
 )
 def test_levels_keep_their_types_in_the_form(levels, line):
-    text = column_form.write_levels(levels)
+    text = level_lines.write_levels(levels)
     assert line is None or text == line
-    found = column_form.read_levels(text, "x")
+    found = level_lines.read_levels(text, "x")
     assert [(type(level), level) for level in found] == [(type(level), level) for level in levels]
     assert [
-        column_form.read_level(column_form.write_level(one), "x", "fill") for one in levels
+        level_lines.read_level(level_lines.write_level(one), "x", "fill") for one in levels
     ] == found
 
 
@@ -137,7 +137,9 @@ TYPED = st.text(max_size=8) | st.sampled_from(
 
 
 @given(
-    st.sampled_from(["levels", "lower", "upper", "bins", "fill", "other", "groups"]),
+    st.sampled_from(
+        ["levels", "lower", "upper", "bins", "fill", "other", "groups", "special", "labels"]
+    ),
     TYPED,
     st.sampled_from(["categorical", "ordinal", "boolean", "numeric", "date"]),
 )
@@ -164,6 +166,40 @@ def test_what_is_typed_for_unknown_cells_finds_its_level():
     groups = {"groups": "code,group\n250,1\n401,2\n"}
     (column,) = column_form.from_rows([row | groups | {"other": "2"}])
     assert column.other == "2"
+
+
+def test_special_values_and_words_stay_as_they_were():
+    column = Column(
+        name="x",
+        kind="numeric",
+        lower=0,
+        upper=9,
+        special=(-9, ".a", "97", "a|b"),
+        value_labels=(("-9", "refused = no | answer"), ("a|b", "so")),
+    )
+    (row,) = column_form.to_rows([column])
+    assert row["special"] == '-9 | .a | "97" | "a|b"'
+    assert column_form.same([row], [column])
+    assert not column_form.same([row | {"labels": ""}], [column])
+    with pytest.raises(SchemaError, match="clear what stands under special"):
+        column_form.from_rows(
+            [{**row, "kind": "categorical", "lower": "", "upper": "", "bins": ""}]
+        )
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=6), st.text(min_size=1, max_size=9)))
+def test_words_for_values_come_back_from_their_line(words):
+    line = level_lines.write_labels(words.items())
+    assert level_lines.read_labels(line, "x") == words
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "1 = a | 2", "= a | = b", "1 = a | 1 = b", '1 = "a', '"1" a']
+)
+def test_words_that_cannot_be_read_name_the_column(text):
+    with pytest.raises(SchemaError) as caught:
+        level_lines.read_labels(text, "ward")
+    assert caught.value.field == "ward.labels"
 
 
 def test_a_description_stays_as_it_was_written_and_its_change_is_one():

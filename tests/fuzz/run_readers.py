@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from prism_core.data.encoding import encode
 from prism_core.data.engines import parquet_copies
-from prism_core.data.schema import code_groups, column_form, schema_file
+from prism_core.data.schema import code_groups, level_lines, schema_file
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.learning.domain import outline_io
@@ -43,15 +43,16 @@ def _schema_text(shop: Shop) -> Case:
 
 @entry("levels on a line", "text")
 def _levels(shop: Shop) -> Case:
-    line = column_form.write_levels(("north", "a|b", "01", "1", 1, 0.5, True, ' "x" '))
+    line = level_lines.write_levels(("north", "a|b", "01", "1", 1, 0.5, True, ' "x" '))
 
     def read(content: bytes) -> None:
         every(
-            lambda: column_form.read_levels(as_text(content), "ward"),
-            lambda: column_form.read_level(as_text(content), "ward", "fill"),
+            lambda: level_lines.read_levels(as_text(content), "ward"),
+            lambda: level_lines.read_level(as_text(content), "ward", "fill"),
+            lambda: level_lines.read_labels(as_text(content), "ward"),
         )
 
-    return Case(seeds=(line.encode(), b'"a|b"'), read=read)
+    return Case(seeds=(line.encode(), b'"a|b"', b'1 = one | "a|b" = "x = y"'), read=read)
 
 
 @entry("outline", "yaml")

@@ -1,22 +1,26 @@
 """Column form: columns as rows of plain texts and numbers that a person edits in a grid.
 
-Levels stand on one line, written so that reading the line gives the same levels back. A number
-stands as a schema file has it (1, 0.5, 1.0), and so do true and false; every other text stands as
-it is. A text that would be read as something else, or not be read at all, stands in quotation
-marks, with the escapes of JSON: "1", "true", "a|b". What is typed is never rewritten: 01234,
-250.10 and 1e3 are texts, because as numbers they would be written in another way.
+Levels, and words for values, stand on one line; see `level_lines`.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data.schema import code_groups, schema_file
 from prism_core.data.schema.column import KINDS, equal_edges
 from prism_core.data.schema.level import level_text
+from prism_core.data.schema.level_lines import (
+    LEVEL_SEPARATOR,
+    read_labels,
+    read_level,
+    read_levels,
+    write_labels,
+    write_level,
+    write_levels,
+)
 from prism_core.data.schema.log_bins import log_edges
 from prism_core.errors import SchemaError
 
@@ -26,115 +30,6 @@ if TYPE_CHECKING:
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.level import Level
 
-LEVEL_SEPARATOR = "|"
-_QUOTE = '"'
-# 300, as `column` takes no longer whole number for a level.
-_WHOLE = re.compile(r"-?[0-9]{1,300}")
-_REAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{2,3})?")
-_FLAGS = {"true": True, "false": False}
-_READ = json.JSONDecoder(strict=False)
-
-
-def write_levels(levels: Iterable[Level]) -> str:
-    """The levels, with bars between.
-
-    Example:
-        >>> print(write(("north", "a|b", "01", "1", 1, 0.5, True)))
-        north | "a|b" | 01 | "1" | 1 | 0.5 | true
-    """
-    return f" {LEVEL_SEPARATOR} ".join(map(write_level, levels))
-
-
-def write_level(level: Level) -> str:
-    """One level."""
-    if isinstance(level, bool):
-        return "true" if level else "false"
-    if isinstance(level, int):
-        return str(int(level))
-    if isinstance(level, float):
-        return repr(float(level))
-    plain = level.isprintable() and level == level.strip() and level != ""
-    plain = plain and LEVEL_SEPARATOR not in level and level[0] != _QUOTE
-    if plain and _plain_level(level) == level:
-        return level
-    return json.dumps(level, ensure_ascii=not level.isprintable())
-
-
-def read_levels(text: str, column: str, part: str = "levels") -> list[Level]:
-    """The levels of a line; empty places between bars are none.
-
-    Args:
-        text: as `write` gives it, or as it is typed.
-        column: its name, for messages.
-        part: what of the column it is, for messages.
-
-    Raises:
-        SchemaError: for a quotation mark that is not closed before the next bar.
-    """
-    found: list[Level] = []
-    place, end = 0, len(text)
-    while place < end:
-        if text[place].isspace() or text[place] == LEVEL_SEPARATOR:
-            place += 1
-        elif text[place] == _QUOTE:
-            level, place = _quoted_level(text, place, column, part)
-            found.append(level)
-        else:
-            stop = text.find(LEVEL_SEPARATOR, place)
-            stop = end if stop < 0 else stop
-            found.append(_plain_level(text[place:stop].strip()))
-            place = stop
-    return found
-
-
-def read_level(text: str, column: str, part: str) -> Level:
-    """One level as it is typed; a bar belongs to it, unless it is quoted.
-
-    Raises:
-        SchemaError: for a quotation mark that is not closed.
-    """
-    text = text.strip()
-    if not text.startswith(_QUOTE):
-        return _plain_level(text)
-    level, place = _quoted_level(text, 0, column, part)
-    if place < len(text):
-        raise _quotation_error(column, part)
-    return level
-
-
-def _quoted_level(text: str, place: int, column: str, part: str) -> tuple[str, int]:
-    """The text in quotation marks, and the place behind them: the next bar, or the end."""
-    try:
-        level, stop = _READ.raw_decode(text, place)
-    except ValueError:
-        raise _quotation_error(column, part) from None
-    rest = text[stop:].lstrip()
-    if rest and not rest.startswith(LEVEL_SEPARATOR):
-        raise _quotation_error(column, part)
-    return str(level), len(text) - len(rest)
-
-
-def _quotation_error(column: str, part: str) -> SchemaError:
-    return SchemaError(
-        f"Column {column!r}: what begins with a quotation mark under {part} must end with one. "
-        'Inside, a quotation mark is written as \\" and a backslash as \\\\.',
-        field=f"{column}.{part}",
-    )
-
-
-def _plain_level(text: str) -> Level:
-    """What a text without quotation marks is: a number only if it would be written just so."""
-    if text in _FLAGS:
-        return _FLAGS[text]
-    if _WHOLE.fullmatch(text):
-        whole = int(text)
-        return whole if str(whole) == text else text
-    if _REAL.fullmatch(text):
-        real = float(text)
-        return real if math.isfinite(real) and repr(real) == text else text
-    return text
-
-
 LOG = "log"
 
 
@@ -143,7 +38,7 @@ class FormRow(TypedDict):
 
     `learn` marks a column whose domain is to be learned with budget; see `learning.form`.
     `groups` holds the lines of a map from codes to groups, which are then the levels. `levels`,
-    `fill` and `other` are written as this module says.
+    `special`, `labels`, `fill` and `other` are written as `level_lines` says.
     """
 
     name: str
@@ -156,8 +51,10 @@ class FormRow(TypedDict):
     bins: str
     decimals: int | None
     nullable: bool
+    special: str
     fill: str
     other: str
+    labels: str
     description: str
 
 
@@ -180,8 +77,10 @@ def blank_rows(names: Iterable[str]) -> list[FormRow]:
             bins="",
             decimals=None,
             nullable=False,
+            special="",
             fill="",
             other="",
+            labels="",
             description="",
         )
         for name in names
@@ -201,8 +100,10 @@ def _row(column: Column) -> FormRow:
         bins=_bins_text(column, entry),
         decimals=column.decimals if column.kind == "numeric" else None,
         nullable=column.nullable,
+        special=write_levels(column.special),
         fill=_level_text(column, entry.get("fill")),
         other=_level_text(column, column.other),
+        labels=write_labels(column.value_labels),
         description=column.description,
     )
 
@@ -284,20 +185,30 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
         raise SchemaError(f"Row {number} of the form has no name.", field="name")
     _check_kind(row, found["name"], kind)
     if kind in ("numeric", "date"):
-        found |= {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
-        found |= _bins_entry(_text(row, "bins") or "8", found["name"])
-        decimals = row.get("decimals")
-        if kind == "numeric" and decimals is not None and not math.isnan(decimals):
-            found["decimals"] = int(decimals)
+        found |= _binned(row, found["name"], kind)
     elif kind != "boolean":
         found |= _levels_or_groups(row, found["name"])
     if row.get("nullable") is True:
         found["nullable"] = True
+    if labels := read_labels(_text(row, "labels"), found["name"]):
+        found["labels"] = labels
     for part in ("fill", "other"):
         if _text(row, part):
             found[part] = _meant(_text(row, part), found, part)
     if _text(row, "description"):
         found["description"] = str(row["description"])
+    return found
+
+
+def _binned(row: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
+    """Bounds, bins, decimals and special values of a number or date."""
+    found: dict[str, Any] = {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
+    found |= _bins_entry(_text(row, "bins") or "8", name)
+    decimals = row.get("decimals")
+    if kind == "numeric" and decimals is not None and not math.isnan(decimals):
+        found["decimals"] = int(decimals)
+    if special := read_levels(_text(row, "special"), name, "special"):
+        found["special"] = special
     return found
 
 
@@ -381,7 +292,7 @@ def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
             field=f"{name}.kind",
         )
     binned = kind in ("numeric", "date")
-    strangers = ("levels", "groups", "other") if binned else ("lower", "upper", "bins")
+    strangers = ("levels", "groups", "other") if binned else ("lower", "upper", "bins", "special")
     if kind == "boolean":
         strangers = ("groups", *strangers)
     if kind != "numeric":
