@@ -96,7 +96,8 @@ def test_positions_and_outcome_come_along():
     assert offer.value is True
     press(test, "use_graph")
     assert project.target == "readmitted"
-    assert test.selectbox(key="target_choice").value == "readmitted"
+    (box,) = (b for b in test.selectbox if b.label.startswith("Column to be predicted"))
+    assert box.value == "readmitted"
     assert project.graph.foreign
     assert set(project.graph.positions) == {"age", "readmitted"}
     press(test, "graph_undo")
