@@ -77,6 +77,16 @@ class EncodedTable:
         """The codes of one column, shape (n,)."""
         return self.codes[:, self.schema.index(name)]
 
+    @property
+    def ordered(self) -> NDArray[np.bool_]:
+        """Cells whose codes may be taken as numbers in their order, shape (n, columns).
+
+        Not so in a column with special values where there is no number. In any other column
+        missing counts as the code that it is.
+        """
+        ends = [c.level_count if c.special else c.size for c in self.schema.columns]
+        return self.codes < np.array(ends)
+
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals in one pass over the rows; see `data.source.Rows`.
 

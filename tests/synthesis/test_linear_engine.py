@@ -76,7 +76,7 @@ def test_a_fit_goes_on_from_another(made):
 def test_a_fit_that_is_led_astray_begins_anew():
     # Linear queries of large noise take a start over in part only: from it no step leads on.
     sizes = {"v0": 5, "v1": 3, "v2": 6}
-    value, late = Basis(kind="value", size=5), Basis(kind="value", size=6, missing=True)
+    value, late = Basis(kind="value", size=5), Basis(kind="value", size=6, valueless=1)
     moments = Basis(kind="moments", size=3)
     steps = Basis(kind="thresholds", size=5, missing=True, starts=(0, 2))
     asked = [
