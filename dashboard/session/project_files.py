@@ -41,6 +41,7 @@ def to_file(state: Project) -> tuple[ProjectFile, tuple[str, ...]]:
         schema=state.schema,
         form=tuple(dict(row) for row in _open_form(state)),
         form_provenance=state.form_provenance,
+        read=state.read,
         looks=state.told,
         drawing=_drawing(state),
         target=state.target,
@@ -84,7 +85,7 @@ def from_file(file: ProjectFile) -> Project:
         state.show_form(file.form)
     elif file.schema is not None:
         state.show_form(column_form.to_rows(file.schema.columns))
-    state.form_provenance = file.form_provenance
+    state.form_provenance, state.read = file.form_provenance, file.read
     state.target = file.target
     if file.drawing is not None:
         state.graph = EditedGraph()

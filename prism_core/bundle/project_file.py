@@ -1,9 +1,9 @@
 """Project file: everything a curator entered, in one file that opens anywhere. No row is in it.
 
 It holds what was declared, drawn, wished for and decided: schema, graph, target, designs, an
-approval, the statement for the report. Rows, counts of rows, digests of a file and results of a run
-are not in it. Where a table is open, its number of persons goes along, which is public: the project
-opens as a design that waits for its table.
+approval, the statement for the report. Rows, counts of rows, digests of a table and results of a
+run are not in it. Where a table is open, its number of persons goes along, which is public: the
+project opens as a design that waits for its table.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from prism_core.bundle.bundle_files import json_text
 from prism_core.bundle.curator_statement import CuratorStatement, statement_from
 from prism_core.bundle.protocol import approval_file
 from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
 from prism_core.data.schema.looks import from_list, to_list
 from prism_core.data.schema.schema import PROVENANCES
 from prism_core.errors import ConfigError, StructureError
@@ -57,6 +58,7 @@ class ProjectFile:
         schema: what is declared.
         form: rows of the form of columns where they are not in use yet.
         form_provenance: where those come from; None where nothing is said.
+        read: the codebook that they were read from, if any, and the columns that it gave.
         looks: what opened the rows before; a file must not make anybody forget it.
         drawing: the graph, and where its nodes stand.
         target: the column to be predicted.
@@ -80,6 +82,7 @@ class ProjectFile:
     schema: Schema | None = None
     form: tuple[dict[str, Any], ...] = ()
     form_provenance: Provenance | None = None
+    read: CodebookReading | None = None
     looks: Looks = ()
     drawing: Drawing | None = None
     target: str | None = None
@@ -139,6 +142,7 @@ def dumps(project: ProjectFile) -> str:
         "schema": None if part.schema is None else schema_file.to_dict(part.schema),
         "form": list(part.form),
         "form_provenance": part.form_provenance,
+        "read": None if part.read is None else _read_dict(part.read),
         "looks": to_list(part.looks),
         "graph": graph,
         "target": part.target,
@@ -188,6 +192,7 @@ _ENTRIES = (
     "schema",
     "form",
     "form_provenance",
+    "read",
     "looks",
     "graph",
     "target",
@@ -233,6 +238,28 @@ def _document(text: str) -> dict[str, Any]:
 
 def _schema_from(value: object) -> Schema | None:
     return None if value is None else schema_file.from_dict(value)
+
+
+def _read_dict(read: CodebookReading) -> dict[str, Any]:
+    columns = [schema_file.column_dict(column) for column in read.columns]
+    return {"source": read.source.to_dict(), "columns": columns}
+
+
+def _read_from(value: object) -> CodebookReading | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) != {"source", "columns"}:
+        raise _refused("read", "null, or a codebook's source and columns")
+    columns = value["columns"]
+    if not isinstance(columns, list) or len(columns) > untrusted.COLUMNS:
+        raise _refused("read", f"a codebook of at most {untrusted.COLUMNS:,} columns")
+    return CodebookReading(
+        source=CodebookSource.from_dict(value["source"]),
+        columns=tuple(
+            schema_file.column_from_dict(entry, number)
+            for number, entry in enumerate(columns, start=1)
+        ),
+    )
 
 
 def _form_from(value: object) -> tuple[dict[str, Any], ...]:
@@ -290,6 +317,7 @@ def _target_from(value: object) -> str | None:
 _READERS: dict[str, Callable[[Any], Any]] = {
     "schema": _schema_from,
     "form": _form_from,
+    "read": _read_from,
     "looks": from_list,
     "graph": _graph_from,
     "target": _target_from,

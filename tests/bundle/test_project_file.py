@@ -12,6 +12,7 @@ from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.bundle.project_file import ProjectFile
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.data.schema import column_form
+from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
 from prism_core.data.schema.looks import Look
 from prism_core.errors import PrismError
 from prism_core.planning.brief import Brief
@@ -39,6 +40,10 @@ def full(schema) -> ProjectFile:
         schema=schema,
         form=tuple(dict(row) for row in rows),
         form_provenance="public twin",
+        read=CodebookReading(
+            source=CodebookSource(name="b.csv", sha256="0a" * 32, format="redcap"),
+            columns=schema.columns[:1],
+        ),
         looks=(Look(did="previewed rows", file="t.csv", when="2025-01-01 10:00"),),
         drawing=Drawing(dag=bundles.DAG.over(schema.names), positions={"age": (3.5, -2.0)}),
         target="readmitted",
@@ -102,6 +107,9 @@ WRONG = {
     "a cell": (("form", 0, "lower"), 3, "form"),
     "a strange cell": (("form", 0, "rows"), "x", "form"),
     "form_provenance": (("form_provenance",), "nowhere", "form_provenance"),
+    "a codebook": (("read", "source", "format"), "word", "codebook.format"),
+    "a codebook's column": (("read", "columns", 0, "lower"), "x", "age.lower"),
+    "no codebook": (("read",), [], "read"),
     "a look": (("looks", 0, "did"), "nothing", "looks"),
     "graph": (("graph",), "A -> B", "graph"),
     "an edge": (("graph", "edges", 0, "source"), None, "edges"),
