@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from prism_core.bundle.reader import read_bundle
     from prism_core.bundle.verify.verification import verify as verify_bundle
     from prism_core.bundle.write.bundle_folder import write as write_bundle
+    from prism_core.data.codebooks import Codebook, read_codebook, table_schema_text
     from prism_core.data.encoding import EncodedTable, decode, encode
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
@@ -49,6 +50,7 @@ __all__ = [
     "Brief",
     "Budget",
     "CategoryRequest",
+    "Codebook",
     "Column",
     "Dag",
     "DomainPlan",
@@ -91,11 +93,13 @@ __all__ = [
     "load_outline",
     "load_schema",
     "read_bundle",
+    "read_codebook",
     "read_dag",
     "read_drawing",
     "read_table",
     "release",
     "save_schema",
+    "table_schema_text",
     "verify_bundle",
     "write_bundle",
     "write_dag",
@@ -105,6 +109,7 @@ _HOMES = {
     "Brief": ("prism_core.planning.brief", "Brief"),
     "Budget": ("prism_core.planning.wishes.task", "Budget"),
     "CategoryRequest": ("prism_core.learning.domain.requests", "CategoryRequest"),
+    "Codebook": ("prism_core.data.codebooks", "Codebook"),
     "Column": ("prism_core.data.schema.column", "Column"),
     "Dag": ("prism_core.structure.dag", "Dag"),
     "DomainPlan": ("prism_core.learning.domain.domain_plan", "DomainPlan"),
@@ -147,11 +152,13 @@ _HOMES = {
     "load_outline": ("prism_core.learning.domain.outline_io", "load_outline"),
     "load_schema": ("prism_core.data.schema.schema_file", "load"),
     "read_bundle": ("prism_core.bundle.reader", "read_bundle"),
+    "read_codebook": ("prism_core.data.codebooks", "read_codebook"),
     "read_dag": ("prism_core.structure.formats", "read"),
     "read_drawing": ("prism_core.structure.formats", "read_drawing"),
     "read_table": ("prism_core.data.tables.raw_table", "read_table"),
     "release": ("prism_core.synthesis.release", "release"),
     "save_schema": ("prism_core.data.schema.schema_file", "save"),
+    "table_schema_text": ("prism_core.data.codebooks", "table_schema_text"),
     "verify_bundle": ("prism_core.bundle.verify.verification", "verify"),
     "write_bundle": ("prism_core.bundle.write.bundle_folder", "write"),
     "write_dag": ("prism_core.structure.formats", "write"),

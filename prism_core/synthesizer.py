@@ -66,7 +66,7 @@ class PrismSynthesizer:
     `sample` spends nothing.
 
     Args:
-        schema: the declared public domain.
+        schema: the declared public domain, of `load_schema` or `read_codebook(...).schema()`.
         target: the column Y.
         regime: causal, graphical or predictive.
         dag: the public graph, for the causal and graphical regimes.

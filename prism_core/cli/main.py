@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from prism_core.cli import (
     bench_command,
     check_command,
+    codebook_command,
     comparator_command,
     dag_command,
     doctor_command,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _COMMANDS = (
+    codebook_command,
     plan_command,
     learn_domain_command,
     release_command,

@@ -40,6 +40,15 @@ GRAPH = SourceKind(
     re.compile(r"->|<-|--|[\[\]{}<>]|^[^/\\]*$"),
 )
 SCHEMA = SourceKind(frozenset({".yaml", ".yml", ".json"}), re.compile(r"^\s*\{"))
+CODEBOOK = SourceKind(
+    frozenset(
+        {
+            *{".csv", ".txt", ".tsv", ".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"},
+            *{".json", ".yaml", ".yml", ".xml", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"},
+        }
+    ),
+    re.compile(r"^\s*[{<]"),
+)
 TABLE = SourceKind(frozenset({".csv", ".txt", ".tsv", ".parquet"}))
 
 _LONGEST = 4_096  # a path has no more signs

@@ -81,6 +81,9 @@ _MB = 1_000_000
 SCHEMA = ReadLimit(
     what="The schema", field="schema", error=SchemaError, size=16 * _MB, values=500_000
 )
+CODEBOOK = ReadLimit(
+    what="The codebook", field="codebook", error=SchemaError, size=16 * _MB, values=1_000_000
+)
 CODES = ReadLimit(
     what="The map of codes", field="groups", error=SchemaError, size=16 * _MB, values=1_000_000
 )
@@ -104,10 +107,6 @@ APPROVAL = ReadLimit(
     size=32 * _MB,
     values=4_000_000,
 )
-PROJECT = ReadLimit(
-    what="The project", field="project", error=ConfigError, size=64 * _MB, values=4_000_000
-)
-"""A schema, a graph and an approval fit into it as large as they may be by themselves."""
 DOCUMENT = ReadLimit(
     what="The document", field="document", error=EvaluationError, size=64 * _MB, values=4_000_000
 )

@@ -1,7 +1,7 @@
 """The registry of readers: what an entry holds, and how one is added.
 
-A new reader adds one entry in `run_readers`, `bundle_readers` or `workspace_readers`;
-`test_every_reader_is_here` asks for it.
+A new reader adds one entry in `run_readers`, `codebook_readers`, `bundle_readers` or
+`workspace_readers`; `test_every_reader_is_here` asks for it.
 """
 
 from __future__ import annotations

@@ -49,10 +49,18 @@ def _levels(shop: Shop) -> Case:
         every(
             lambda: level_lines.read_levels(as_text(content), "ward"),
             lambda: level_lines.read_level(as_text(content), "ward", "fill"),
-            lambda: level_lines.read_labels(as_text(content), "ward"),
         )
 
-    return Case(seeds=(line.encode(), b'"a|b"', b'1 = one | "a|b" = "x = y"'), read=read)
+    return Case(seeds=(line.encode(), b'"a|b"'), read=read)
+
+
+@entry("words on a line", "text")
+def _words(shop: Shop) -> Case:
+    line = level_lines.write_labels((("1", "one"), ("a|b", "x = y"), (' "', "é")))
+    return Case(
+        seeds=(line.encode(),),
+        read=lambda content: level_lines.read_labels(as_text(content), "ward"),
+    )
 
 
 @entry("outline", "yaml")

@@ -110,7 +110,7 @@ def parse(text: str) -> object:
         SchemaError: when it is neither, or beyond `untrusted.SCHEMA`.
     """
     try:
-        return _plain_values(text)
+        return plain_values(text, untrusted.SCHEMA)
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         last = text.count("\n")  # libyaml takes the end of the text for a line of its own
@@ -120,13 +120,19 @@ def parse(text: str) -> object:
         ) from None
 
 
-def _plain_values(text: str) -> object:
+def plain_values(text: str, limit: untrusted.ReadLimit) -> object:
+    """The plain values of a YAML or JSON text, of this program or of another.
+
+    Raises:
+        PrismError: of the limit's kind, beyond it.
+        yaml.YAMLError, ValueError: when it is neither.
+    """
     if text.lstrip().startswith("{"):
         try:
-            return untrusted.from_json(text, untrusted.SCHEMA)
+            return untrusted.from_json(text, limit)
         except json.JSONDecodeError:
             pass  # YAML may be written in braces too
-    return untrusted.from_yaml(text, untrusted.SCHEMA, _Loader)
+    return untrusted.from_yaml(text, limit, _Loader)
 
 
 def load(source: file_or_text.Source) -> Schema:

@@ -108,7 +108,6 @@ class DomainPlan(ZcdpPlan):
             persons=self.outline.persons,
             prior=prior,
             looks=self.outline.looks,
-            codebook=self.outline.codebook,
         )
 
     @property
@@ -304,5 +303,4 @@ def _column_dict(column: Column | Request) -> dict[str, Any]:
             "unit": column.unit,
             "tail": column.tail,
         },
-        **({"special": list(column.special)} if column.special else {}),
     }

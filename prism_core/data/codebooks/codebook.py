@@ -1,0 +1,145 @@
+"""Codebook: the columns that a file about a table describes, and what it leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data.schema.schema import Schema
+from prism_core.errors import SchemaError
+from prism_core.text import untrusted
+from prism_core.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prism_core.data.codebooks.codebook_column import CodebookColumn, OpenColumn
+    from prism_core.data.schema.codebook_source import CodebookSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codebook:
+    """The columns that a codebook describes.
+
+    Attributes:
+        columns: in its order.
+        source: the file's name, digest and format.
+        understood: header or attribute of the file, and what it was taken for; for the preview.
+
+    Raises:
+        SchemaError: when it has no column, too many, or one twice.
+    """
+
+    columns: tuple[CodebookColumn, ...]
+    source: CodebookSource
+    understood: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise SchemaError("The codebook describes no column.", field="codebook")
+        if len(self.columns) > untrusted.COLUMNS:
+            raise SchemaError(
+                f"The codebook describes {len(self.columns):,} columns; at most "
+                f"{untrusted.COLUMNS:,} are read.",
+                field="codebook",
+            )
+        seen: dict[str, CodebookColumn] = {}
+        for column in self.columns:
+            twin = seen.setdefault(column.name, column)
+            if twin is not column:
+                raise SchemaError(
+                    f"The codebook describes column {column.name!r} twice ({twin.source} and "
+                    f"{column.source}). Keep one of them.",
+                    field="codebook",
+                )
+
+    @cached_property
+    def open(self) -> tuple[OpenColumn, ...]:
+        """The columns that are not settled, in order."""
+        return tuple(one for column in self.columns if (one := column.open) is not None)
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The columns that are to be learned."""
+        return tuple(c.name for c in self.columns if c.learn and c.column is None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    def without(self, names: Iterable[str]) -> Codebook:
+        """The codebook without these columns.
+
+        Raises:
+            SchemaError: when a name is none of its columns, or none would be left.
+        """
+        dropped = self.known(names)
+        return replace(self, columns=tuple(c for c in self.columns if c.name not in dropped))
+
+    def to_learn(self, names: Iterable[str]) -> Codebook:
+        """The codebook where these columns are to be learned with budget, as far as they are open.
+
+        Raises:
+            SchemaError: when a name is none of its columns, or that column cannot be learned.
+        """
+        wanted = self.known(names)
+        for one in self.open:
+            if one.column in wanted and "learn" not in one.cures:
+                raise SchemaError(
+                    f"Column {one.column!r} cannot be learned. Missing: {one.sentence}.",
+                    field=one.column,
+                )
+        return replace(
+            self,
+            columns=tuple(
+                replace(column, learn=column.name in wanted or column.learn)
+                for column in self.columns
+            ),
+        )
+
+    def known(self, names: Iterable[str]) -> frozenset[str]:
+        """These names, each of which is a column.
+
+        Raises:
+            SchemaError: when one is not.
+        """
+        wanted = list(names)
+        for name in wanted:
+            if name not in self.names:
+                raise SchemaError(
+                    f"The codebook has no column {name!r}.{suggestion(name, self.names)}",
+                    field="codebook",
+                )
+        return frozenset(wanted)
+
+    def schema(self, **people: Any) -> Schema:  # noqa: ANN401  (fields of `Schema`)
+        """The schema, where nothing is open.
+
+        Args:
+            people: who a row is, as in `Schema`: one_row_per_person, person_id and persons.
+
+        Raises:
+            SchemaError: naming the first column that is open, and how many are.
+        """
+        if self.open:
+            first = self.open[0]
+            rest = len(self.open) - 1
+            more = f" So {'are' if rest > 1 else 'is'} {rest:,} more." if rest else ""
+            raise SchemaError(
+                f"Column {first.column!r} is open. Missing: {first.sentence}.{more}",
+                field=first.column,
+            )
+        if self.learned:
+            raise SchemaError(
+                f"Column {self.learned[0]!r} is still to be learned. Run `prism learn-domain`.",
+                field=self.learned[0],
+            )
+        columns = [column.column for column in self.columns]
+        return Schema(
+            columns=tuple(column for column in columns if column is not None),
+            provenance="codebook",
+            codebook=self.source,
+            **people,
+        )

@@ -1,0 +1,139 @@
+"""Codebook files: the one function that reads a codebook, of whatever format."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prism_core.data.codebooks import csvw, ddi, dictionary, redcap, statistical, table_schema
+from prism_core.data.codebooks.codebook import Codebook
+from prism_core.data.codebooks.recognition import is_workbook, recognised, text_of, values_of
+from prism_core.data.codebooks.sheet import Sheet, csv_rows, sheet_of
+from prism_core.data.schema.codebook_source import CODEBOOK_FORMATS, CodebookSource
+from prism_core.data.schema.looks import file_name
+from prism_core.data.tables.statistical_file import metadata, program_of
+from prism_core.errors import SchemaError, TableError
+from prism_core.text import file_or_text, untrusted
+from prism_core.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from prism_core.data.schema.codebook_source import CodebookFormat
+
+_HEAD = 64
+
+
+def read_codebook(
+    source: file_or_text.Source,
+    *,
+    format: CodebookFormat | str | None = None,
+    name: str = "",
+    resource: str | None = None,
+) -> Codebook:
+    """The codebook in a file, without a row of any table.
+
+    Args:
+        source: the file; or its content, as bytes or a text of several lines.
+        format: one of `CODEBOOK_FORMATS`; recognised where it is None.
+        name: the file's name where its content is given.
+        resource: which table is meant where the codebook describes several: the name of a resource
+            (Data Package), address (CSVW), file (DDI) or sheet (workbook).
+
+    Raises:
+        SchemaError: when it cannot be read as that format; the message names line or field.
+    """
+    if format is not None and format not in CODEBOOK_FORMATS:
+        raise SchemaError(
+            f"The format of a codebook is one of {', '.join(CODEBOOK_FORMATS)}."
+            f"{suggestion(format, CODEBOOK_FORMATS)}",
+            field="format",
+        )
+    found = file_or_text.located(source, file_or_text.CODEBOOK)
+    if isinstance(found, Path):
+        name = found.name
+        content = _file_content(found)
+    else:
+        content = found.encode("utf-8", "replace") if isinstance(found, str) else found
+    name = file_name(name) if name else "codebook"
+    if program_of(content[:_HEAD]) is not None:
+        return _of_statistical_file(content, name, format)
+    if len(content) > untrusted.CODEBOOK.size:
+        raise untrusted.CODEBOOK.refuse(
+            f"is larger than {untrusted.CODEBOOK.size // 1_000_000} MB, which is not read."
+        )
+    kind = format or recognised(content)
+    columns, understood = _columns(content, kind, name, resource)
+    source_of = CodebookSource(
+        name=name, sha256=hashlib.sha256(content).hexdigest(), format=_checked(kind)
+    )
+    return Codebook(columns=tuple(columns), source=source_of, understood=tuple(understood))
+
+
+def _file_content(path: Path) -> bytes:
+    """The bytes of a file; one of SPSS, Stata or SAS may be as large as a table."""
+    try:
+        with path.open("rb") as file:
+            statistical_file = program_of(file.read(_HEAD)) is not None
+    except (OSError, ValueError):  # what is wrong is said below
+        statistical_file = False
+    if not statistical_file:
+        return untrusted.read_bytes(path, untrusted.CODEBOOK)
+    try:
+        return untrusted.read_bytes(path, untrusted.TABLE)
+    except TableError as error:
+        wrong = str(error)
+    raise SchemaError(wrong, field="codebook")
+
+
+def _of_statistical_file(content: bytes, name: str, format: str | None) -> Codebook:
+    program = program_of(content[:_HEAD])
+    assert program is not None, "only for such files"
+    kind = statistical.FORMATS[program]
+    if format not in (None, kind):
+        raise SchemaError(
+            f"The file {name!r} is of the format {kind}, not {format}. Leave the format out.",
+            field="format",
+        )
+    about, wrong = None, ""
+    try:
+        about = metadata(content, name)
+    except TableError as error:
+        wrong = str(error)
+    if about is None:
+        raise SchemaError(wrong, field="codebook")
+    columns, understood = statistical.read(about, program)
+    source = CodebookSource(name=name, sha256=statistical.digest(about), format=kind)
+    return Codebook(columns=tuple(columns), source=source, understood=tuple(understood))
+
+
+def _checked(kind: str) -> CodebookFormat:
+    return next(known for known in CODEBOOK_FORMATS if known == kind)
+
+
+def _columns(
+    content: bytes, kind: str, name: str, resource: str | None
+) -> tuple[list[Any], list[Any]]:
+    if kind in ("spss", "stata", "sas"):
+        raise SchemaError(
+            f"The file {name!r} is no file of SPSS, Stata or SAS. Leave the format out, or name "
+            "the right one.",
+            field="format",
+        )
+    if kind in ("redcap", "dictionary"):
+        sheet = _sheet(content, name)
+        return redcap.read(sheet) if kind == "redcap" else dictionary.read(sheet)
+    text = text_of(content)
+    untrusted.check_size(text, untrusted.CODEBOOK)
+    if kind == "ddi":
+        return ddi.read(text, resource)
+    values = values_of(text)
+    return csvw.read(values, resource) if kind == "csvw" else table_schema.read(values, resource)
+
+
+def _sheet(content: bytes, name: str) -> Sheet:
+    if is_workbook(content):
+        raise SchemaError(
+            f"The file {name!r} is a workbook, which is not read yet. Save the sheet as CSV.",
+            field="codebook",
+        )
+    return sheet_of(csv_rows(text_of(content)))

@@ -1,0 +1,97 @@
+"""Recognition of a codebook by its first signs, and its content as its format wants it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from prism_core.data.codebooks.csvw import CONTEXT
+from prism_core.data.codebooks.redcap import HEADERS
+from prism_core.data.codebooks.sheet import folded
+from prism_core.data.codebooks.statistical import FORMATS
+from prism_core.data.schema import schema_file
+from prism_core.data.tables.statistical_file import program_of
+from prism_core.errors import SchemaError
+from prism_core.text import untrusted
+
+if TYPE_CHECKING:
+    from prism_core.data.schema.codebook_source import CodebookFormat
+
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_KEY = re.compile(r"^(fields|resources|schema|\$schema|profile)\s*:", re.MULTILINE)
+
+
+def is_workbook(content: bytes) -> bool:
+    """Whether the bytes may be a workbook of Excel or LibreOffice."""
+    return content.startswith(_WORKBOOKS)
+
+
+def recognised(content: bytes) -> CodebookFormat:
+    """The format of a codebook.
+
+    Raises:
+        SchemaError: when it has the signs of none.
+    """
+    program = program_of(content[:64])
+    if program is not None:
+        return FORMATS[program]
+    if is_workbook(content):
+        return "dictionary"
+    text = text_of(content)
+    start = text[:4_000].lstrip()
+    if start.startswith("<"):
+        return "ddi"
+    if start.startswith("{"):
+        return "csvw" if _is_csvw(text) else "table-schema"
+    header = {folded(cell) for cell in re.split(r"[,;\t]", start.split("\n", 1)[0])}
+    if "fieldtype" in header and header & {
+        name for name, part in HEADERS.items() if part == "name"
+    }:
+        return "redcap"
+    if _KEY.search(text[:100_000]):
+        return "table-schema"
+    if len(header) < 2:
+        raise SchemaError(
+            "This is no codebook that is recognised: REDCap data dictionary, SPSS, Stata or SAS "
+            "file, Table Schema or Data Package, CSVW, DDI Codebook, or a table with one row a "
+            "column. Name its format.",
+            field="codebook",
+        )
+    return "dictionary"
+
+
+def _is_csvw(text: str) -> bool:
+    # In the context, or where the first keys stand: a description may name it anywhere.
+    return CONTEXT in text[:20_000] or '"tableSchema"' in text
+
+
+def text_of(content: bytes) -> str:
+    """The UTF-8 text of a codebook, line ends as Python reads them.
+
+    Raises:
+        SchemaError: when it is no such text.
+    """
+    try:
+        text = untrusted.decoded(content, untrusted.CODEBOOK)
+    except UnicodeDecodeError:
+        text = None
+    # Outside of the handler: the decoding error holds the bytes.
+    if text is None:
+        raise SchemaError("The codebook is not UTF-8 text. Save it as UTF-8.", field="codebook")
+    return re.sub("\r\n?", "\n", text)
+
+
+def values_of(text: str) -> Any:  # noqa: ANN401  (any plain value)
+    """The plain values of a JSON or YAML text.
+
+    Raises:
+        SchemaError: when it is neither, or beyond `untrusted.CODEBOOK`.
+    """
+    try:
+        return schema_file.plain_values(text, untrusted.CODEBOOK)
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" near line {mark.line + 1}" if mark else ""
+    raise SchemaError(f"The codebook is not readable as JSON or YAML{place}.", field="codebook")
