@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.code_groups import CodeGroups
 from prism_core.data.schema.column import Column
-from prism_core.data.schema.level import level_text, level_value
+from prism_core.data.schema.level import day_text, level_text, level_value
 from prism_core.data.schema.schema import Schema
+from prism_core.errors import SchemaError
 from prism_core.samples import catalogue
 from prism_core.structure.dag import Dag
 from tests.support.tables import CANARY, small_frame, small_schema
@@ -217,6 +219,39 @@ def _real(draw: st.DrawFn) -> Column:
     )
 
 
+_SPECIAL = (
+    -9,
+    -9.0,
+    "-9",
+    97,
+    99.5,
+    ".a",
+    ".z",
+    "refused",
+    "-99.0",
+    "098",
+    "9999-12-31",
+    "1900",
+    0,
+)
+
+
+@st.composite
+def _with_special(draw: st.DrawFn, columns: st.SearchStrategy[Column]) -> Column:
+    """A column with special values inside the bounds and outside, where it takes them."""
+    column = draw(columns)
+    near = [number for number in (*column.bounds, *column.edges) if draw(st.booleans())]
+    days = column.kind == "date"
+    inside = [day_text(number) if days else number for number in near]
+    value = st.sampled_from(_SPECIAL) | st.integers(-99, 99) | st.floats(-9e15, 9e15) | labels()
+    if inside:
+        value |= st.sampled_from(inside)
+    try:
+        return replace(column, special=tuple(draw(st.lists(value, max_size=4))))
+    except SchemaError:  # two are the same, or a bin has no other value
+        return replace(column, special=(".a", "refused"))
+
+
 @st.composite
 def _boolean(draw: st.DrawFn) -> Column:
     choice = st.none() | st.booleans()
@@ -257,7 +292,15 @@ def _dags(draw: st.DrawFn) -> Dag:
 
 st.register_type_strategy(
     Column,
-    _categorical() | _grouped() | _gridded("numeric") | _gridded("date") | _real() | _boolean(),
+    _categorical()
+    | _grouped()
+    | _boolean()
+    | _gridded("numeric")
+    | _gridded("date")
+    | _real()
+    | _with_special(_gridded("numeric"))
+    | _with_special(_gridded("date"))
+    | _with_special(_real()),
 )
 st.register_type_strategy(Schema, _schemas())
 st.register_type_strategy(Dag, _dags())

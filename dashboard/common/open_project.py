@@ -11,6 +11,7 @@ from dashboard.key import access
 from dashboard.session.graph import EditedGraph
 from dashboard.session.project import Project
 from dashboard.session.shelf import beside, project, replace_project, unsaved_parts
+from prism_core.errors import ConfigError
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.samples import catalogue
 from prism_core.structure import formats
@@ -124,6 +125,24 @@ def samples_section() -> None:
             # Only when it is pressed are rows generated.
             if open_project(key, lambda name=name: _opened(_sample(name)), pressed=pressed):
                 st.rerun()
+
+
+def with_sample(state: Project, name: str) -> Project:
+    """A project with the rows of its packaged sample, which are public; as it is without one.
+
+    Raises:
+        ConfigError: when there is no such sample.
+    """
+    if not name:
+        return state
+    if name not in catalogue.SAMPLES:
+        raise ConfigError(
+            f"sample must be one of {', '.join(catalogue.SAMPLES)}, or empty.", field="sample"
+        )
+    sample = _sample(name)
+    state.sample, state.name, state.public = sample.name, sample.title, True
+    state.raw, state.test, state.announced, state.test_file = sample.train, sample.test, None, False
+    return state
 
 
 def _opened(sample: Sample) -> Project:

@@ -32,6 +32,7 @@ _WORDS = {
     "schema.person_id": "Column that names the person",
     "schema.persons": "Number of persons",
     "schema.learned": "What learning the columns cost",
+    "schema.codebook": "The codebook that the columns were read from",
     "schema.looks": "What opened the rows before the plan",
 }
 

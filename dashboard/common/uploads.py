@@ -19,6 +19,8 @@ TABLE_MEGABYTES = IN_MEMORY // 2**20
 TEXT_MEGABYTES = max(untrusted.SCHEMA.size, untrusted.CODES.size, untrusted.APPROVAL.size) // 10**6
 """Schemas, maps of codes and approvals; each is held to its own limit when it is read."""
 
+PROJECT_MEGABYTES = untrusted.PROJECT.size // 10**6
+
 _FEWER = "Of a larger one some hundred thousand rows do."
 _PAGE = "uploads_page"  # of this session: the page that runs
 _SEEN = "uploads_seen"  # and by the ID of a file the page it was uploaded on

@@ -382,6 +382,7 @@ def _apply(rows: list[dict[str, Any]]) -> None:
             columns=columns,
             provenance=source,
             looks=known,
+            codebook=state.codebook_of(columns, source),
             prior=old.prior if old else None,
             **vars(state.people),
         )

@@ -14,6 +14,7 @@ from dashboard.session.data_entries import People
 from dashboard.session.shelf import project
 from prism_core.data.draft import draft_from_rows
 from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK, CodebookReading
 from prism_core.data.schema.looks import merged
 from prism_core.data.tables.header import check_columns, check_names
 from prism_core.data.tables.header import check_header as check_header_names
@@ -142,10 +143,11 @@ def _start(
     provenance: Provenance,
     left: Sequence[str] = (),
     outline: Outline | None = None,
+    read: CodebookReading | None = None,
 ) -> None:
     """Put a draft into the form; it becomes the schema when it is applied."""
     project().show_form(rows)
-    project().form_provenance = provenance
+    project().form_provenance, project().read = provenance, read
     project().outlined = () if outline is None else outline.columns
     project().decimals_proposed = {}
     st.session_state["form_left_out"] = tuple(left)
@@ -157,10 +159,11 @@ def _take(schema: Schema) -> None:
     state = project()
     check_header(schema.header)
     known, source = state.on_record(schema.columns, schema.provenance, schema.looks, whole=True)
-    schema = replace(schema, looks=known, provenance=source)
+    codebook = None if source in WITHOUT_CODEBOOK else schema.codebook
+    schema = replace(schema, looks=known, provenance=source, codebook=codebook)
     state.use_schema(schema)
     state.show_form(column_form.to_rows(schema.columns))
-    state.form_provenance = schema.provenance
+    state.form_provenance, state.read = schema.provenance, CodebookReading.of(schema)
     st.session_state["form_left_out"] = ()
     st.rerun()
 

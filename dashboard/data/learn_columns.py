@@ -14,6 +14,7 @@ from dashboard.jobs import folders, worker
 from dashboard.session.shelf import project
 from prism_core.data.schema import column_form as data_form
 from prism_core.data.schema import schema_file
+from prism_core.data.schema.codebook_source import CodebookReading
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import PrismError
 from prism_core.learning.domain import outline_io
@@ -326,4 +327,4 @@ def _take(result: Path, plan: DomainPlan) -> None:
     schema = schema_file.load(result / folders.SCHEMA)
     state.use_schema(schema)
     state.show_form(data_form.to_rows(schema.columns))
-    state.form_provenance = schema.provenance
+    state.form_provenance, state.read = schema.provenance, CodebookReading.of(schema)

@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard.common import binding_view, table_entry
 from dashboard.common.open_project import open_project, samples_section
 from dashboard.common.widgets import mistakes
+from dashboard.data import saved_project
 from dashboard.key import access
 from dashboard.session.late_table import announce
 from dashboard.session.project import Project
@@ -31,6 +32,7 @@ def section() -> None:
         _ways()
         return
     _line()
+    saved_project.save_section()
     binding_view.differences()
     label = "Load the table, or open another project" if state.awaits_table else "Another table"
     with st.expander(label, icon=":material/database:"):
@@ -39,11 +41,12 @@ def section() -> None:
 
 def _ways() -> None:
     state = project()
-    upload, place, codebook, sample = st.tabs(
+    upload, place, codebook, saved, sample = st.tabs(
         [
             ":material/upload_file: Your own file",
             ":material/database: A path or database",
             ":material/menu_book: A codebook, no table yet",
+            ":material/folder_open: A saved project",
             ":material/science: Samples",
         ],
         default=":material/science: Samples"
@@ -61,6 +64,8 @@ def _ways() -> None:
         table_entry.address_section()
     with codebook:
         _without()
+    with saved:
+        saved_project.open_section()
     with sample:
         samples_section()
 
@@ -112,10 +117,10 @@ def _found_again() -> None:
     """On an empty page, how an earlier project is reached."""
     if not unsaved_parts(project()):
         st.caption(
-            ":material/bookmark: You worked here before? A project opens by its own address alone, "
-            "the one with `?project=` that stood in the browser's address bar (look in the "
-            "browser's history). It opens in a browser that has shown the key. Projects are not "
-            "listed here."
+            ":material/bookmark: You worked here before? Open the file of the project, under *A "
+            "saved project*. Or use its own address, the one with `?project=` that stood in the "
+            "browser's address bar (look in the browser's history). It opens in a browser that has "
+            "shown the key. Projects are not listed here."
         )
 
 

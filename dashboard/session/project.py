@@ -16,6 +16,8 @@ from dashboard.session.graph import Blanket, EditedGraph
 from dashboard.session.inspection import ComparatorEntries
 from dashboard.session.rehearsals import GalleryRuns, RehearsalEntries
 from dashboard.session.release_entries import ReportEntries
+from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK
+from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import Look, file_name, merged, redeclared, this_minute, unsourced
 from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.regimes import given_by
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from dashboard.session.memory import LetGo, RowSplit
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.data.engines.out_of_core import BigTable
-    from prism_core.data.schema.column import Column
+    from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
     from prism_core.data.schema.looks import Act, Looks
     from prism_core.data.schema.schema import Provenance, Schema
     from prism_core.data.source import Rows
@@ -67,6 +69,7 @@ class Project(Entries):
     form_edited: list[dict[str, Any]] | None = None
     form_rev: int = 0
     form_provenance: Provenance | None = None
+    read: CodebookReading | None = None  # the codebook that the form was filled from
     outlined: tuple[Column | Request, ...] = ()  # of an uploaded outline that is not learned yet
     decimals_proposed: dict[str, int] = field(default_factory=dict)
     draft_people: People = field(default_factory=People)
@@ -285,9 +288,19 @@ class Project(Entries):
             columns=columns,
             provenance=provenance,
             looks=known,
+            codebook=self.codebook_of(columns, provenance),
             prior=self.schema.prior if self.schema else None,
             **vars(self.people),
         )
+
+    def codebook_of(
+        self, columns: Sequence[Column | Request], provenance: Provenance
+    ) -> CodebookSource | None:
+        """The codebook that a declaration of this provenance names, with what is done by hand."""
+        if self.read is None or provenance in WITHOUT_CODEBOOK:
+            return None
+        # What is still to be learned is neither read nor typed.
+        return self.read.source_of(each for each in columns if isinstance(each, Column))
 
     def on_record(
         self,

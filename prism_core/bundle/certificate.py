@@ -137,6 +137,7 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
         },
         "schema_provenance": plan.schema.provenance,
         "schema_provenance_text": plan.schema.provenance_text,
+        **_codebook(plan),
         **({"warnings": list(plan.warnings)} if plan.warnings else {}),
         **_opened(plan),
         "domain": _learned(plan.schema.prior),
@@ -160,6 +161,12 @@ def certificate(stages: Stages, facts: Facts) -> dict[str, Any]:
             "versions": dict(facts.versions),
         },
     }
+
+
+def _codebook(plan: Plan) -> dict[str, Any]:
+    """The file that the columns were read from, where there is one."""
+    source = plan.schema.codebook
+    return {} if source is None else {"schema_codebook": source.to_dict()}
 
 
 def _opened(plan: Plan) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from prism_core.data.counts import count_chunks
 from prism_core.data.schema.level import MISSING_TEXTS, level_text, level_value
+from prism_core.data.schema.special_values import day_of
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import TableError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.code_groups import CodeGroups
     from prism_core.data.schema.column import Column
+    from prism_core.data.schema.level import Level
     from prism_core.data.schema.schema import Schema
     from prism_core.data.tables.raw_table import RawTable
 
@@ -74,6 +76,16 @@ class EncodedTable:
     def column(self, name: str) -> NDArray[np.int32]:
         """The codes of one column, shape (n,)."""
         return self.codes[:, self.schema.index(name)]
+
+    @property
+    def ordered(self) -> NDArray[np.bool_]:
+        """Cells whose codes may be taken as numbers in their order, shape (n, columns).
+
+        Not so in a column with special values where there is no number. In any other column
+        missing counts as the code that it is.
+        """
+        ends = [c.level_count if c.special else c.size for c in self.schema.columns]
+        return self.codes < np.array(ends)
 
     def counts(self, cliques: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """Counts of marginals in one pass over the rows; see `data.source.Rows`.
@@ -146,7 +158,7 @@ def encode_column(column: Column, cells: pd.Series) -> NDArray[np.int32]:
 
 
 def _encode_bins(column: Column, texts: pd.Series) -> NDArray[np.int32]:
-    values = _days(texts) if column.kind == "date" else as_numbers(texts)
+    values = _readings(column, texts)
     missing = np.isnan(values)
     lower, upper = column.bounds
     fill = lower if column.fill is None else float(column.fill)
@@ -156,7 +168,28 @@ def _encode_bins(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     codes = np.searchsorted(np.asarray(column.edges, dtype=float), clipped, side="left")
     if column.missing_code is not None:
         codes[missing] = column.missing_code
-    return codes.astype(np.int32)
+    # Last: whatever a special value would be read as, it is no number and never clipped.
+    special = _special_codes(column, texts, values)
+    return np.where(np.isnan(special), codes, special).astype(np.int32)
+
+
+def _readings(column: Column, texts: pd.Series) -> NDArray[np.float64]:
+    """Texts as the numbers or days of a column with bins; NaN where a text is none."""
+    return _days(texts) if column.kind == "date" else as_numbers(texts)
+
+
+def _special_codes(
+    column: Column, texts: pd.Series, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Codes of the texts that are special values, NaN for all others; see `Column.special`."""
+    if not column.special:
+        return np.full(len(texts), np.nan)
+    pairs = tuple(zip(column.special, column.special_codes, strict=True))
+    found = _met(pairs, texts).to_numpy()
+    if column.kind == "date":
+        days = {day: code for value, code in pairs if (day := day_of(value)) is not None}
+        found = np.where(np.isnan(found), pd.Series(values).map(days).astype(float), found)
+    return found
 
 
 def as_numbers(texts: pd.Series) -> NDArray[np.float64]:
@@ -177,32 +210,37 @@ def _encode_levels(column: Column, texts: pd.Series) -> NDArray[np.int32]:
     if column.kind == "boolean":
         lookup = dict.fromkeys(_FALSE, 0) | dict.fromkeys(_TRUE, 1)
         # A column of 0 and 1 with an empty cell is often written as 1.0 and 0.0.
-        texts = texts.str.lower().str.replace(r"^([01])\.0*$", r"\1", regex=True)
+        found = texts.str.lower().str.replace(r"^([01])\.0*$", r"\1", regex=True).map(lookup)
     else:
-        lookup = {level_text(level): code for level, code in column.values}
-        for level, code in column.values:
-            if isinstance(level, bool):
-                lookup.setdefault(str(level), code)  # as pandas writes it
+        found = _met(column.values, texts)
     fill = 0 if column.fill is None else _code_of(column, column.fill)
     missing = fill if column.missing_code is None else column.missing_code
     other = missing if column.other is None else _code_of(column, column.other)
-    # As floats, where NaN stands for "no level has this text".
+    codes = found.where(found.notna(), np.where(is_empty(texts), missing, other))
+    return codes.to_numpy(dtype=np.int32)
+
+
+def _met(pairs: Sequence[tuple[Level, int]], texts: pd.Series) -> pd.Series:
+    """Codes of the levels or special values that texts are, as floats; NaN for "none of them"."""
+    lookup = {level_text(level): code for level, code in pairs}
+    for level, code in pairs:
+        if isinstance(level, bool):
+            lookup.setdefault(str(level), code)  # as pandas writes it
     found = texts.map(lookup).astype(float)
-    declared, written = _numbers(column)
+    declared, written = _numbers(pairs)
     if declared or written:
         values = pd.Series(as_numbers(texts), index=texts.index)
         found = found.where(found.notna(), values.map(declared))
         plain = texts.str.fullmatch(_PLAIN)
         found = found.where(found.notna() | ~plain, values.map(written))
-    codes = found.where(found.notna(), np.where(is_empty(texts), missing, other))
-    return codes.to_numpy(dtype=np.int32)
+    return found
 
 
-def _numbers(column: Column) -> tuple[dict[float, int], dict[float, int]]:
-    """Codes of the levels that are met by value: declared as numbers, and as texts that are one."""
+def _numbers(pairs: Sequence[tuple[Level, int]]) -> tuple[dict[float, int], dict[float, int]]:
+    """Codes of what is met by value: declared as numbers, and as texts that are one."""
     declared: dict[float, int] = {}
     written: dict[float, int] = {}
-    for level, code in column.values:
+    for level, code in pairs:
         value = level_value(level)
         # From 2**53 on two whole numbers may be one float, so those are met by their text alone.
         if value is not None and abs(value) < _EXACT:
@@ -219,7 +257,7 @@ def decode(schema: Schema, codes: NDArray[np.integer], rng: np.random.Generator)
 
     Numeric bins become a uniform value inside the bin on the declared decimals (where none are
     declared, on as many as make a thousand steps of the bin), groups one of their codes by the
-    declared law, so encoding the result gives the same codes back.
+    declared law, special values themselves, so encoding the result gives the same codes back.
 
     Args:
         schema: the declared domain.
@@ -245,14 +283,7 @@ def decode_column(
     # Any code serves for a missing cell: it is masked at the end.
     present = np.where(missing, 0, codes)
     if column.binned:
-        values = _decode_bins(column, present, rng)
-        if column.kind == "date":
-            # pandas has no unit of days. Seconds reach the years 1 to 9999, nanoseconds would not.
-            days = values.astype("datetime64[D]").astype("datetime64[s]")
-            return pd.Series(days).mask(missing)
-        if column.decimals == 0:
-            return _integers(values, missing, nullable=column.nullable)
-        return pd.Series(values).mask(missing)
+        return _decode_binned(column, codes, missing, rng)
     if column.groups is not None:
         return pd.Series(_draw_codes(column.groups, present, rng), dtype=str).mask(missing)
     levels = column.levels
@@ -273,6 +304,42 @@ def decode_column(
     return pd.Series(texts, dtype=str).mask(missing)
 
 
+def _decode_binned(
+    column: Column,
+    codes: NDArray[np.integer],
+    missing: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> pd.Series:
+    """Numbers, days and special values: a column of texts where one of these is no number."""
+    values = _decode_bins(column, np.where(codes < column.level_count, codes, 0), rng)
+    if column.special:
+        spots = np.clip(codes - column.level_count, 0, len(column.special) - 1)
+        special = (codes >= column.level_count) & ~missing
+        numbers = [level_value(value) for value in column.special]
+        if column.kind == "date" or not all(
+            number is not None and abs(number) < _EXACT for number in numbers
+        ):
+            names = np.array([level_text(value) for value in column.special], dtype=object)
+            texts = np.where(special, names[spots], _written(column, values))
+            return pd.Series(texts, dtype=str).mask(missing)
+        whole = all(float(number).is_integer() for number in numbers if number is not None)
+        values = np.where(special, np.array(numbers, dtype=int if whole else float)[spots], values)
+    if column.kind == "date":
+        # pandas has no unit of days. Seconds reach the years 1 to 9999, nanoseconds would not.
+        days = values.astype("datetime64[D]").astype("datetime64[s]")
+        return pd.Series(days).mask(missing)
+    if column.decimals == 0 and np.issubdtype(values.dtype, np.integer):
+        return _integers(values, missing, nullable=column.nullable)
+    return pd.Series(values).mask(missing)
+
+
+def _written(column: Column, values: NDArray[np.generic]) -> NDArray[np.object_]:
+    """Numbers and days as texts that encoding reads as they are."""
+    if column.kind == "date":
+        return np.datetime_as_string(values.astype("datetime64[D]")).astype(object)
+    return np.array([repr(value) for value in values.tolist()], dtype=object)
+
+
 def _integers(
     values: NDArray[np.generic], missing: NDArray[np.bool_], *, nullable: bool
 ) -> pd.Series:
@@ -286,10 +353,16 @@ def _decode_bins(
 ) -> NDArray[np.generic]:
     u = rng.random(len(bins))
     if column.decimals is not None:
+        special = [column.special_on_grid(i) for i in range(column.level_count)]
         ranges = np.array([column.grid(i) for i in range(column.level_count)], dtype=np.int64)
         first, last = ranges[bins, 0], ranges[bins, 1]
+        last = last - np.array([len(each) for each in special])[bins]
         # u times the number of steps may round up to one step too many.
         grid = first + np.minimum((u * (last - first + 1)).astype(np.int64), last - first)
+        for spot, numbers in enumerate(special):
+            # In increasing order: each special value that is reached moves the rest up by one.
+            for number in numbers:
+                grid += (bins == spot) & (grid >= number)
         return (
             grid if column.decimals == 0 else np.round(grid / 10**column.decimals, column.decimals)
         )
@@ -298,7 +371,8 @@ def _decode_bins(
     # (low, high]: u is in [0, 1), so 1 - u never reaches the open end except by rounding.
     drawn = np.clip(low + (1.0 - u) * (high - low), np.nextafter(low, high), high)
     drawn = np.where(bins == 0, np.clip(drawn, column.bounds[0], None), drawn)
-    return _readable(drawn, low, high, first=bins == 0)
+    special = np.array(sorted(column.special_numbers))
+    return _readable(drawn, low, high, first=bins == 0, special=special)
 
 
 def _readable(
@@ -307,13 +381,16 @@ def _readable(
     high: NDArray[np.float64],
     *,
     first: NDArray[np.bool_],
+    special: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Values of full precision on as many decimals as their bin needs, all shape (rows,).
 
     A step of the last decimal is at most a thousandth of the bin: public, because it follows from
     the declared edges alone. A value that is rounded out of its bin goes one step back, which a
     bin of a thousand steps always has room for. A bin of one value, and one too narrow for its
-    distance from 0 to hold a thousand floats on such a grid, keep what was drawn.
+    distance from 0 to hold a thousand floats on such a grid, keep what was drawn. A special value
+    is no number: what falls on one takes the next value below in its bin, from the lowest the
+    highest.
     """
     width = high - low
     with np.errstate(divide="ignore"):
@@ -326,7 +403,13 @@ def _readable(
     found = steps / scale
     steps += np.where(first, found < low, found <= low)
     steps -= found > high
-    return np.where(fits, steps / scale + 0.0, drawn)  # + 0.0: no negative zero
+    values = np.where(fits, steps / scale + 0.0, drawn)  # + 0.0: no negative zero
+    # There are fewer special values than values in a bin: `Column` refuses another one.
+    while len(special) and (taken := np.isin(values, special)).any():
+        below = np.where(fits, (np.rint(values * scale) - 1) / scale, np.nextafter(values, -np.inf))
+        below = np.where((below > low) | (first & (below == low)), below + 0.0, high)
+        values = np.where(taken, below, values)
+    return values
 
 
 def _draw_codes(
@@ -355,11 +438,12 @@ def is_empty(texts: pd.Series) -> NDArray[np.bool_]:
 
 
 def inside(column: Column, texts: pd.Series) -> NDArray[np.bool_]:
-    """Which texts, without white space around them, are a level or lie within the bounds."""
+    """Which texts, without white space around them, are a level, special, or within the bounds."""
     if column.binned:
-        values = _days(texts) if column.kind == "date" else as_numbers(texts)
+        values = _readings(column, texts)
+        special = ~np.isnan(_special_codes(column, texts, values))
         with np.errstate(invalid="ignore"):
-            return (values >= column.bounds[0]) & (values <= column.bounds[1])
+            return special | ((values >= column.bounds[0]) & (values <= column.bounds[1]))
     # With a code of its own for everything else, no filled cell can pass for a level.
     marker = replace(column, nullable=True, other=None, fill=None)
     return _encode_levels(marker, texts) != marker.missing_code

@@ -46,15 +46,16 @@ class Basis:
         kind: `levels` (an indicator a code: the column as it is), `moments` (1, x, x^2),
             `thresholds` (an indicator of each group of bins between neighbouring thresholds: the
             counts above a threshold are sums of them), `value` (x alone). `moments` and
-            `thresholds` have an indicator of missing, too, where the column may be missing.
+            `thresholds` have an indicator of every special value and of missing, too, where the
+            column has them.
         size: codes of the column.
-        missing: whether the last code means missing; it has no x.
+        valueless: how many codes, the last ones, are special values or missing; they have no x.
         starts: of `thresholds`: the first bin of every group.
     """
 
     kind: BasisKind
     size: int
-    missing: bool = False
+    valueless: int = 0
     starts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -70,8 +71,8 @@ class Basis:
 
     @property
     def bins(self) -> int:
-        """Codes without missing."""
-        return self.size - int(self.missing)
+        """Codes without special values and missing."""
+        return self.size - self.valueless
 
     @property
     def grid(self) -> int:
@@ -90,12 +91,10 @@ class Basis:
             x = (2.0 * np.arange(self.bins) + 1.0) / self.bins - 1.0
             powers = (1,) if self.kind == "value" else (0, 1, 2)
             rows = np.array([np.rint(GRID * x**power) for power in powers], dtype=np.int64)
-        if not self.missing:
-            return rows
-        rows = np.pad(rows, ((0, 0), (0, 1)))
+        rows = np.pad(rows, ((0, 0), (0, self.valueless)))
         if self.kind == "value":
             return rows
-        return np.vstack([rows, self.grid * (np.arange(self.size) == self.bins)])
+        return np.vstack([rows, self.grid * np.eye(self.size, dtype=np.int64)[self.bins :]])
 
     @property
     def count_rows(self) -> tuple[int, ...] | None:
@@ -103,7 +102,7 @@ class Basis:
         if self.kind == "value":
             return None
         if self.kind == "moments":
-            return (0, 3) if self.missing else (0,)
+            return (0, *range(3, 3 + self.valueless))
         return tuple(range(self.matrix.shape[0]))
 
 
@@ -232,7 +231,7 @@ def basis(schema: Schema, name: str, text: str) -> Basis:
     column = schema[name]
     kind, _, number = text.partition(" ")
     if kind == "levels":
-        return Basis(kind="levels", size=column.size, missing=column.nullable)
+        return Basis(kind="levels", size=column.size, valueless=len(column.valueless_codes))
     if kind not in BASES or not column.binned:
         raise PlanError(
             f"{name!r} cannot be asked for {kind!r}: moments and thresholds are of numeric and "
@@ -240,7 +239,7 @@ def basis(schema: Schema, name: str, text: str) -> Basis:
             field="numeric_queries",
         )
     if kind != "thresholds":
-        return Basis(kind=kind, size=column.size, missing=column.nullable)
+        return Basis(kind=kind, size=column.size, valueless=len(column.valueless_codes))
     # The length is looked at first: int() of thousands of digits is slow, or refused.
     if not number.isdecimal() or len(number) > 9 or not int(number) >= 1:
         raise PlanError("thresholds must be a whole number above 0.", field="thresholds")
@@ -250,7 +249,10 @@ def basis(schema: Schema, name: str, text: str) -> Basis:
     groups = max(1, min(int(number) + 1, bins) - alone)
     starts = {alone + (bins - alone) * i // groups for i in range(groups)} | {0}
     return Basis(
-        kind="thresholds", size=column.size, missing=column.nullable, starts=tuple(sorted(starts))
+        kind="thresholds",
+        size=column.size,
+        valueless=len(column.valueless_codes),
+        starts=tuple(sorted(starts)),
     )
 
 

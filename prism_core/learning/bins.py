@@ -33,8 +33,7 @@ def outside(request: NumericRequest, sigma: float, n: int) -> float:
         sigma: noise of a cell, in rows.
         n: public number of rows.
     """
-    # Less one for the cell of what is no number.
-    cells = max(1.0, _SPREAD * (request.grid.size - 1))
+    cells = max(1.0, _SPREAD * request.grid.level_count)
     return min(1.0, request.tail + sigma * math.sqrt(_PENALTY * cells) / n)
 
 
@@ -48,14 +47,14 @@ def learned_column(
 
     Args:
         request: the public bounds and grid.
-        noisy: counts of the grid's cells, "no number" last.
+        noisy: counts of the grid's cells, those of what is no number last.
         sigma: their noise.
         n: public number of rows; the true counts add up to it.
     """
     grid = request.grid
     cuts = np.array([grid.bounds[0], *grid.edges, grid.bounds[1]])
-    reached, noise = cumulative(noisy, sigma, n)
-    steps = piecewise(noisy[:-1], sigma)
+    reached, noise = cumulative(noisy, sigma, n, cells=grid.level_count)
+    steps = piecewise(noisy[: grid.level_count], sigma)
     first, last = _bounds(steps, request.tail)
     if not np.any(reached > _STANDS_OUT * noise) or last < first:
         first, last = 0, len(reached) - 1
@@ -73,20 +72,20 @@ def learned_column(
 
 
 def cumulative(
-    noisy: NDArray[np.int64], sigma: float, n: int
+    noisy: NDArray[np.int64], sigma: float, n: int, *, cells: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cumulative counts of the cells that are numbers, and their standard deviations.
+    """Cumulative counts of the first cells, which are numbers, and their standard deviations.
 
     All cells add up to n, which is public. Spreading the excess evenly is the least-squares
     estimate under that constraint; its variance after k of m cells is sigma^2 k (m - k) / m.
     """
-    cells = len(noisy)
-    done = np.arange(1, cells + 1)
+    every = len(noisy)
+    done = np.arange(1, every + 1)
     # As floats, since the excess is spread over the cells in fractions.
     running = np.cumsum(noisy.astype(np.float64))
-    running += (n - running[-1]) * done / cells
-    noise = sigma * np.sqrt(done * (cells - done) / cells)
-    return running[:-1], noise[:-1]
+    running += (n - running[-1]) * done / every
+    noise = sigma * np.sqrt(done * (every - done) / every)
+    return running[:cells], noise[:cells]
 
 
 def piecewise(noisy: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:

@@ -56,7 +56,7 @@ LARGEST_SCORE = 3.0
 """Root sum of squares of the strengths into one column at most; beyond it all are scaled down."""
 
 _BASE = 0.4  # standard deviation of the base log-odds of a level
-_MISSING = -2.0  # base log-odds of a missing value: about one in ten of a two-valued column
+_MISSING = -2.0  # base log-odds of a cell without a value: about one in ten of a two-valued column
 _CHUNK = 2_000_000  # cells of the law of one column held at a time
 
 
@@ -144,7 +144,7 @@ class AdditiveScm:
 
     @cached_property
     def _scores(self) -> dict[str, NDArray[np.float64]]:
-        """Scores f by node: mean 0 and variance 1 over the codes, 0 for a missing value."""
+        """Scores f by node: mean 0 and variance 1 over the codes, 0 for codes without one."""
         return {name: _score(column, self._own(name)) for name, column in self._columns.items()}
 
     @cached_property
@@ -172,8 +172,7 @@ class AdditiveScm:
     ) -> NDArray[np.int32]:
         column = self._columns[name]
         base = _BASE * self._own(f"{name}\0base").standard_normal(column.size)
-        if column.missing_code is not None:
-            base[column.missing_code] = _MISSING
+        base[column.level_count :] = _MISSING
         spread = self._scores[name] / 2.0  # a two-valued column has -1/2 and 1/2
         found = np.empty(len(eta), dtype=np.int32)
         # 1 at least: a column may have more codes than a chunk has cells.

@@ -131,7 +131,7 @@ def _priors(schema: Schema, feature: str) -> Iterator[NDArray[np.float64] | None
     shapes += [np.exp(-0.5 * ((place[:, None] - place) / reach) ** 2) for reach in _REACH]
     for shape in shapes:
         for alone in _ALONE:
-            prior = np.eye(column.size)  # a missing value has no neighbours
+            prior = np.eye(column.size)  # special values and missing have no neighbours
             prior[:known, :known] = (1.0 - alone) * shape + alone * np.eye(known)
             yield prior
 

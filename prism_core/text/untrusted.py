@@ -107,6 +107,10 @@ APPROVAL = ReadLimit(
     size=32 * _MB,
     values=4_000_000,
 )
+PROJECT = ReadLimit(
+    what="The project", field="project", error=ConfigError, size=64 * _MB, values=4_000_000
+)
+"""A schema, a graph and an approval fit into it as large as they may be by themselves."""
 DOCUMENT = ReadLimit(
     what="The document", field="document", error=EvaluationError, size=64 * _MB, values=4_000_000
 )

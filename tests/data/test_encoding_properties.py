@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from prism_core.data.coverage import rows_outside
 from prism_core.data.encoding import decode, encode, encode_column
 from prism_core.data.schema.column import Column
+from prism_core.data.schema.level import level_value
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import from_frame, read_table
 
@@ -160,9 +161,22 @@ def with_ids(schema: Schema, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([frame, pd.Series(range(len(frame)), name=schema.person_id)], axis=1)
 
 
+def assert_special(column: Column, kind: object) -> None:
+    numbers = [level_value(value) for value in column.special]
+    if column.kind == "date" or any(n is None or abs(n) >= 2**53 for n in numbers):
+        assert kind == "str"
+    elif column.decimals == 0 and all(float(n).is_integer() for n in numbers if n is not None):
+        assert kind == ("Int64" if column.nullable else "int64")
+    else:
+        assert kind == "float64"
+
+
 def assert_dtypes(schema: Schema, frame: pd.DataFrame) -> None:
     for column in schema.columns:
         kind = frame[column.name].dtype
+        if column.special:
+            assert_special(column, kind)
+            continue
         if column.kind == "boolean":
             assert kind == ("boolean" if column.nullable else "bool")
         elif column.kind == "date":

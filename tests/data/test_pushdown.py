@@ -110,6 +110,8 @@ def spelled(column: Column) -> list[str]:
         repr(float(edge)) for edge in (*column.edges, *(column.bounds if column.binned else ()))
     ]
     exact += [str(int(edge)) for edge in column.edges]
+    exact += [level_text(value) for value in column.special]
+    exact += [str(number) for number in column.special_numbers]
     return exact + [f" {text}\t" for text in exact] + [text.upper() for text in exact]
 
 

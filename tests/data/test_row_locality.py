@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -23,7 +24,6 @@ from hypothesis import strategies as st
 
 from prism_core.data.encoding import encode
 from prism_core.data.engines import out_of_core, servers
-from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables import address
 from prism_core.data.tables.raw_table import from_frame, read_table
@@ -232,6 +232,9 @@ POSTGRES = {
     "day": "date",
     "moment": "timestamp",
     "exact": "numeric(20,2)",
+    "answer": "double precision",
+    "coded": "bigint",
+    "reply": "text",
     "bool": "boolean",
 }
 
@@ -295,9 +298,7 @@ class TestPostgres:
             for huge in ("4713-01-01 BC", "5874897-12-31", "20000-01-01", "2020-01-05"):
                 db.execute("insert into odd (v0, v3) values (%s, 1e1000::numeric)", [huge])
         for name in DECLARED:
-            columns = tuple(
-                Column(**{**vars(DECLARED[name]), "name": f"v{i}"}) for i in range(len(cells))
-            )
+            columns = tuple(replace(DECLARED[name], name=f"v{i}") for i in range(len(cells)))
             opened = out_of_core.open_table(address.parse(f"{postgres}?table=odd"), tmp_path / "ws")
             found = opened.counts(Schema(columns=columns), [("v0",)])
             assert found[0].sum() == len(opened.some(9).frame) == 5

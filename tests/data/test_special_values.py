@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.code_groups import CodeGroups
-from prism_core.data.schema.codebook_source import CodebookSource
+from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
 from prism_core.data.schema.column import MISSING_LABEL, Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.schema.special_values import LONGEST, LONGEST_LABEL, MOST, label_text
@@ -229,12 +229,18 @@ def test_a_schema_read_from_a_codebook_names_it_and_what_was_done_by_hand():
             Schema(columns=(AGE,), provenance=provenance, codebook=SOURCE)
         assert caught.value.field == "codebook"
     height, weight = replace(AGE, name="height"), replace(AGE, name="weight")
-    edited = SOURCE.edited([AGE, height], [AGE, replace(height, upper=200), weight])
+    read = CodebookReading(source=SOURCE, columns=(AGE, height))
+    edited = read.source_of([AGE, replace(height, upper=200), weight])
     assert edited.by_hand == ("height", "weight")
     schema = Schema(columns=(AGE, height, weight), provenance="codebook", codebook=edited)
     for words in ("survey.csv", SOURCE.sha256, "REDCap", "by hand", "height, weight"):
         assert words in schema.provenance_text
     assert schema_file.loads(schema_file.dumps(schema)) == schema
+    again = CodebookReading.of(schema)
+    assert again is not None
+    assert again.source_of(schema.columns) == edited
+    assert again.source_of([replace(AGE, upper=99), height]).by_hand == ("age", "height")
+    assert CodebookReading.of(Schema(columns=(AGE,))) is None
     taken = replace(schema, provenance="private rows")
     assert "not private" in taken.provenance_text
     assert "survey.csv" in taken.provenance_text

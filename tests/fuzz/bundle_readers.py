@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.bundle import bundle_files, manifest, measurements_file, reader
+from prism_core.bundle import (
+    bundle_files,
+    manifest,
+    measurements_file,
+    project_file,
+    reader,
+)
+from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.verify import counts_check, verification
 from prism_core.bundle.write import bundle_folder
@@ -16,12 +23,13 @@ from prism_core.cli import common, report_command
 from prism_core.comparators import design_comparator
 from prism_core.comparators import folder as compared
 from prism_core.comparators.comparator_run import run_comparator
-from prism_core.data.schema import schema_file
+from prism_core.data.schema import column_form, schema_file
 from prism_core.rehearsal import stand_in_rows
 from prism_core.rehearsal.estimates import Estimate
 from prism_core.rehearsal.points import PointStore, RehearsalPoint
 from prism_core.rehearsal.variants import Rehearsal
 from prism_core.reproduction.results import Results, packaged
+from prism_core.structure.dag import Drawing
 from tests.fuzz.registry import Case, as_file, as_text, as_values, entry, every
 from tests.fuzz.steps import MOST
 
@@ -32,6 +40,34 @@ if TYPE_CHECKING:
     from tests.fuzz.mutants import Syntax
     from tests.fuzz.shop import Shop
 # --- the folder of a release -----------------------------------------------------------------
+
+
+@entry("project", "json", 0.5)
+def _project(shop: Shop) -> Case:
+    blank = column_form.blank_rows(["age", "ward"])
+    full = project_file.ProjectFile(
+        name="stays of 2026",
+        persons=300,
+        schema=shop.grouped,
+        form=tuple(dict(row) for row in blank),
+        drawing=Drawing(dag=shop.dag, positions={shop.dag.nodes[0]: (1.0, -2.0)}),
+        target="readmitted",
+        designs=shop.scenarios[:1],
+        saved=shop.scenarios,
+        approval=approval_file.loads(shop.approval),
+        asset="ward 7",
+        purpose="a benchmark",
+        statement=CuratorStatement(organisation="Clinic A"),
+        p_min=0.01,
+    )
+    learned = project_file.ProjectFile(
+        name="n", schema=shop.schema, drawing=Drawing(dag=shop.learned_dag)
+    )
+    seeds = [project_file.dumps(one) for one in (full, learned)]
+    return Case(
+        seeds=tuple(map(str.encode, seeds)),
+        read=as_file(shop.folder("project") / "p.json", project_file.load),
+    )
 
 
 def _bundle(name: str) -> Callable[[Shop], Case]:

@@ -6,7 +6,7 @@ For `test_row_locality.py`, which holds every place of a table to them.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from math import inf, nan
@@ -23,6 +23,15 @@ from prism_core.data.tables.raw_table import arrow_texts
 DECLARED: dict[str, Column] = {
     "number": Column(name="_", kind="numeric", lower=0, upper=10, edges=(2.0, 5.0), nullable=True),
     "filled": Column(name="_", kind="numeric", lower=-3, upper=10, edges=(-1.0, 2.0), fill=4),
+    "special": Column(
+        name="_",
+        kind="numeric",
+        lower=-20,
+        upper=10,
+        edges=(0.0, 2.0, 5.0),
+        nullable=True,
+        special=(-9, 3.0, "1.5", ".a", 0, "inf", 10**15, "1234.0", 2**62),
+    ),
     "levels": Column(name="_", kind="categorical", levels=(0, 1, 2, 3), nullable=True, other=3),
     "words": Column(
         name="_",
@@ -37,6 +46,14 @@ DECLARED: dict[str, Column] = {
     "flag": Column(name="_", kind="boolean", nullable=True),
     "day": Column(
         name="_", kind="date", lower=0, upper=20_000, edges=(9_000.0, 18_000.0), nullable=True
+    ),
+    "days": Column(
+        name="_",
+        kind="date",
+        lower=0,
+        upper=20_000,
+        edges=(9_000.0, 18_000.0),
+        special=("9999-12-31", "1990-01-01", -9, 2020, ".a", "1582-10-10"),
     ),
 }
 
@@ -58,14 +75,31 @@ class Cells:
     declared: tuple[str, ...]
 
 
-NUMBERS = ("number", "filled", "levels")
+NUMBERS = ("number", "filled", "special", "levels")
 CELLS = {
     # NaN without a null or an infinity beside it: what minimum and maximum do not tell of.
     "double": Cells(
         kind=pa.float64(),
         plain=(nan, 1.0, nan, 0.0, 2.0, nan),
         declared=(*NUMBERS, "words", "texts"),
-        hard=(9.0, -9.0, nan, None, inf, -inf, -0.0, 0.5, 1e300, 1e16, 5e-324, 3.0),
+        hard=(
+            9.0,
+            -9.0,
+            nan,
+            None,
+            inf,
+            -inf,
+            -0.0,
+            0.5,
+            1e300,
+            1e16,
+            5e-324,
+            3.0,
+            1.5,
+            1e15,
+            2.0**62,
+            1234.0,
+        ),
     ),
     "gaps": Cells(
         kind=pa.float64(),
@@ -94,13 +128,13 @@ CELLS = {
     "small": Cells(
         kind=pa.int32(),
         plain=(1, 2, 2, 0),
-        declared=("number", "flag"),
+        declared=("number", "special", "flag"),
         hard=(9, None, -9, 2**31 - 1, -(2**31)),
     ),
     "text": Cells(
         kind=pa.string(),
         plain=("1", "2", "a", "1.5", "2020-01-05"),
-        declared=("number", "levels", "words", "flag", "day"),
+        declared=("number", "special", "levels", "words", "flag", "day", "days"),
         hard=(
             "9e9",
             None,
@@ -139,20 +173,65 @@ CELLS = {
     "day": Cells(
         kind=pa.date32(),
         plain=(dt.date(2020, 1, 5), dt.date(1990, 1, 1)),
-        declared=("day", "words"),
+        declared=("day", "days", "words"),
         hard=(dt.date(9999, 12, 31), None, dt.date(1, 1, 1), dt.date(1582, 10, 10)),
     ),
     "moment": Cells(
         kind=pa.timestamp("us"),
         plain=(dt.datetime(2020, 1, 5, 23), dt.datetime(1990, 1, 1)),
-        declared=("day", "words"),
+        declared=("day", "days", "words"),
         hard=(dt.datetime(9999, 12, 31, 23), None, dt.datetime(1, 1, 1), dt.datetime(1582, 1, 1)),
     ),
     "exact": Cells(
         kind=pa.decimal128(20, 2),
         plain=(Decimal("1.00"), Decimal("2.50")),
-        declared=("number", "levels", "texts"),
+        declared=("number", "special", "levels", "texts"),
         hard=(Decimal("9.00"), None, Decimal("-123456789012345678.25"), Decimal("3.00")),
+    ),
+    # Special values in every writing, and what is near them.
+    "answer": Cells(
+        kind=pa.float64(),
+        plain=(-9.0, nan, 3.0, 1.0, -0.0),
+        declared=("special", "days"),
+        hard=(
+            1.5,
+            1e15,
+            2.0**62,
+            1234.0,
+            inf,
+            -inf,
+            nan,
+            None,
+            0.0,
+            -9.5,
+            3.0000000000000004,
+            -9.0,
+        ),
+    ),
+    "coded": Cells(
+        kind=pa.int64(),
+        plain=(-9, 3, 0, 1),
+        declared=("special",),
+        hard=(2**62, 2**62 + 1, 10**15, 10**15 + 1, 1234, None, -9, 2**53 + 1, 3, 4, -(2**63), 0),
+    ),
+    "reply": Cells(
+        kind=pa.string(),
+        plain=("-9", ".a", "3", "1", "1.5", "2020-01-05"),
+        declared=("special", "days"),
+        hard=(
+            "-9.0",
+            "-09",
+            "1.50",
+            "1234.0",
+            "1234",
+            "-0",
+            "inf",
+            " .a ",
+            "9999-12-31",
+            "99991231",
+            "2020",
+            "3e0",
+        ),
     ),
     "bool": Cells(kind=pa.bool_(), plain=(True, False), declared=("flag", "words"), hard=(None,)),
 }
@@ -161,7 +240,7 @@ SCHEMA = Schema(
     columns=(
         Column(name="row", kind="categorical", levels=tuple(f"r{i}" for i in range(12))),
         *(
-            Column(**{**vars(DECLARED[name]), "name": f"{kind}_{name}"})
+            replace(DECLARED[name], name=f"{kind}_{name}")
             for kind, cells in CELLS.items()
             for name in cells.declared
         ),

@@ -94,9 +94,9 @@ def measured(sizes, sets, rng, n):
 def some_basis(size, rng):
     kinds = ["levels", *(["moments", "value", "thresholds"] if size > 2 else [])]
     kind = str(rng.choice(kinds))
-    missing = bool(size > 3 and rng.random() < 0.3)
-    starts = (0, size // 2) if kind == "thresholds" else ()
-    return Basis(kind=kind, size=size, missing=missing, starts=starts)
+    valueless = int(rng.integers(1, size - 1)) if size > 3 and rng.random() < 0.3 else 0
+    starts = (0, (size - valueless) // 2) if kind == "thresholds" else ()
+    return Basis(kind=kind, size=size, valueless=valueless, starts=starts)
 
 
 def some_query(clique, sizes, rng):

@@ -76,9 +76,9 @@ def test_a_fit_goes_on_from_another(made):
 def test_a_fit_that_is_led_astray_begins_anew():
     # Linear queries of large noise take a start over in part only: from it no step leads on.
     sizes = {"v0": 5, "v1": 3, "v2": 6}
-    value, late = Basis(kind="value", size=5), Basis(kind="value", size=6, missing=True)
+    value, late = Basis(kind="value", size=5), Basis(kind="value", size=6, valueless=1)
     moments = Basis(kind="moments", size=3)
-    steps = Basis(kind="thresholds", size=5, missing=True, starts=(0, 2))
+    steps = Basis(kind="thresholds", size=5, valueless=1, starts=(0, 2))
     asked = [
         (("v0",), (value,), [42_246], 39_498.0),
         (("v0", "v2"), (value, late), [[-24_189_758]], 17_560_015.5),
@@ -107,7 +107,7 @@ def test_the_map_of_rows_and_its_adjoint():
     sizes = {"a": 5, "b": 4, "y": 3}
     query = LinearQuery(
         clique=("a", "y"),
-        bases=(Basis(kind="moments", size=5, missing=True), Basis(kind="levels", size=3)),
+        bases=(Basis(kind="moments", size=5, valueless=1), Basis(kind="levels", size=3)),
     )
     product = LinearQuery(
         clique=("a", "b"), bases=(Basis(kind="value", size=5), Basis(kind="value", size=4))

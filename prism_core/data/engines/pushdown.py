@@ -39,6 +39,7 @@ _MOST_SPELLINGS = 100  # beyond, a chain of comparisons is slower than a diction
 _SAFE = 10**15  # whole numbers below it are the same as integer, float and text
 _EXACT = 2**53
 # Up to 15 digits: below _SAFE.
+_DIGITS = re.compile(r"^-?[0-9]{1,19}$")
 _INTEGER = re.compile(r"^(0|-?[1-9][0-9]{0,14})$")
 _FLAGS = ("true", "t", "yes", "y", "1", "false", "f", "no", "n", "0")
 # The common spellings alone: any other goes home, so the list need not be whole.
@@ -84,7 +85,7 @@ def push(column: Column, cell: Expression) -> Pushed:
     code = _cases(branches, rest)
     total = HOME not in {rest, *(code for _, code in branches)}
     away = None if total else ibis.ifelse(code == HOME, cell, ibis.null(kind))
-    # A column has at most 10,001 codes, so 16 bits hold them and HOME.
+    # A column has little more than 10,000 codes, so 16 bits hold them and HOME.
     return Pushed(code=code.cast("int16"), home=away)
 
 
@@ -157,8 +158,39 @@ def _integers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branch
             return None, HOME
         # A whole number is at most an edge where it is at most its floor: no float is compared.
         cases, rest = _cuts(rule, lambda edge: cell <= math.floor(edge))
-        return [*null, *cases], rest
+        return [*null, *_special_integers(rule, cell), *cases], rest
     return _whole(rule, cell, null, far=cell.type().nbytes == 8)
+
+
+def _special_integers(rule: _EncodingRule, cell: Expression) -> list[Any]:
+    """An integer is a special value by its text, which is canonical, or by its value."""
+    whole = {int(number) for number in rule.column.special_numbers if number.is_integer()}
+    # Beyond 2**53 by the text alone, which a float does not give back.
+    whole |= {int(text) for text in map(level_text, rule.column.special) if _DIGITS.match(text)}
+    held = sorted(value for value in whole if -(2**63) <= value < 2**63)
+    codes = rule.codes([str(value) for value in held]) if held else []
+    return [(cell == value, code) for value, code in zip(held, codes, strict=True)]
+
+
+def _special_floats(rule: _EncodingRule, number: Expression) -> list[Any]:
+    """What a float's text or value may be that of; the text of one with decimals is made at home.
+
+    A special value that no float equals needs no case: the text of a float reads as that float.
+    """
+    found: list[Any] = []
+    for value in sorted(rule.column.special_numbers):
+        whole = value.is_integer() and abs(value) < _SAFE
+        found.append((number == value, rule(str(int(value))) if whole else HOME))
+    if any("inf" in level_text(value).lower() for value in rule.column.special):
+        found.append((number.isinf(), HOME))
+    return found
+
+
+def _special_texts(rule: _EncodingRule, cell: Expression) -> list[Any]:
+    """Special values as they are declared; in other writings they are met at home."""
+    texts = [text for text in map(level_text, rule.column.special) if _printable(text)]
+    codes = rule.codes(texts) if texts else []
+    return [(cell == text, code) for text, code in zip(texts, codes, strict=True)]
 
 
 def _whole(rule: _EncodingRule, cell: Expression, null: list[Any], *, far: bool) -> _Branches:
@@ -185,7 +217,7 @@ def _floats(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches
     missing = (number.isnull(), rule(""))
     if column.binned:
         cases, rest = _cuts(rule, lambda edge: number <= float(edge))
-        return [*null, missing, *cases], rest
+        return [*null, missing, *_special_floats(rule, number), *cases], rest
     near, whole = nearest_whole(number, _SAFE)
     cases, rest = _whole(rule, whole, [], far=False)
     if cases is None:
@@ -233,7 +265,9 @@ def _dates(rule: _EncodingRule, cell: Expression) -> _Branches:
     cases, rest = _cuts(
         rule, lambda edge: day <= ibis.date(dt.date.fromisoformat(day_text(math.floor(edge))))
     )
-    return [(day.isnull(), rule("")), *cases], rest
+    days = sorted(map(day_text, rule.column.special_numbers))
+    special = [(day == ibis.date(dt.date.fromisoformat(text)), rule(text)) for text in days]
+    return [(day.isnull(), rule("")), *special, *cases], rest
 
 
 def _date_texts(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
@@ -241,7 +275,9 @@ def _date_texts(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Bran
     # The length, too: for some databases $ also stands before a line end. And there is no year 0.
     plain = cell.re_search(_DATE) & (cell.length() == 10) & (cell >= "0001-01-01")
     cases, rest = _cuts(rule, lambda edge: cell <= day_text(math.floor(edge)))
-    return [*null, *_empty(rule, cell), (~plain, HOME), *cases], rest
+    # A plain text that is a special day is the text of it.
+    special = _special_texts(rule, cell)
+    return [*null, *_empty(rule, cell), *special, (~plain, HOME), *cases], rest
 
 
 def _numbers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branches:
@@ -252,7 +288,9 @@ def _numbers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branche
     # The cast stands for itself: no database may try it on another text, in whatever order.
     value: Expression = ibis.ifelse(plain, cell, "0").try_cast("float64")
     cases, rest = _cuts(rule, lambda edge: value <= float(edge))
-    return [*null, *_empty(rule, cell), (~plain, HOME), *cases], rest
+    special = _special_texts(rule, cell)
+    again = [(value == number, HOME) for number in sorted(rule.column.special_numbers)]
+    return [*null, *_empty(rule, cell), *special, (~plain, HOME), *again, *cases], rest
 
 
 def _empty(rule: _EncodingRule, cell: Expression) -> list[Any]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prism_core.data.schema.column import Column
+    from prism_core.data.schema.schema import Schema
 
 CodebookFormat: TypeAlias = Literal[
     "redcap", "spss", "stata", "sas", "table-schema", "csvw", "ddi", "dictionary"
@@ -29,6 +30,9 @@ FORMAT_TEXT: dict[CodebookFormat, str] = {
     "ddi": "DDI Codebook",
     "dictionary": "data dictionary",
 }
+
+WITHOUT_CODEBOOK = ("declared", "public twin")
+"""Provenances of a schema that was read from no codebook."""
 
 LONGEST = 300
 """Characters of a file's name."""
@@ -98,17 +102,6 @@ class CodebookSource:
         names = ", ".join(self.by_hand[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
         return f"{found}; completed or changed by hand by the curator: {names}"
 
-    def edited(self, read: Iterable[Column], now: Iterable[Column]) -> CodebookSource:
-        """The same codebook once these columns are declared.
-
-        Args:
-            read: the columns as the codebook alone gives them; one that it leaves open is absent.
-            now: the columns as they are declared.
-        """
-        known = {column.name: column for column in read}
-        names = tuple(each.name for each in now if known.get(each.name) != each)
-        return replace(self, by_hand=names)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `from_dict` reads back."""
         by_hand = {"by_hand": list(self.by_hand)} if self.by_hand else {}
@@ -139,6 +132,38 @@ class CodebookSource:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CodebookReading:
+    """Columns as a codebook alone gives them, to tell later what was done by hand.
+
+    Attributes:
+        source: the codebook.
+        columns: those that it says in full; one that it leaves open is not among them.
+    """
+
+    source: CodebookSource
+    columns: tuple[Column, ...]
+
+    @staticmethod
+    def of(schema: Schema) -> CodebookReading | None:
+        """What the codebook of a schema gave, as the schema itself says; None without one."""
+        if schema.codebook is None:
+            return None
+        by_hand = schema.codebook.by_hand
+        return CodebookReading(
+            source=schema.codebook,
+            columns=tuple(each for each in schema.columns if each.name not in by_hand),
+        )
+
+    def source_of(self, columns: Iterable[Column]) -> CodebookSource:
+        """The codebook once these columns are declared, with the names of those done by hand."""
+        known = {column.name: column for column in self.columns}
+        return replace(
+            self.source,
+            by_hand=tuple(each.name for each in columns if known.get(each.name) != each),
+        )
+
+
 def check_codebook(provenance: str, codebook: CodebookSource | None) -> None:
     """A schema that was read from a codebook names it, and one that was not names none.
 
@@ -154,7 +179,7 @@ def check_codebook(provenance: str, codebook: CodebookSource | None) -> None:
             "codebook. Use the schema as it was written, or declare its provenance 'declared'.",
             field="codebook",
         )
-    if codebook is not None and provenance in ("declared", "public twin"):
+    if codebook is not None and provenance in WITHOUT_CODEBOOK:
         raise SchemaError(
             f"A schema with the provenance {provenance!r} names no codebook. Remove the entry "
             "codebook, or give the schema the provenance 'codebook'.",

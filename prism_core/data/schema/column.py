@@ -199,7 +199,7 @@ class Column:
             or not abs(self.fill) <= sys.float_info.max
         ):
             raise self._error("fill", "fill must be a number")
-        if self.fill is not None and float(self.fill) in self._special_numbers:
+        if self.fill is not None and float(self.fill) in self.special_numbers:
             raise self._error(
                 "fill",
                 "fill is a special value, which is no number; choose a number, or mark the column "
@@ -257,9 +257,11 @@ class Column:
         """A bin needs a value to be written as, which is none of the special ones."""
         for index in range(self.level_count):
             if self.decimals is None:
-                low, high = self.bin_bounds(index)
-                # Only the first bin can be a single value, see `_check_edges`.
-                if low == high and low in self._special_numbers:
+                low, value = self.bin_bounds(index)
+                while value in self.special_numbers and value > low:
+                    value = math.nextafter(value, -math.inf)
+                # A bin is open at its lower end, but for the first.
+                if value in self.special_numbers or (index > 0 and value == low):
                     raise self._all_special(index)
                 continue
             first, last = self.grid(index)
@@ -348,11 +350,12 @@ class Column:
         """The grid numbers of bin `index` that are special values, increasing; see `grid`."""
         first, last = self.grid(index)
         scale = 10 ** (self.decimals or 0)
-        found = {round(number * scale, 6) for number in self._special_numbers}
+        found = {round(number * scale, 6) for number in self.special_numbers}
         return tuple(sorted(int(n) for n in found if n.is_integer() and first <= n <= last))
 
     @cached_property
-    def _special_numbers(self) -> frozenset[float]:
+    def special_numbers(self) -> frozenset[float]:
+        """The numbers, or days, that special values might be read as; none is written for a bin."""
         return special_values.numbers(self.special, dates=self.kind == "date")
 
     @property

@@ -276,7 +276,8 @@ def correlation_rows(comparison: RowComparison) -> list[MetricRow]:
     `correlation_difference_max`: the largest of all pairs, named; a correlation that only the
     synthetic rows have is found there.
 
-    Over the columns that vary in all tables that are compared.
+    Over the columns that vary in all tables that are compared. Special values are no numbers: in a
+    column that declares some, rows without a number are left out of its correlations.
     """
     name, subject = "correlation_difference", "correlated pairs"
     if comparison.obstacle:
@@ -284,7 +285,7 @@ def correlation_rows(comparison: RowComparison) -> list[MetricRow]:
     names = comparison.real.schema.names
     tables = (comparison.synthetic, comparison.real, *(comparison.reference or ())[1:])
     # The correlation of a constant column is 0 / 0.
-    varies = np.all([np.ptp(table.codes, axis=0) > 0 for table in tables], axis=0)
+    varies = np.all([_varies(table) for table in tables], axis=0)
     constant = [name for name, keep in zip(names, varies, strict=True) if not keep]
     note = ""
     if constant:
@@ -294,9 +295,11 @@ def correlation_rows(comparison: RowComparison) -> list[MetricRow]:
         note = f"Fewer than two columns vary, so there is no correlation. {note}".strip()
         return [comparison.row(name, subject, None, None, note)]
     kept = [name for name, keep in zip(names, varies, strict=True) if keep]
+    if any(comparison.real.schema[name].special for name in kept):
+        note = f"Over rows with a number where a column has special values. {note}".strip()
     upper = np.triu_indices(len(kept), k=1)
     made, real, *others = (
-        np.asarray(np.corrcoef(table.codes[:, varies], rowvar=False))[upper] for table in tables
+        _correlations(table.codes[:, varies], table.ordered[:, varies])[upper] for table in tables
     )
     gap, apart = np.abs(made - real), [np.abs(real - other) for other in others]
     limit = correlation_by_chance(comparison.real.n, len(gap))
@@ -314,6 +317,27 @@ def correlation_rows(comparison: RowComparison) -> list[MetricRow]:
         comparison.row(name, subject, mean, ceiling, about),
         comparison.row(f"{name}_max", pair, float(gap[worst]), largest, note),
     ]
+
+
+def _varies(table: EncodedTable) -> NDArray[np.bool_]:
+    known = table.ordered
+    high = np.where(known, table.codes, -1).max(axis=0)
+    return high > np.where(known, table.codes, np.iinfo(np.int32).max).min(axis=0)
+
+
+def _correlations(codes: NDArray[np.int32], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Pearson correlations of every pair over the rows that have both, 0 where there is none."""
+    if known.all():
+        return np.asarray(np.corrcoef(codes, rowvar=False))
+    here = known.astype(float)
+    x = np.where(known, codes - np.where(known, codes, 0).sum(axis=0) / here.sum(axis=0), 0.0)
+    rows = here.T @ here
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Entry (i, j): over the rows that have both, of column i.
+        means = (x.T @ here) / rows
+        spread = np.sqrt((x**2).T @ here / rows - means**2)
+        found = (x.T @ x / rows - means * means.T) / (spread * spread.T)
+    return np.clip(np.nan_to_num(found, posinf=0.0, neginf=0.0), -1.0, 1.0)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -117,8 +117,8 @@ def scores(
     """The score of every row, whole numbers from 0 to `UNITS`; shape (n,).
 
     Accuracy: `UNITS` where the most probable class is the true one, else 0. Log loss: -ln of the
-    probability of the true class, at most `LOSS_CAP`, rounded. A row whose target is missing is
-    scored as badly as can be, in every table, so that no row is left out.
+    probability of the true class, at most `LOSS_CAP`, rounded. A row whose target is missing or a
+    special value is scored as badly as can be, in every table, so that no row is left out.
 
     Proof that a total over n rows has sensitivity `UNITS` under replace-one. The model is a
     function of released rows. A row's score follows from that row's codes alone and lies between 0
@@ -128,8 +128,7 @@ def scores(
     """
     proba = fitted.probabilities(table)
     y = table.column(target).astype(np.int64)
-    missing = table.schema[target].missing_code
-    known = np.ones(table.n, dtype=bool) if missing is None else y != missing
+    known = y < table.schema[target].level_count
     if metric == "accuracy":
         return np.where(known & (proba.argmax(axis=1) == y), UNITS, 0).astype(np.int64)
     # Any code does for a missing target: what is read there is replaced below.
@@ -143,9 +142,9 @@ def scores(
 def most_frequent(synthetic: EncodedTable, target: str) -> float:
     """Accuracy on released rows of always naming their most frequent class; what a model must beat.
 
-    A missing target counts as wrong, as in `scores`. Spends nothing: the release paid for these
-    rows. It must never be asked of the rows kept aside.
+    A missing or special target counts as wrong, as in `scores`. Spends nothing: the release paid
+    for these rows. It must never be asked of the rows kept aside.
     """
-    missing = synthetic.schema[target].missing_code
-    classes = np.bincount(synthetic.column(target), minlength=synthetic.schema[target].size)
-    return float(classes[:missing].max() / synthetic.n)
+    column = synthetic.schema[target]
+    classes = np.bincount(synthetic.column(target), minlength=column.size)
+    return float(classes[: column.level_count].max() / synthetic.n)

@@ -266,7 +266,7 @@ def cell_codes(
     """For every event of the plan the cell of each holdout row, and the number of cells.
 
     A histogram has `BINS` cells for rows of the class, `BINS` for the others, and one for rows
-    whose target is missing; the accuracy has right, wrong and missing.
+    whose target is missing or special; the accuracy has right, wrong and these.
 
     Proof that each table of counts has l2 sensitivity sqrt(2). The model and the edges are
     functions of the synthetic rows, which a release paid for: fixed here. A row's cell is a
@@ -279,8 +279,7 @@ def cell_codes(
     """
     proba = fitted.probabilities(holdout)
     y = holdout.column(plan.target)
-    missing = holdout.schema[plan.target].missing_code
-    known = np.ones(holdout.n, dtype=bool) if missing is None else y != missing
+    known = y < holdout.schema[plan.target].level_count
     found: list[tuple[NDArray[np.int64], int]] = []
     for code, cuts in zip(plan.classes, edges, strict=True):
         bins = np.searchsorted(cuts, proba[:, code], side="left")
@@ -306,8 +305,7 @@ def _binning(
     """What the bins take off the AUC, on the synthetic rows."""
     cells = cell_codes(plan, fitted, synthetic, edges)[:-1]
     y = synthetic.column(plan.target)
-    missing = synthetic.schema[plan.target].missing_code
-    known = np.ones(synthetic.n, dtype=bool) if missing is None else y != missing
+    known = y < synthetic.schema[plan.target].level_count
     whole = macro_auc(y[known], fitted.probabilities(synthetic)[known])
     areas: list[float] = []
     for codes, size in cells:

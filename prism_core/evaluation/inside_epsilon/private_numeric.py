@@ -11,7 +11,7 @@ import numpy as np
 
 from prism_core.evaluation.inside_epsilon.private_plan import FIRM, STEPS, PrivateNumber
 from prism_core.evaluation.tstr.learners import labelled
-from prism_core.evaluation.tstr.regressors import fit_numeric, representatives
+from prism_core.evaluation.tstr.regressors import code_values, fit_numeric
 from prism_core.evaluation.tstr.squared_loss import target_values
 from prism_core.privacy.mechanisms import noisy_cells, noisy_sum
 
@@ -65,16 +65,15 @@ def row_steps(
     and `largest` are functions of the synthetic rows and the declaration: fixed here. Values of
     the target and predictions lie within its declared values, so a squared error is between 0 and
     `largest`, and a step between 0 and `STEPS` (it is clipped to that, too). A row's step is a
-    function of that row; one whose target is missing counts 0 and is not left out. `noisy_sum`
-    does the rest.
+    function of that row; one whose target is missing or a special value counts 0 and is not left
+    out. `noisy_sum` does the rest.
 
     Reads private rows; spends nothing by itself and must not be shown or stored without noise.
     """
     column = plan.schema[plan.target]
     codes = holdout.column(plan.target)
     known = codes < column.level_count
-    # The entry at the end is for a missing target, which counts 0 below.
-    y = np.append(representatives(column), 0.0)[codes]
+    y = code_values(column)[codes]
     errors = (model.fitted.predictions(holdout) - y, model.mean - y)
     found: list[NDArray[np.int64]] = []
     for error, largest in zip(errors, model.largest, strict=True):
@@ -86,16 +85,16 @@ def row_steps(
 def numeric_queries(
     plan: PrivatePlan, model: NumericModel, holdout: EncodedTable
 ) -> list[Callable[..., NDArray[np.int64]]]:
-    """One query an event: both sums, and where the target may be missing the rows that have it.
+    """One query an event: both sums, and where the target may be no number the rows that have it.
 
     Reads private rows; spends nothing until a query is given its event.
     """
     queries: list[Callable[..., NDArray[np.int64]]] = [
         partial(noisy_sum, steps, STEPS) for steps in row_steps(plan, model, holdout)
     ]
-    missing = plan.schema[plan.target].missing_code
-    if missing is not None:
-        codes = (holdout.column(plan.target) == missing).astype(np.int64)
+    column = plan.schema[plan.target]
+    if column.valueless_codes:
+        codes = (holdout.column(plan.target) >= column.level_count).astype(np.int64)
         queries.append(partial(noisy_cells, codes, 2))
     return queries
 

@@ -247,13 +247,13 @@ def _class_events(
 def _numeric_events(column: Column, total: float) -> tuple[GaussianEvent, ...]:
     """Equal parts for both sums; a sum has sensitivity `STEPS` where a marginal has sqrt(2)."""
     spender = accountant("zcdp")
-    share = KNOWN_SHARE if column.nullable else 0.0
+    share = KNOWN_SHARE if column.valueless_codes else 0.0
     events: list[GaussianEvent] = []
     for label in ("squared errors on the holdout rows", "squared errors of the synthetic mean"):
         one = spender.gaussian(total * (1.0 - share) / 2.0, 0.0, label)
         sigma = one.sigma * STEPS / one.sensitivity
         events.append(GaussianEvent(sigma=sigma, sensitivity=float(STEPS), label=label))
-    if column.nullable:
+    if column.valueless_codes:
         events.append(spender.gaussian(total * share, 0.0, "holdout rows with a known target"))
     return tuple(events)
 

@@ -52,7 +52,7 @@ class FittedLearner:
     Attributes:
         learner: its name in `LEARNERS`.
         features: the columns it reads, in order.
-        classes: number of declared classes of the target, missing not among them.
+        classes: number of declared classes of the target, without special values and missing.
         converged: whether the fit ended by itself.
         model: the scikit-learn estimator.
         scale: mean and standard deviation of every feature in the fit rows, shape (2,
@@ -81,11 +81,11 @@ class FittedLearner:
 
 
 def labelled(table: EncodedTable, target: str) -> EncodedTable:
-    """The rows whose target is known; a missing target is never a class. Spends nothing."""
-    missing = table.schema[target].missing_code
-    if missing is None:
+    """The rows whose target is known; a missing or special one is no class. Spends nothing."""
+    column = table.schema[target]
+    if not column.valueless_codes:
         return table
-    return table.take(np.flatnonzero(table.column(target) != missing))
+    return table.take(np.flatnonzero(table.column(target) < column.level_count))
 
 
 def fit(
@@ -93,14 +93,14 @@ def fit(
 ) -> FittedLearner:
     """Fit a learner to the rows whose target is known.
 
-    Rows with a missing target (nullable targets) are left out. Reads the rows without noise:
+    Rows whose target is missing or a special value are left out. Reads the rows without noise:
     on private rows this spends nothing and gives no guarantee, so it is outside epsilon and
     for the curator only.
 
     Args:
         learner: one of `LEARNERS`. "logistic_onehot" has an indicator for every declared
             code, missing included, and C=1. "logistic_standardised" takes codes as numbers
-            and standardises them by the fit rows (constant columns become 0).
+            and standardises them by the fit rows (constant columns and special values become 0).
             "gradient_boosting" takes codes, with categorical columns of fewer than 255 codes
             split by subsets and the others by order.
         table: the fit rows.
@@ -204,12 +204,20 @@ def boosting_design(table: EncodedTable, names: Sequence[str]) -> tuple[Any, NDA
 
 
 def _scale(table: EncodedTable, names: Sequence[str]) -> NDArray[np.float64]:
-    codes = _numbers(table, names)
-    return np.stack([codes.mean(axis=0), codes.std(axis=0)])
+    codes, known = _numbers(table, names), table.ordered[:, _places(table, names)]
+    if known.all():
+        return np.stack([codes.mean(axis=0), codes.std(axis=0)])
+    rows = np.maximum(known.sum(axis=0), 1)
+    mean = codes.sum(axis=0, where=known) / rows
+    return np.stack([mean, np.sqrt(((codes - mean) ** 2).sum(axis=0, where=known) / rows)])
 
 
 def _numbers(table: EncodedTable, names: Sequence[str]) -> NDArray[np.float64]:
-    return table.codes[:, [table.schema.index(name) for name in names]].astype(float)
+    return table.codes[:, _places(table, names)].astype(float)
+
+
+def _places(table: EncodedTable, names: Sequence[str]) -> list[int]:
+    return [table.schema.index(name) for name in names]
 
 
 def _design(
@@ -220,7 +228,8 @@ def _design(
     codes = _numbers(table, names)
     if scale is not None:
         mean, deviation = scale
-        varies = deviation > 0
+        # A code that is no number is as far from the mean as the mean itself.
+        varies = table.ordered[:, _places(table, names)] & (deviation > 0)
         return np.where(varies, (codes - mean) / np.where(varies, deviation, 1.0), 0.0)
     return codes
 
@@ -231,7 +240,7 @@ def _onehot(table: EncodedTable, names: Sequence[str]) -> Any:  # noqa: ANN401
 
     sizes = [table.schema.size(name) for name in names]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    places = table.codes[:, [table.schema.index(name) for name in names]] + offsets[:-1]
+    places = table.codes[:, _places(table, names)] + offsets[:-1]
     starts = np.arange(0, places.size + 1, max(1, len(names)), dtype=np.int32)
     ones = np.ones(places.size)
     shape = (table.n, int(offsets[-1]))

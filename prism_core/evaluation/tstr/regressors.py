@@ -80,10 +80,10 @@ def fit_numeric(
 
     Args:
         learner: one of `REGRESSORS`. "ridge" takes numeric columns by the values of their bins,
-            standardised by the fit rows (with an indicator of missing where nullable), and an
-            indicator for every declared code of the others. "gradient_boosting" takes codes,
-            with categorical columns of fewer than 255 codes split by subsets and the others by
-            order.
+            standardised by the fit rows that have one (with an indicator of missing and of every
+            special value), and an indicator for every declared code of the others.
+            "gradient_boosting" takes codes, with categorical columns of fewer than 255 codes split
+            by subsets and the others by order.
         table: the fit rows.
         target: the column to predict; it must have bins.
         features: the columns to predict from; by default all others.
@@ -132,7 +132,7 @@ def ridge_terms(table: EncodedTable, names: Sequence[str]) -> list[tuple[str, st
 
 
 def _indicated(column: Column) -> range:
-    """The codes with an indicator: missing alone in a numeric column, all of the others."""
+    """The codes with an indicator: those that are no number in a numeric column, else all."""
     return range(column.level_count if column.binned else 0, column.size)
 
 
@@ -182,7 +182,7 @@ def _values(
     for place, name in enumerate(numeric):
         column, codes = table.schema[name], table.column(name)
         known[:, place] = codes < column.level_count
-        values[:, place] = np.append(representatives(column), 0.0)[codes]
+        values[:, place] = code_values(column)[codes]
     return values, known
 
 
@@ -210,6 +210,14 @@ def representatives(column: Column) -> NDArray[np.float64]:
     scale = 10.0**column.decimals
     steps = [column.grid(code) for code in range(column.level_count)]
     return np.array([(first + last) / 2.0 / scale for first, last in steps])
+
+
+def code_values(column: Column) -> NDArray[np.float64]:
+    """`representatives`, with 0 for codes that are no number: which these are is looked at apart.
+
+    Shape (size,).
+    """
+    return np.pad(representatives(column), (0, len(column.valueless_codes)))
 
 
 def by_squared_loss(column: Column, *, as_classes: bool = False) -> bool:

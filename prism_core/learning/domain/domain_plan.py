@@ -108,6 +108,7 @@ class DomainPlan(ZcdpPlan):
             persons=self.outline.persons,
             prior=prior,
             looks=self.outline.looks,
+            codebook=self.outline.codebook,
         )
 
     @property
@@ -303,4 +304,5 @@ def _column_dict(column: Column | Request) -> dict[str, Any]:
             "unit": column.unit,
             "tail": column.tail,
         },
+        **({"special": list(column.special)} if column.special else {}),
     }

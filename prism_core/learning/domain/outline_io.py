@@ -33,6 +33,8 @@ _WITH_NUMERIC = {
     "decimals",
     "nullable",
     "fill",
+    "special",
+    "labels",
     "description",
 }
 _WITH_CATEGORICAL = {"name", "kind", "nullable", "other", "description"}
@@ -86,6 +88,7 @@ def loads_outline(text: str, folder: Path | None = None) -> Outline:
         provenance=people.provenance,
         prior=people.prior,
         looks=people.looks,
+        codebook=people.codebook,
     )
 
 
@@ -100,6 +103,8 @@ def dumps_outline(outline: Outline) -> str:
         document["learned"] = outline.prior.to_dict()
     if outline.looks:
         document["looks"] = looks.to_list(outline.looks)
+    if outline.codebook is not None:
+        document["codebook"] = outline.codebook.to_dict()
     document["columns"] = [
         schema_file.column_dict(column) if isinstance(column, Column) else request_dict(column)
         for column in outline.columns
@@ -181,7 +186,9 @@ def _numeric(entry: dict[str, Any], learn: dict[str, Any], name: str) -> Numeric
         decimals=outer.decimals,
         nullable=outer.nullable,
         fill=None if outer.fill is None else float(outer.fill),
+        special=outer.special,
         description=outer.description,
+        value_labels=outer.value_labels,
         **learn,
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from prism_core.data.schema.codebook_source import check_codebook
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.log_bins import log_cuts
 from prism_core.data.schema.looks import Looks, check_looks
@@ -16,6 +17,8 @@ from prism_core.data.schema.schema import check_prior
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
+    from prism_core.data.schema.codebook_source import CodebookSource
+    from prism_core.data.schema.level import Level
     from prism_core.data.schema.schema import Provenance
     from prism_core.privacy.learning_charge import LearningCharge
 
@@ -44,7 +47,10 @@ class NumericRequest:
         decimals: of the values; 0 for integers, None for full precision. Dates have 0.
         nullable: whether a cell may be empty; a declared fact, not a learned one.
         fill: what empty cells become when not nullable.
+        special: values that are no numbers, as in `Column`; they are counted beside the grid and
+            decide on no bound and no edge.
         description: what the column means, for people.
+        value_labels: words for special values, as in `Column`.
 
     Raises:
         SchemaError: when the request is not usable; the message names the column.
@@ -62,7 +68,9 @@ class NumericRequest:
     decimals: int | None = None
     nullable: bool = False
     fill: float | None = None
+    special: tuple[Level, ...] = ()
     description: str = ""
+    value_labels: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind == "date":
@@ -99,14 +107,17 @@ class NumericRequest:
             decimals=self.decimals,
             nullable=self.nullable,
             fill=self.fill,
+            special=self.special,
             description=self.description,
+            value_labels=self.value_labels,
         )
 
     @cached_property
     def grid(self) -> Column:
-        """The public grid as a column: cell 0 is {lower}, the last code is "no number".
+        """The public grid as a column: cell 0 is {lower}, the last codes are no numbers.
 
-        A cell of its own for the lower bound finds columns that are mostly 0.
+        A cell of its own for the lower bound finds columns that are mostly 0. A cell that would
+        hold nothing but special values is one with its neighbour.
         """
         outer = self.column(self.lower, self.upper, ())
         lower, upper = outer.bounds
@@ -119,7 +130,7 @@ class NumericRequest:
             cuts = np.round(cuts * scale) / scale
         # Rounded cuts may meet each other or a bound.
         inside = np.unique(cuts[(cuts > lower) & (cuts < upper)])
-        edges = (lower, *(float(cut) for cut in inside))
+        edges = _roomy(outer, [lower, *(float(cut) for cut in inside)])
         return Column(
             name=self.name,
             kind=self.kind,
@@ -128,6 +139,7 @@ class NumericRequest:
             edges=edges,
             decimals=self.decimals,
             nullable=True,
+            special=self.special,
         )
 
     def _cuts(self, lower: float, upper: float) -> np.ndarray:
@@ -136,6 +148,35 @@ class NumericRequest:
             # Not lower + (upper - lower) * steps: the difference of two huge bounds may overflow.
             return lower * (1.0 - steps) + upper * steps
         return log_cuts(lower, upper, self.cells, self.unit)
+
+
+def _roomy(outer: Column, edges: list[float]) -> tuple[float, ...]:
+    """The edges without those that would part off nothing but special values.
+
+    Args:
+        outer: the column as a single bin.
+        edges: of the grid, increasing; the first is the lower bound.
+    """
+    lower, upper = outer.bounds
+    if not outer.special_numbers:
+        return tuple(edges)
+    if outer.decimals is None:
+        # Only the cell of the lower bound alone is a single value.
+        return tuple(edges[1:] if lower in outer.special_numbers else edges)
+    scale = 10**outer.decimals
+    taken = np.array(outer.special_on_grid(0))
+
+    def free(low: int, high: int) -> bool:
+        """Whether a number from `low` to `high`, in units of the last decimal, is none of them."""
+        return high - low + 1 > ((taken >= low) & (taken <= high)).sum()
+
+    first, kept = round(lower * scale), [round(edge * scale) for edge in edges]
+    last, found = round(upper * scale), []
+    for edge in kept:
+        if free(first, edge) and free(edge + 1, last):
+            found.append(edge)
+            first = edge + 1
+    return tuple(edge / scale for edge in found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +238,7 @@ class Outline:
         provenance: where the declared columns and the outer bounds come from.
         prior: what learning other columns cost before; the next step does without it.
         looks: what opened the rows before, as in `Schema`.
+        codebook: the file that the declaration was read from, as in `Schema`.
 
     Raises:
         SchemaError: when names repeat, nothing is to be learned, or nobody says what a row is.
@@ -209,10 +251,12 @@ class Outline:
     provenance: Provenance = "declared"
     prior: LearningCharge | None = None
     looks: Looks = ()
+    codebook: CodebookSource | None = None
 
     def __post_init__(self) -> None:
         check_prior(self.provenance, self.prior, self.person_id)
         check_looks(self.looks, self.provenance, [column.name for column in self.columns])
+        check_codebook(self.provenance, self.codebook)
         if not self.requests:
             raise SchemaError(
                 "No column is to be learned: use the schema as it is, or give a column an entry "

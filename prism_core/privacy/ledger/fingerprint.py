@@ -76,7 +76,7 @@ def fingerprint(table: CodedRows, key: bytes) -> str:
     codes = np.ascontiguousarray(table.codes[:, order], dtype="<i4")
     # 128 bits a row: of any number of rows no two meet by chance.
     rows = sorted(hashlib.blake2b(row, key=key, digest_size=16).digest() for row in codes)
-    domain = [[name, *map(repr, table.schema[name].labels())] for name in names]
+    domain = [[name, *map(repr, table.schema[name].code_names())] for name in names]
     whole = hmac.new(key, json.dumps(domain).encode(), hashlib.sha256)
     whole.update(b"".join(rows))
     return whole.hexdigest()

@@ -1,0 +1,127 @@
+"""Project files of a session: what is open as a file, and a file as what is opened."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from dashboard.session.designs import LETTERS, PLAN, from_values
+from dashboard.session.graph import EditedGraph
+from dashboard.session.project import Project
+from dashboard.session.rehearsals import scenario_of
+from prism_core.bundle.curator_statement import LABELS, CuratorStatement
+from prism_core.bundle.project_file import LONGEST, ProjectFile
+from prism_core.data.schema import column_form
+from prism_core.errors import PrismError
+from prism_core.structure.dag import Drawing
+
+
+def to_file(state: Project) -> tuple[ProjectFile, tuple[str, ...]]:
+    """What is entered, as it is saved; and the letters of designs that cannot be, for a mistake.
+
+    Reads no row. Nothing of a row, of a file's bytes or of a run goes along.
+
+    Raises:
+        PrismError: when the plan or the statement has a mistake that no file can hold.
+    """
+    gone = state.rows_let_go
+    persons = state.whole or state.people.persons or (0 if gone is None else gone.rows)
+    designs, left = [], []
+    for letter in state.scenarios.letters if state.target else ():
+        try:
+            designs.append(scenario_of(state.design(letter), state.target or "", letter))
+        except PrismError:
+            if letter == PLAN:  # without the plan the others would be opened as the plan
+                raise
+            left.append(letter)
+    said = {name: state.said.get(name, "").strip() for name in LABELS}
+    file = ProjectFile(
+        name=_line(state.name) or "Project",
+        persons=persons if persons > 1 else None,
+        schema=state.schema,
+        form=tuple(dict(row) for row in _open_form(state)),
+        form_provenance=state.form_provenance,
+        read=state.read,
+        looks=state.told,
+        drawing=_drawing(state),
+        target=state.target,
+        designs=tuple(designs),
+        saved=tuple(state.scenarios.saved[name] for name in sorted(state.scenarios.saved)),
+        approval=state.approved,
+        approval_needed=state.approval_needed,
+        asset=_line(state.asset),
+        lifetime=state.lifetime,
+        purpose=_line(state.why),
+        statement=CuratorStatement(**said),
+        holdout_share=state.holdout_share,
+        own_test=state.own_test,
+        p_min=state.p_min,
+        sample=state.sample or "",
+    )
+    return file, tuple(left)
+
+
+def from_file(file: ProjectFile) -> Project:
+    """The project of a file, waiting for its table; a sample's rows are put in by the caller.
+
+    It is private whatever it was: only whoever loads the table says that its rows are public.
+    """
+    state = Project(
+        name=file.name,
+        announced=file.persons,
+        asset=file.asset,
+        lifetime=file.lifetime,
+        why=file.purpose,
+        holdout_share=file.holdout_share,
+        test_file=file.own_test,
+        p_min=file.p_min,
+        approval_needed=file.approval_needed,
+        said=file.statement.to_dict(),
+        looks=file.looks,
+    )
+    if file.schema is not None:
+        state.use_schema(file.schema)
+    if file.form:
+        state.show_form(file.form)
+    elif file.schema is not None:
+        state.show_form(column_form.to_rows(file.schema.columns))
+    state.form_provenance, state.read = file.form_provenance, file.read
+    state.target = file.target
+    if file.drawing is not None:
+        state.graph = EditedGraph()
+        state.graph.load(file.drawing.dag, file.drawing.positions)
+        state.graph.foreign = False  # they were saved in the editor's own unit
+    entries = [from_values(one.task, one.budget, one.synthesis) for one in file.designs]
+    if entries:
+        state.take(entries[0])
+    state.scenarios.others = dict(zip(LETTERS, entries[1:], strict=False))
+    state.scenarios.saved = {one.name: one for one in file.saved}
+    state.approved = file.approval
+    return state
+
+
+def _open_form(state: Project) -> list[dict[str, Any]]:
+    """The form where it says something else than the schema in use."""
+    rows = state.rows_of_form
+    with suppress(PrismError):
+        if state.schema is not None and column_form.same(rows, state.schema.columns):
+            return []
+    blank = column_form.blank_rows([""])[0]
+    return [{**blank, **{k: v for k, v in row.items() if k in blank}} for row in rows]
+
+
+def _drawing(state: Project) -> Drawing | None:
+    graph = state.graph
+    if state.schema is None or not (graph.edges or graph.prior):
+        return None
+    dag = graph.over(state.schema.names)
+    known = set(dag.nodes)
+    places = {} if graph.foreign else graph.positions
+    return Drawing(
+        dag=dag, positions={name: place for name, place in places.items() if name in known}
+    )
+
+
+def _line(text: str) -> str:
+    """One line that a file takes."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:LONGEST].strip()
