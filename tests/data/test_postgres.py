@@ -41,6 +41,8 @@ def test_postgres_counts_are_those_of_memory(server, tmp_path, frame, schema):
     assert "canary" not in str(place)
     table = out_of_core.open_table(place, tmp_path / "workspace")
     try:
+        assert "canary" not in repr(table)
+        assert "canary" not in repr(table.engine)
         assert table.rows == memory.n
         cliques = [c for k in (1, 2) for c in itertools.combinations(schema.names, k)]
         stored = table.store(schema, public=True)

@@ -8,8 +8,10 @@ values that Python or Arrow has no place for leaves them as a text, or as a day 
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
@@ -70,10 +72,37 @@ class IbisEngine:
 
 
 @dataclass
-class SparkEngine(IbisEngine):
-    """Spark. Rows come home in Arrow's own types.
+class PostgresEngine(IbisEngine):
+    """PostgreSQL. Rows come home by the server's COPY, as Arrow batches of some megabytes.
 
-    Ibis would take them through pandas, where one missing cell makes floats of all whole numbers.
+    Ibis would take every row as a Python tuple, with a cursor that holds the whole answer.
+
+    Attributes:
+        connection: URL with the password; never shown.
+    """
+
+    connection: str = field(repr=False)
+
+    def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        """See `engine.Engine`."""
+        yield from iterate_redacted(lambda: self._copied(query), self.name)
+
+    def _copied(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        from adbc_driver_postgresql import dbapi
+
+        with dbapi.connect(self.connection) as connection, connection.cursor() as cursor:
+            # As on Ibis' own connection: a moment's day must not depend on where this runs.
+            cursor.execute("SET TIME ZONE 'UTC'")
+            cursor.execute(str(self.backend.compile(query)))
+            yield from cursor.fetch_record_batch()
+
+
+@dataclass
+class SparkEngine(IbisEngine):
+    """Spark. Rows come home in Arrow's own types, one partition after the other.
+
+    Ibis would take them through pandas, where one missing cell makes floats of all whole numbers,
+    and all at once.
 
     Attributes:
         session: Spark's own; Ibis writes the queries, and they are run here.
@@ -83,14 +112,31 @@ class SparkEngine(IbisEngine):
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
         """See `engine.Engine`."""
-        yield from iterate_redacted(lambda: self._table(query).to_batches(BATCH), self.name)
+        yield from iterate_redacted(lambda: self._streamed(query), self.name)
 
     def number(self, query: Any) -> int:  # noqa: ANN401
         """See `engine.Engine`."""
-        return int(run_redacted(lambda: self._table(query.as_table())[0][0].as_py(), self.name))
+        return int(run_redacted(lambda: self._rows(query.as_table()).collect()[0][0], self.name))
 
-    def _table(self, query: Any) -> pa.Table:  # noqa: ANN401
-        return self.session.sql(str(self.backend.compile(query))).toArrow()
+    def _rows(self, query: Any) -> Any:  # noqa: ANN401
+        return self.session.sql(str(self.backend.compile(query)))
+
+    def _streamed(self, query: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+        import pyarrow as pa
+
+        # Inside, so that it travels as code: Spark's workers need not have this package.
+        def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                sink = pa.BufferOutputStream()
+                with pa.ipc.new_stream(sink, batch.schema) as writer:
+                    writer.write_batch(batch)
+                cell = pa.array([sink.getvalue().to_pybytes()], pa.binary())
+                yield pa.RecordBatch.from_arrays([cell], ["batch"])
+
+        # `toArrow` holds all rows. A local iterator holds one partition, but gives rows of Python;
+        # so a worker packs each of its batches into a single cell.
+        for cell in self._rows(query).mapInArrow(pack, "batch binary").toLocalIterator():
+            yield from pa.ipc.open_stream(cell.batch)
 
 
 def open_server(address: Address) -> Engine:
@@ -110,6 +156,8 @@ def open_server(address: Address) -> Engine:
         opened.pop_all()
     if session is not None:
         return SparkEngine(backend, tables, address.title, session)
+    if address.place == "postgres":
+        return PostgresEngine(backend, tables, address.title, address.connection())
     return IbisEngine(backend, tables, address.title)
 
 
@@ -139,17 +187,19 @@ def _portable(cell: Any) -> Any:  # noqa: ANN401
 
 def _reach(address: Address) -> tuple[Any, Any, Callable[[], Any]]:
     """A connection, the Spark session behind it, and how to find the table in it."""
-    extra = "pyspark" if address.place == "spark" else address.place
     try:
         if address.place == "spark":
             return _spark(address)
         import ibis
 
+        if address.place == "postgres":
+            import adbc_driver_postgresql  # noqa: F401  (asked for before the table is opened)
+
         backend = ibis.connect(address.connection())
     except ImportError:
         raise TableError(
             f"{URL_FORMS[address.place]} needs a package that is not installed: "
-            f"pip install 'ibis-framework[{extra}]'."
+            f"pip install 'prism-dashboard[{address.place}]'."
         ) from None
     database = address.entry("schema") or None
     return backend, None, lambda: backend.table(address.entry("table"), database=database)
@@ -163,6 +213,9 @@ def _spark(address: Address) -> tuple[Any, Any, Callable[[], Any]]:
     for name, value in SPARK.items():
         builder = builder.config(name, value)
     master = address.entry("master")
+    if not master or master.startswith("local"):
+        # Spark looks for `python3`, which on this machine may be one without pyarrow.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = (builder.master(master) if master else builder).getOrCreate()
     check_session(session)
     backend = ibis.pyspark.connect(session)
