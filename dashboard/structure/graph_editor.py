@@ -133,7 +133,7 @@ def _nodes(
         NodeView(
             name=column.name,
             role=found[column.name].role,
-            tooltip=f"{found[column.name].text}. {_levels(column)}",
+            tooltip=f"{found[column.name].text}. {_meaning(column)}{_levels(column)}",
             hidden=column.name in hidden,
         )
         for column in state.schema.columns
@@ -143,15 +143,23 @@ def _nodes(
     ]
 
 
+def _meaning(column: Column) -> str:
+    """What the column means, where that is declared, as a sentence before its levels."""
+    words = column.description.strip().rstrip(".")
+    return f"{words}. " if words else ""
+
+
 def _levels(column: Column) -> str:
     """Kind and declared levels; public, they come from the schema."""
-    labels = column.labels()
+    labels, special = column.labels(), column.special_codes
+    beside = ", ".join(labels[code] for code in special)
+    labels = (*labels[: special.start], *labels[special.stop :])
     more = len(labels) - _LEVELS_NAMED
     named = ", ".join(labels[:_LEVELS_NAMED]) + (f" and {more} more" if more > 0 else "")
     kind, noun = column.kind.capitalize(), "bins" if column.binned else "levels"
     if column.groups is not None:
         noun = f"groups of {column.groups.count:,} codes"
-    return f"{kind}, {len(labels)} {noun}: {named}"
+    return f"{kind}, {len(labels)} {noun}: {named}{f'. Special: {beside}' if beside else ''}"
 
 
 def edges_section() -> None:

@@ -337,7 +337,7 @@ def _written(column: Column, values: NDArray[np.generic]) -> NDArray[np.object_]
     """Numbers and days as texts that encoding reads as they are."""
     if column.kind == "date":
         return np.datetime_as_string(values.astype("datetime64[D]")).astype(object)
-    return np.array([repr(value) for value in values.tolist()], dtype=object)
+    return np.array([level_text(value) for value in values.tolist()], dtype=object)
 
 
 def _integers(

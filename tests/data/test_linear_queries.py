@@ -21,7 +21,7 @@ from tests.support.enumeration import moves, tables
 from tests.support.noise import Exact, Unasked
 
 
-def schema(bins=3, levels=2, *, nullable=False, decimals=None):
+def schema(bins=3, levels=2, *, nullable=False, decimals=None, special=()):
     edges = equal_edges(0.0, 10.0, bins, decimals)
     return Schema(
         columns=(
@@ -33,6 +33,7 @@ def schema(bins=3, levels=2, *, nullable=False, decimals=None):
                 edges=edges,
                 decimals=decimals,
                 nullable=nullable,
+                special=special,
             ),
             Column(
                 name="z",
@@ -68,6 +69,7 @@ def query(family, **shape) -> LinearQuery:
         {"bins": 2, "levels": 3},
         {"bins": 3, "levels": 1},
         {"bins": 2, "nullable": True},
+        {"bins": 2, "special": (-9,)},
     ],
     ids=str,
 )
@@ -128,6 +130,36 @@ def test_missing_has_no_value_and_a_count_of_its_own():
     assert found.matrix[:, 2].tolist() == [0, 0, 0, GRID]
     counts = found.matrix[list(found.count_rows)].sum(axis=0)
     assert counts.tolist() == [GRID] * 3
+
+
+SPECIAL = {"bins": 4, "nullable": True, "special": (-9, 97, ".a")}
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("family", SPECS)
+def test_special_values_are_in_no_moment_and_in_no_group_of_thresholds(family):
+    """Each has a count of its own beside them; nothing adds a special value to an ordered one."""
+    found = query(family, **SPECIAL).bases[0]
+    beside = query(family, bins=4).bases[0].matrix
+    rows = len(beside)
+    assert (found.matrix[:rows, :4] == beside).all()
+    assert not found.matrix[:rows, 4:].any()
+    own = [] if family == "product" else (found.grid * np.eye(4)).tolist()
+    assert found.matrix[rows:, 4:].tolist() == own
+    assert not found.matrix[rows:, :4].any()
+    if found.count_rows is not None:
+        total = found.matrix[list(found.count_rows)].sum(axis=0)
+        assert total.tolist() == [found.grid] * 8
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize("family", SPECS)
+def test_with_special_values_the_sensitivity_is_that_of_the_whole_matrix(family):
+    found = query(family, **SPECIAL)
+    columns = found.matrix.T
+    worst = max(int(((a - b) ** 2).sum()) for a, b in itertools.combinations(columns, 2))
+    assert found.sensitivity >= math.sqrt(worst)
+    assert found.sensitivity == pytest.approx(math.sqrt(worst), rel=1e-15)
 
 
 @pytest.mark.parametrize("count", [1, 3, 15, 500])

@@ -43,15 +43,18 @@ def plan_of(schema, n, epsilon=1.0, **others):
 
 
 @pytest.mark.parametrize("learner", REGRESSORS)
-@pytest.mark.parametrize("nullable", [False, True])
-def test_every_small_holdout_and_every_replaced_row(learner, nullable):
+@pytest.mark.parametrize(
+    ("nullable", "special"), [(False, ()), (True, ()), (False, (-9,)), (True, (-9, ".a"))]
+)
+def test_every_small_holdout_and_every_replaced_row(learner, nullable, special):
     """T-SENS on the exact sums: each moves by at most `STEPS`, and comes close to it."""
-    schema = schema_of(4, nullable=nullable)
+    schema = schema_of(4, nullable=nullable, special=special)
+    valueless = nullable or bool(special)
     made = rows(300, 1, schema=schema, public=True)
     people = 2
     plan = plan_of(schema, people, learner=learner)
     model = numeric_model(plan, made)
-    kinds = np.array([(x, 0, y) for x in (0, 9) for y in (0, 3)] + [(9, 0, 1 + 3 * nullable)])
+    kinds = np.array([(x, 0, y) for x in (0, 9) for y in (0, 3)] + [(9, 0, 1 + 3 * valueless)])
     sums = {}
     for holdout in itertools.product(range(len(kinds)), repeat=people):
         table = EncodedTable(schema=schema, codes=kinds[list(holdout)])
@@ -64,7 +67,7 @@ def test_every_small_holdout_and_every_replaced_row(learner, nullable):
     assert worst.min() > 0.5 * STEPS
     assert [event.sensitivity for event in plan.events[:2]] == [STEPS, STEPS]
     assert all(event.sensitivity == L2_SENSITIVITY for event in plan.events[2:])
-    assert len(plan.events) == 2 + nullable
+    assert len(plan.events) == 2 + valueless
 
 
 def test_what_is_handed_to_the_noise_are_these_sums_and_one_row_moves_nothing_else():

@@ -102,6 +102,29 @@ def test_bounds_and_quantiles_of_exact_counts(counts, bounds, edges):
     assert column.edges == edges
 
 
+@pytest.mark.parametrize("special", [(-9, ".a"), (97,), (0, 97, 98, 150, 151)])
+def test_special_values_decide_on_no_bound_and_no_edge(special):
+    """However many there are: the column is the one that is learned from the numbers alone."""
+    request = replace(AGE, special=special)
+    grid, beside = request.grid, len(special) + 1
+    assert grid.size == grid.level_count + beside
+    numbers = np.zeros(grid.level_count, dtype=np.int64)
+    numbers[20:60] = 25
+    counts = [*numbers, *(400 for _ in special), 300]
+    column = edges_of(request, counts)
+    assert column.special == special
+    assert column.bounds[0] >= grid.edges[18]
+    assert column.bounds[1] <= grid.edges[60]
+    fewer = edges_of(request, [*numbers, *(0 for _ in range(beside))])
+    assert (column.bounds, column.edges) == (fewer.bounds, fewer.edges)
+
+
+def test_a_grid_has_no_cell_of_special_values_alone():
+    grid = replace(AGE, special=(97, 98)).grid
+    assert grid.level_count == AGE.grid.level_count - 2
+    assert {96.0, 97.0, 98.0} & set(grid.edges) == {96.0}
+
+
 @pytest.mark.statistical
 def test_learned_bounds_leave_few_values_outside():
     """False alarm below 1e-9: among 20 seeded runs none may vary, the noise is fixed."""

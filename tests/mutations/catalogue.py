@@ -1416,7 +1416,7 @@ CATALOGUE = (
     ),
     _one(
         "a text that is a number is met by its text alone",
-        "_encode_levels",
+        "_met",
         "found = found.where(found.notna() | ~plain, values.map(written))",
         "pass",
         "data/test_encoding.py::test_texts_that_are_a_number_meet_it_by_value",
@@ -1427,6 +1427,51 @@ CATALOGUE = (
         "len(text) > _DIGITS + 2 or not _NUMBER.fullmatch(text) or text == '-0'",
         "len(text) > _DIGITS + 2 or not text.isdecimal()",
         "data/test_encoding.py::test_a_text_that_only_looks_like_a_number_is_itself_alone",
+    ),
+    _one(
+        "a special value is clipped as the number it looks like",
+        "_encode_bins",
+        "np.where(np.isnan(special), codes, special)",
+        "np.where(np.isnan(special) | ~missing, codes, special)",
+        "data/test_special_encoding.py::test_a_special_value_is_never_clipped",
+    ),
+    _one(
+        "a special value is counted into a mean",
+        "_values",
+        "codes < column.level_count",
+        "codes < column.level_count + len(column.special)",
+        "evaluation/test_special_targets.py::"
+        "test_a_regression_knows_numbers_from_special_values_among_the_features",
+    ),
+    _one(
+        "a special value has a place among the bins in moments",
+        "basis",
+        "Basis(kind=kind, size=column.size, valueless=len(column.valueless_codes))",
+        "Basis(kind=kind, size=column.size, valueless=int(column.nullable))",
+        "data/test_linear_queries.py::"
+        "test_special_values_are_in_no_moment_and_in_no_group_of_thresholds",
+    ),
+    _one(
+        "a row with a special target is taken for a class",
+        "labelled",
+        "table.column(target) < column.level_count",
+        "table.column(target) != column.missing_code",
+        "evaluation/test_special_targets.py::test_classes_are_learned_from_rows_that_have_one",
+    ),
+    _one(
+        "a number that is made is a special value",
+        "_decode_bins",
+        "grid += (bins == spot) & (grid >= number)",
+        "pass",
+        "data/test_special_encoding.py::"
+        "test_no_number_that_is_made_is_special_and_every_other_one_can_be",
+    ),
+    _one(
+        "a database clips a special value in a column of floats",
+        "_floats",
+        "[*null, missing, *_special_floats(rule, number), *cases]",
+        "[*null, missing, *cases]",
+        "data/test_row_locality.py::test_one_row_changes_no_other_code[by_duckdb]",
     ),
     _one(
         "a database takes 1.0 for a word that is no level",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from prism_core.data.encoding import EncodedTable
@@ -9,8 +11,11 @@ from prism_core.data.schema.column import Column, equal_edges
 from prism_core.data.schema.schema import Schema
 from prism_core.evaluation import Subject
 
+if TYPE_CHECKING:
+    from prism_core.data.schema.level import Level
 
-def schema_of(bins: int = 10, *, nullable: bool = False) -> Schema:
+
+def schema_of(bins: int = 10, *, nullable: bool = False, special: tuple[Level, ...] = ()) -> Schema:
     return Schema(
         columns=(
             Column(
@@ -28,6 +33,7 @@ def schema_of(bins: int = 10, *, nullable: bool = False) -> Schema:
                 lower=0,
                 upper=100,
                 nullable=nullable,
+                special=special,
                 edges=equal_edges(0, 100, bins, None),
             ),
         ),

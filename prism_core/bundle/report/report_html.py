@@ -19,7 +19,7 @@ from prism_core.bundle.report import registry_entry
 from prism_core.bundle.report.graph_picture import Picture, picture
 from prism_core.bundle.report.report_extras import Extras, metric_title
 from prism_core.data.schema.code_groups import sentence
-from prism_core.data.schema.level import day_text, level_text
+from prism_core.data.schema.level import day_text
 from prism_core.data.schema.looks import sentences
 from prism_core.evaluation.score_text import percent as whole_percent
 from prism_core.evaluation.score_text import three
@@ -167,12 +167,21 @@ def _pools(spent: Sequence[PlanLine]) -> list[tuple[str, str, float]]:
 
 def _domain(column: Column) -> str:
     """What a column may hold, in a line."""
+    labels, count = column.labels(), column.level_count
     if column.binned:
         low, high = column.bounds
-        if column.kind == "date":
-            return f"{day_text(low)} to {day_text(high)}, {len(column.edges) + 1} bins"
-        return f"{low:,.10g} to {high:,.10g}, {len(column.edges) + 1} bins"
-    texts = [level_text(level) for level in column.levels[:_LEVELS]]
-    more = len(column.levels) - len(texts)
-    named = ", ".join(texts) + (f" and {more:,} more" if more > 0 else "")
+        ends = (
+            f"{day_text(low)} to {day_text(high)}"
+            if column.kind == "date"
+            else f"{low:,.10g} to {high:,.10g}"
+        )
+        special = labels[count : count + len(column.special)]
+        beside = f"; no number but kept as it is: {_named(special)}" if special else ""
+        return f"{ends}, {len(column.edges) + 1} bins{beside}"
+    named = _named(labels[:count])
     return named if column.groups is None else f"{sentence(column.groups)}. Groups: {named}"
+
+
+def _named(labels: Sequence[str]) -> str:
+    more = len(labels) - _LEVELS
+    return ", ".join(labels[:_LEVELS]) + (f" and {more:,} more" if more > 0 else "")

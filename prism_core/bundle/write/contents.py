@@ -157,7 +157,10 @@ def _field(column: Column) -> dict[str, Any]:
     found: dict[str, Any] = {"name": neutral(column.name), "type": _type(column)}
     if column.description:
         found["description"] = column.description
-    constraints: dict[str, Any] = {"required": not column.nullable}
+    constraints: dict[str, Any] = {"required": not (column.nullable or column.special)}
+    if column.special:
+        # To a data package what is no number is missing; with its text the file still says why.
+        found["missingValues"] = ["", *(neutral(level_text(value)) for value in column.special)]
     if column.kind == "date":
         low, high = column.bounds
         constraints |= {"minimum": day_text(low), "maximum": day_text(high)}

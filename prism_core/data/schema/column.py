@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -353,6 +353,31 @@ class Column:
         found = {round(number * scale, 6) for number in self.special_numbers}
         return tuple(sorted(int(n) for n in found if n.is_integer() and first <= n <= last))
 
+    def roomy(self, edges: tuple[float, ...]) -> tuple[float, ...]:
+        """Of these edges those that part off no bin of special values alone.
+
+        Args:
+            edges: increasing, from the lower bound on, on the grid of a column with decimals.
+        """
+        numbers = self.special_numbers
+        if not numbers:
+            return edges
+        if self.decimals is None:
+            # Only the bin of the lower bound alone is a single value.
+            return tuple(edge for edge in edges if edge not in numbers or edge > self.bounds[0])
+        scale = 10**self.decimals
+        whole = replace(self, edges=())
+        taken = whole.special_on_grid(0)
+        first, last = whole.grid(0)
+        found: list[float] = []
+        for edge in edges:
+            end = math.floor(round(edge * scale, 6))
+            # On either side a number that is none of them: a bin ends where one was met.
+            if _has_free(first, end, taken) and _has_free(end + 1, last, taken):
+                found.append(edge)
+                first = end + 1
+        return tuple(found)
+
     @cached_property
     def special_numbers(self) -> frozenset[float]:
         """The numbers, or days, that special values might be read as; none is written for a bin."""
@@ -399,6 +424,10 @@ class Column:
         if low == high:
             return f"{low:g}"
         return f"{'[' if index == 0 else '('}{low:g}, {high:g}]"
+
+
+def _has_free(first: int, last: int, taken: tuple[int, ...]) -> bool:
+    return last - first + 1 > sum(first <= number <= last for number in taken)
 
 
 def kind_text(kind: str) -> str:

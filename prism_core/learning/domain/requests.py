@@ -130,7 +130,7 @@ class NumericRequest:
             cuts = np.round(cuts * scale) / scale
         # Rounded cuts may meet each other or a bound.
         inside = np.unique(cuts[(cuts > lower) & (cuts < upper)])
-        edges = _roomy(outer, [lower, *(float(cut) for cut in inside)])
+        edges = outer.roomy((lower, *(float(cut) for cut in inside)))
         return Column(
             name=self.name,
             kind=self.kind,
@@ -148,35 +148,6 @@ class NumericRequest:
             # Not lower + (upper - lower) * steps: the difference of two huge bounds may overflow.
             return lower * (1.0 - steps) + upper * steps
         return log_cuts(lower, upper, self.cells, self.unit)
-
-
-def _roomy(outer: Column, edges: list[float]) -> tuple[float, ...]:
-    """The edges without those that would part off nothing but special values.
-
-    Args:
-        outer: the column as a single bin.
-        edges: of the grid, increasing; the first is the lower bound.
-    """
-    lower, upper = outer.bounds
-    if not outer.special_numbers:
-        return tuple(edges)
-    if outer.decimals is None:
-        # Only the cell of the lower bound alone is a single value.
-        return tuple(edges[1:] if lower in outer.special_numbers else edges)
-    scale = 10**outer.decimals
-    taken = np.array(outer.special_on_grid(0))
-
-    def free(low: int, high: int) -> bool:
-        """Whether a number from `low` to `high`, in units of the last decimal, is none of them."""
-        return high - low + 1 > ((taken >= low) & (taken <= high)).sum()
-
-    first, kept = round(lower * scale), [round(edge * scale) for edge in edges]
-    last, found = round(upper * scale), []
-    for edge in kept:
-        if free(first, edge) and free(edge + 1, last):
-            found.append(edge)
-            first = edge + 1
-    return tuple(edge / scale for edge in found)
 
 
 @dataclass(frozen=True, kw_only=True)
