@@ -51,6 +51,7 @@ class TableError(PrismError):
     Attributes:
         separator: a separator that would read it, when one was recognised.
         encoding: a text encoding that would read it, when one was recognised.
+        sheets: names of the sheets, when one of them must be chosen.
     """
 
     def __init__(
@@ -60,10 +61,12 @@ class TableError(PrismError):
         field: str = "table",
         separator: str | None = None,
         encoding: str | None = None,
+        sheets: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message, field=field)
         self.separator = separator
         self.encoding = encoding
+        self.sheets = sheets
 
 
 class StructureError(PrismError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -41,7 +41,7 @@ _ENCODINGS = {"utf-8": "UTF-8", LATIN1: "latin-1 (Western European)"}
 def upload_section() -> None:
     """A file from this machine's browser."""
     file = uploads.table(
-        "CSV or Parquet file",
+        "File with the table",
         _UPLOAD,
         "Read into this session's memory on this machine, and let go of some minutes after no tab "
         "has the project open. No cell is shown or examined until you run a release.",
@@ -68,17 +68,43 @@ def upload_section() -> None:
     )
     if file is None:
         return
+    with mistakes():
+        sheet = uploads.sheet(file, _UPLOAD)
+        _load(file, _Style(separator, encoding, sheet), public=public)
+
+
+@dataclass(frozen=True)
+class _Style:
+    """How an upload is read; a sheet is "" where there is none to choose."""
+
+    separator: str
+    encoding: str
+    sheet: str
+
+    def read(self, file: UploadedFile) -> RawTable:
+        # An upload may have been read before, in this run of the page or an earlier one.
+        file.seek(0)
+        return read_table(
+            file,
+            name=file.name,
+            separator=self.separator,
+            encoding=self.encoding,
+            sheet=self.sheet,
+        )
+
+
+def _load(file: UploadedFile, style: _Style, *, public: bool) -> None:
     wanted = st.button("Load this file", type="primary", key="upload_load")
     pressed = wanted or st.session_state.pop("upload_offered", False)
-    asked = _key("upload", file.file_id, separator, encoding, public)
+    asked = _key("upload", file.file_id, style, public)
     anyway = public_claim.overruled(asked)
     try:
-        if pressed and _taken_back(file, separator, encoding, public=public):
+        if pressed and _taken_back(file, style, public=public):
             uploads.let_go(file, _UPLOAD)
             st.rerun()
         if _open(
             asked,
-            lambda: (_read(file, separator, encoding), file.name),
+            lambda: (style.read(file), "#".join(filter(None, (file.name, style.sheet)))),
             public=public,
             anyway=anyway,
             pressed=pressed,
@@ -138,18 +164,10 @@ def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) ->
     bind(state, raw, name, public=public, marks=frozenset() if public else marks(raw))
 
 
-def _read(file: UploadedFile, separator: str, encoding: str) -> RawTable:
-    # An upload may have been read before, in this run of the page or an earlier one.
-    file.seek(0)
-    return read_table(file, name=file.name, separator=separator, encoding=encoding)
-
-
-def _taken_back(file: UploadedFile, separator: str, encoding: str, *, public: bool) -> bool:
+def _taken_back(file: UploadedFile, style: _Style, *, public: bool) -> bool:
     """Whether it is the file whose rows were let go; then they are back under its project."""
     state = project()
-    return state.rows_let_go is not None and take_back(
-        state, _read(file, separator, encoding), public=public
-    )
+    return state.rows_let_go is not None and take_back(state, style.read(file), public=public)
 
 
 def _of_table(
@@ -178,8 +196,9 @@ def _of_table(
 def address_section() -> None:
     """A table that stays where it is: it may be larger than memory."""
     st.caption(
-        "Large files are counted where they stand, and are not loaded: Parquet or CSV on this "
-        "machine, one file or a pattern such as `/data/stays-*.parquet`, or a database table: "
+        "Large files are counted where they stand, and are not loaded: a file on this machine, a "
+        "pattern such as `/data/stays-*.parquet`, a sheet (`/data/stays.xlsx#Ward 1`), or a "
+        "database table: "
         + ", ".join(f"`{form}`" for form in URL_FORMS.values())
         + ". Name a password by a variable of the environment (`${PGPASSWORD}`): it is not stored."
     )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.session import memory
+from prism_core.data.tables.text_frames import HEAD, kind_of
+from prism_core.data.tables.workbook_file import sheet_names
 from prism_core.runs.inputs import IN_MEMORY
 from prism_core.text import untrusted
 from prism_core.text.file_or_text import no_table
@@ -23,6 +25,7 @@ PROJECT_MEGABYTES = untrusted.PROJECT.size // 10**6
 
 _FEWER = "Of a larger one some hundred thousand rows do."
 _PAGE = "uploads_page"  # of this session: the page that runs
+_SHEETS = "uploads_sheets"  # by the ID of a file the names of its sheets
 _SEEN = "uploads_seen"  # and by the ID of a file the page it was uploaded on
 
 
@@ -35,8 +38,8 @@ def widget_key(key: str) -> str:
 def table(label: str, key: str, more: str = "", *, larger: str = _FEWER) -> UploadedFile | None:
     """A file uploader for a table; None while there is no file that could be read.
 
-    A file beyond what is read into memory, and one of another kind (an Excel workbook, a packed
-    file), is refused with what to do before a row is read, and let go.
+    A file beyond what is read into memory, and one of another kind (a packed file, a picture), is
+    refused with what to do before a row is read, and let go.
 
     Args:
         label: of the widget.
@@ -47,7 +50,9 @@ def table(label: str, key: str, more: str = "", *, larger: str = _FEWER) -> Uplo
     file = st.file_uploader(
         label, key=widget_key(key), max_upload_size=TABLE_MEGABYTES, help=more or None
     )
-    st.caption(f"CSV or Parquet, up to {TABLE_MEGABYTES} MB. {larger}")
+    st.caption(
+        f"CSV, Parquet, SPSS, Stata, SAS, Excel or ODS, up to {TABLE_MEGABYTES} MB. {larger}"
+    )
     why = f"{key}_refused"
     if file is None:
         if why in st.session_state:
@@ -61,6 +66,33 @@ def table(label: str, key: str, more: str = "", *, larger: str = _FEWER) -> Uplo
     st.session_state[why] = plain(refused)
     let_go(file, key)
     st.rerun()
+
+
+def sheet(file: UploadedFile, key: str) -> str:
+    """The sheet of a spreadsheet that holds the table; "" for other files, and where it has one.
+
+    The names of the sheets are looked at, and no cell.
+
+    Args:
+        file: what was uploaded.
+        key: of the uploader.
+
+    Raises:
+        TableError: when the file is damaged or needs a password.
+    """
+    file.seek(0)
+    head = file.read(HEAD)
+    file.seek(0)
+    if kind_of(head) != "workbook":
+        return ""
+    known = st.session_state.setdefault(_SHEETS, {})
+    if file.file_id not in known:
+        known.clear()
+        known[file.file_id] = sheet_names(file.getvalue(), file.name)
+    names = known[file.file_id]
+    if len(names) < 2:
+        return ""
+    return st.selectbox("Sheet with the table", names, key=f"{key}_sheet_{file.file_id}")
 
 
 def _refusal(file: UploadedFile, larger: str) -> str | None:

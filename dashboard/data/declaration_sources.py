@@ -112,9 +112,12 @@ def _from_schema_file() -> None:
 
 def _from_twin() -> None:
     file = uploads.table("Public file with the same layout", "upload_twin")
-    if file is not None and st.button("Draft from the public file", key="draft_twin"):
-        with mistakes():
-            raw = read_table(file, name=file.name)
+    if file is None:
+        return
+    with mistakes():
+        sheet = uploads.sheet(file, "upload_twin")
+        if st.button("Draft from the public file", key="draft_twin"):
+            raw = read_table(file, name=file.name, sheet=sheet)
             public_claim.check(raw)
             schema, left = draft_from_rows(raw, "public twin")
             uploads.let_go(file, "upload_twin")

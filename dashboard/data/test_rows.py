@@ -109,15 +109,18 @@ def _file() -> None:
         f"All {state.n:,} persons of the table are used for training. The test file may be loaded "
         "any time before the run."
     )
-    if file is not None and st.button("Use this test file", type="primary", key="test_load"):
-        with mistakes():
-            _take(file)
+    if file is None:
+        return
+    with mistakes():
+        sheet = uploads.sheet(file, _UPLOAD)
+        if st.button("Use this test file", type="primary", key="test_load"):
+            _take(file, sheet)
             st.rerun()
 
 
-def _take(file: UploadedFile) -> None:
+def _take(file: UploadedFile, sheet: str) -> None:
     state = project()
-    raw = _read(file)
+    raw = _read(file, sheet)
     if state.schema is not None:
         check_columns(state.schema.header, raw.header, raw.name)
     if raw.sha256 and raw.sha256 == state.file_sha256:
@@ -134,13 +137,13 @@ def _take(file: UploadedFile) -> None:
     uploads.let_go(file, _UPLOAD)
 
 
-def _read(file: UploadedFile) -> RawTable:
+def _read(file: UploadedFile, sheet: str) -> RawTable:
     """The file as it says itself how it is written: the header and an encoding mark tell."""
     style: dict[str, str] = {}
     for _ in range(2):  # a separator and an encoding may have to be found out
         try:
             file.seek(0)
-            return read_table(file, name=file.name, **style)
+            return read_table(file, name=file.name, sheet=sheet, **style)
         except TableError as error:
             known = {"separator": error.separator, "encoding": error.encoding}
             found = {name: mark for name, mark in known.items() if mark and name not in style}
@@ -148,7 +151,7 @@ def _read(file: UploadedFile) -> RawTable:
                 raise
             style |= found
     file.seek(0)
-    return read_table(file, name=file.name, **style)
+    return read_table(file, name=file.name, sheet=sheet, **style)
 
 
 def _away() -> None:

@@ -12,6 +12,7 @@ from dashboard.common import public_claim, rehearsal_run, uploads
 from dashboard.common.fields import keep, showing
 from dashboard.common.widgets import mistakes
 from dashboard.session.shelf import project
+from prism_core.data.tables.address import sheet_digest
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import PrismError
@@ -150,34 +151,37 @@ def _edges(entries: RehearsalEntries) -> None:
 
 def _file(entries: RehearsalEntries) -> None:
     file = uploads.table(
-        "A public CSV or Parquet file with the same columns",
+        "A public file with the same columns",
         "rehearse_upload",
         "For example a synthetic release, or an open survey.",
     )
     if file is not None:
         with mistakes():
-            _take(entries, file.name, file.getvalue())
-            uploads.let_go(file, "rehearse_upload")
-            st.rerun()
+            sheet = uploads.sheet(file, "rehearse_upload")
+            # Read at once, unless there is a sheet to choose before.
+            if not sheet or st.button("Use this sheet", key="rehearse_sheet"):
+                _take(entries, file.name, file.getvalue(), sheet)
+                uploads.let_go(file, "rehearse_upload")
+                st.rerun()
     if entries.public is None:
         st.caption("Upload it only if everybody may see it: it is measured with known noise.")
     else:
         st.caption(f"In use: {plain(entries.public.name)}, {entries.public.rows:,} public rows.")
 
 
-def _take(entries: RehearsalEntries, name: str, content: bytes) -> None:
+def _take(entries: RehearsalEntries, name: str, content: bytes, sheet: str) -> None:
     """Read an upload once; rows that are known as private are refused.
 
     Raises:
         KnownPrivateError: for those; no rows are in use then.
         TableError: for what cannot be read.
     """
-    digest = hashlib.sha256(content).hexdigest()
+    digest = sheet_digest(hashlib.sha256(content).hexdigest(), sheet)
     if digest == entries.public_sha256:
         return
     # First: where the new file is refused, the rows of the old one must not stay in use.
     entries.public, entries.public_sha256 = None, ""
-    raw = read_table(content, name=name)
+    raw = read_table(content, name=name, sheet=sheet)
     schema = project().schema
     check_columns(() if schema is None else schema.names, raw.header, raw.name)
     public_claim.check(raw)

@@ -122,6 +122,7 @@ def _check_unused(arguments: argparse.Namespace) -> None:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     from prism_core.bundle.write import bundle_folder
+    from prism_core.data.tables.address import split_sheet
     from prism_core.data.tables.raw_table import read_table
     from prism_core.evaluation.evaluate import evaluate_targets
     from prism_core.evaluation.evaluate import evaluation_document as targets_document
@@ -150,8 +151,9 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
     train = arguments.train
     # The run's own rows may have gone since: then there is no ceiling, and no error.
-    if train is None and "train" in folder.local and Path(folder.local["train"]).is_file():
-        train = folder.local["train"]
+    own = folder.local.get("train")
+    if train is None and own is not None and split_sheet(Path(own))[0].is_file():
+        train = own
     aims = aims_of_run(folder)
     found = evaluate_targets(
         encode_synthetic(folder.schema, read_table(folder.synthetic)),

@@ -155,11 +155,16 @@ def _private_marks(table: TableConfig) -> frozenset[str]:
 
 def _check_public(path: Path, table: TableConfig) -> None:
     """Refuse the private files of the configuration as rows that stand in for them."""
+    from prism_core.data.tables.address import split_sheet
+
     private = [] if table.public else [table.train, table.holdout]
+    own, _ = split_sheet(path)
+    others = [split_sheet(other)[0] for other in private if isinstance(other, Path)]
     if any(
-        # samefile, not equal paths: by a link or another spelling they are the same rows.
-        isinstance(other, Path) and other.exists() and path.exists() and path.samefile(other)
-        for other in private
+        # samefile, not equal paths: by a link or another spelling they are the same rows. Of a
+        # workbook every sheet: they are often about the same people.
+        other.exists() and own.exists() and own.samefile(other)
+        for other in others
     ):
         raise ConfigError(
             "--stand-in names a file that the configuration holds as private. Name rows that "

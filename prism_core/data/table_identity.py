@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas.util import hash_pandas_object
 
+from prism_core.data.tables.address import sheet_digest, split_sheet
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import KnownPrivateError
 from prism_core.privacy.ledger import Ledger, default_workspace, fingerprint
@@ -49,30 +50,38 @@ def marks(raw: RawTable | BigTable) -> frozenset[str]:
     if isinstance(raw, RawTable):
         return frozenset([f"file {raw.sha256}"] if raw.sha256 else []) | {_rows(raw)}
     if raw.address.place in ("file", "files"):
-        return frozenset(filter(None, map(file_mark, raw.address.files())))
+        files = raw.address.files()
+        return frozenset(filter(None, (file_mark(path, raw.address.sheet) for path in files)))
     return frozenset([f"address {raw.address.shown}"])
 
 
-def file_mark(path: Path) -> str:
-    """The mark of a file's content, "" where it cannot be read; kept while the file is the same."""
+def file_mark(place: Path, sheet: str = "") -> str:
+    """The mark of a file's content, "" where it cannot be read; kept while the file is the same.
+
+    Args:
+        place: the file, for a workbook perhaps with `#` and a sheet behind it.
+        sheet: the sheet, where the place does not name it.
+    """
+    path, named = split_sheet(place)
     try:
         found = path.resolve().stat()
-        return _file_mark(path.resolve(), found.st_size, found.st_mtime_ns)
+        digest = _file_digest(path.resolve(), found.st_size, found.st_mtime_ns)
     except OSError:
         return ""
+    return f"file {sheet_digest(digest, sheet or named)}"
 
 
 # _changed is there for the cache: a file that was written again is read again.
 @lru_cache(maxsize=256)
-def _file_mark(path: Path, size: int, _changed: int) -> str:
+def _file_digest(path: Path, size: int, _changed: int) -> str:
     with path.open("rb") as file:
         if size <= WHOLE:
-            return f"file {hashlib.file_digest(file, 'sha256').hexdigest()}"
+            return hashlib.file_digest(file, "sha256").hexdigest()
         digest = hashlib.sha256(f"{size}".encode())
         for number in range(_BLOCKS):
             file.seek((size - _BLOCK) * number // (_BLOCKS - 1))
             digest.update(file.read(_BLOCK))
-    return f"file {digest.hexdigest()}"
+    return digest.hexdigest()
 
 
 def _rows(raw: RawTable) -> str:

@@ -16,7 +16,7 @@ from prism_core.data.encoding import EncodedTable, encode, set_aside
 from prism_core.data.engines.stored_table import StoredTable
 from prism_core.data.schema import schema_file
 from prism_core.data.table_identity import check_public, remember_private
-from prism_core.data.tables.address import Address, parse
+from prism_core.data.tables.address import Address, parse, split_sheet
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.errors import EvaluationError, PrivacyError, TableError
@@ -119,7 +119,7 @@ def read_rows(
     """
     if isinstance(path, Address):
         raise TableError(
-            "This step reads its table into memory and takes a single CSV or Parquet file.",
+            "This step reads its table into memory and takes a single file, such as CSV or Parquet.",
             field="train",
         )
     raw = read_table(path, separator=config.table.separator, encoding=config.table.encoding)
@@ -139,7 +139,7 @@ def open_rows(
     """Open a table: a file of moderate size in memory, all else behind a database.
 
     Args:
-        place: a file, or the address of a table.
+        place: a file (of a workbook with `#` and a sheet behind it), or the address of a table.
         workspace: where temporary files may stand; by default the ledger's folder.
         columns: declared names that its header must hold, where there is a declaration: looked at
             before anything else, so that a file without a header is not taken for one row less.
@@ -151,7 +151,8 @@ def open_rows(
     """
     if isinstance(place, Path):
         # A file that is missing takes this way, too: `read_table` has the words for it.
-        if not place.is_file() or place.stat().st_size <= IN_MEMORY:
+        file, _ = split_sheet(place)
+        if not file.is_file() or file.stat().st_size <= IN_MEMORY:
             raw = read_table(place, separator=separator, encoding=encoding)
             check_columns(columns, raw.header, raw.name)
             return raw

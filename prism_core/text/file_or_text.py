@@ -40,16 +40,11 @@ GRAPH = SourceKind(
     re.compile(r"->|<-|--|[\[\]{}<>]|^[^/\\]*$"),
 )
 SCHEMA = SourceKind(frozenset({".yaml", ".yml", ".json"}), re.compile(r"^\s*\{"))
-CODEBOOK = SourceKind(
-    frozenset(
-        {
-            *{".csv", ".txt", ".tsv", ".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"},
-            *{".json", ".yaml", ".yml", ".xml", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"},
-        }
-    ),
-    re.compile(r"^\s*[{<]"),
-)
-TABLE = SourceKind(frozenset({".csv", ".txt", ".tsv", ".parquet"}))
+SHEETS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
+"""Endings of spreadsheets: what follows a # behind one is the name of a sheet."""
+_TABLES = frozenset({".csv", ".txt", ".tsv", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"}) | SHEETS
+TABLE = SourceKind(_TABLES | {".parquet"})
+CODEBOOK = SourceKind(_TABLES | {".json", ".yaml", ".yml", ".xml"}, re.compile(r"^\s*[{<]"))
 
 _LONGEST = 4_096  # a path has no more signs
 _ARROW = re.compile(r"->|<-")
@@ -86,6 +81,7 @@ _EXPORT = "export the table as CSV or Parquet"
 _UNPACK = "unpack it first, and take the table that is in it"
 _WRITE_PARQUET = "write the table as Parquet"
 _ZIP = b"PK\x03\x04"
+_OLE = b"\xd0\xcf\x11\xe0"
 _SHEETS = (b"xl/", b"application/vnd.oasis.opendocument.spreadsheet")
 
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
@@ -96,13 +92,13 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive", _UNPACK),
     (b"7z\xbc\xaf", "a 7-Zip archive", _UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
-    (b"\xd0\xcf\x11\xe0", "a file of an old Excel or Word", _SAVE),
+    (_OLE, "a file of an old Excel or Word", ""),
     (b"{\\rtf", "a file of a text editor", "save the table as CSV"),
     (b"SQLite format 3\0", "a SQLite database", _EXPORT),
-    (b"$FL2@(#)", "a file of SPSS", _EXPORT),
-    (b"$FL3@(#)", "a file of SPSS", _EXPORT),
-    (b"<stata_dta>", "a file of Stata", _EXPORT),
-    (b"\0" * 12 + b"\xc2\xea\x81\x60", "a file of SAS", _EXPORT),
+    (b"$FL2@(#)", "a file of SPSS", ""),
+    (b"$FL3@(#)", "a file of SPSS", ""),
+    (b"<stata_dta>", "a file of Stata", ""),
+    (b"\0" * 12 + b"\xc2\xea\x81\x60", "a file of SAS", ""),
     (b"RDX3\n", "a workspace of R", _EXPORT),
     (b"\x80\x04\x95", "a pickle of Python", _EXPORT),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _EXPORT),
@@ -121,14 +117,21 @@ def signature(head: bytes) -> tuple[str, str]:
         head: the first bytes of the file; of a ZIP archive some thousand, to tell a workbook.
     """
     # Before the list, where a workbook would be an archive like any other.
-    if head.startswith(_ZIP) and any(part in head for part in _SHEETS):
-        return "an Excel workbook", _SAVE
+    if head.startswith(_ZIP) and is_workbook(head):
+        return "an Excel workbook", ""
     found = ((what, mend) for mark, what, mend in _SIGNATURES if head.startswith(mark))
     return next(found, ("", ""))
 
 
+def is_workbook(head: bytes) -> bool:
+    """Whether a file that begins so is a spreadsheet; an old one of Excel may be of Word, too."""
+    return head.startswith(_OLE) or (
+        head.startswith(_ZIP) and any(part in head for part in _SHEETS)
+    )
+
+
 def no_table(head: bytes, name: str) -> str:
-    """The sentence that refuses a file of another kind than CSV and Parquet; "" for others.
+    """The sentence that refuses a file that is no table of any kind; "" for others.
 
     Args:
         head: the first bytes of the file.

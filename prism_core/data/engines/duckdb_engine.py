@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prism_core.data.engines.engine import BATCH, iterate_redacted, run_redacted
-from prism_core.data.engines.parquet_copies import csv_as_parquet, readable_parquet
+from prism_core.data.engines.parquet_copies import readable_parquet, texts_as_parquet
 from prism_core.data.tables.header import check_header
+from prism_core.data.tables.text_frames import HEAD, KINDS, check_sheet, kind_of
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.engines.engine import Engine
     from prism_core.data.tables.address import Address
+    from prism_core.data.tables.text_frames import Kind
 
 _Types: TypeAlias = "tuple[tuple[str, str], ...]"
 
@@ -180,14 +182,20 @@ def _named(name: str) -> str:
 def _open_files(address: Address, spill: Path, separator: str, encoding: str) -> Engine:
     name = address.title
     files = [path.absolute() for path in address.files()]
-    kinds = {_is_parquet(path) for path in files}
+    kinds = {_kind(path) for path in files}
     if len(kinds) > 1:
-        raise TableError(f"{name!r} matches both CSV and Parquet files; name one kind.")
+        both = " and ".join(KINDS[kind] for kind in sorted(kinds))
+        raise TableError(f"{name!r} matches both {both} files; name one kind.")
+    check_sheet(next(iter(kinds)), address.sheet, name)
     readable = [
         readable_parquet(path, spill / f"part{number}.parquet")
-        if kinds == {True}
-        else csv_as_parquet(
-            path, spill / f"part{number}.parquet", separator=separator, encoding=encoding
+        if kinds == {"parquet"}
+        else texts_as_parquet(
+            path,
+            spill / f"part{number}.parquet",
+            separator=separator,
+            encoding=encoding,
+            sheet=address.sheet,
         )
         for number, path in enumerate(files)
     ]
@@ -239,11 +247,10 @@ def _literal(connection: Any, path: Path, name: str) -> str:  # noqa: ANN401
     return text
 
 
-def _is_parquet(path: Path) -> bool:
+def _kind(path: Path) -> Kind:
     try:
         with path.open("rb") as file:
-            # By its first bytes: the name of a file may end in anything.
-            return file.read(4) == b"PAR1"
+            return kind_of(file.read(HEAD))
     except OSError:
         pass
     raise TableError(f"The file {path.name!r} cannot be read. Check the path and your permissions.")

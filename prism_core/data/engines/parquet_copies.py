@@ -1,6 +1,7 @@
 """Parquet copies of files that DuckDB cannot be trusted to read as they are read in memory.
 
-A CSV, because one cell can decide how DuckDB cuts all of it; and a Parquet file with a type of
+A CSV, because one cell can decide how DuckDB cuts all of it; a file of SPSS, Stata, SAS or a
+spreadsheet, which DuckDB does not read; and a Parquet file with a type of
 which some value makes DuckDB fail, or has another text there. Which files are copied depends on
 their kind and on the types of their columns, never on their rows. A copy stands in the private
 folder of its table, mode 0600, and is removed with it.
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING
 from prism_core import files
 from prism_core.data.engines.engine import run_redacted
 from prism_core.data.tables import parquet
-from prism_core.data.tables.delimited import CHUNK, read_delimited
+from prism_core.data.tables.delimited import CHUNK
 from prism_core.data.tables.raw_table import arrow_texts
+from prism_core.data.tables.text_frames import text_frames
 from prism_core.errors import TableError
 
 if TYPE_CHECKING:
@@ -26,24 +28,29 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def csv_as_parquet(path: Path, target: Path, *, separator: str, encoding: str) -> Path:
-    """Copy a CSV, all cells as text, cut by the one reader; returns the copy.
+def texts_as_parquet(
+    path: Path, target: Path, *, separator: str, encoding: str, sheet: str = ""
+) -> Path:
+    """Copy a file that is no Parquet, all cells as text, cut by the one reader; returns the copy.
 
     Spends nothing: the copy is as private as the rows.
 
     Args:
-        path: the CSV.
+        path: the file.
         target: the new file.
-        separator: the separator of the CSV.
+        separator: the separator of a CSV.
         encoding: its text encoding.
+        sheet: of a workbook.
 
     Raises:
-        TableError: see `delimited.read_delimited`; when it cannot be read or written.
+        TableError: see `text_frames`; when it cannot be read or written.
     """
     import pyarrow as pa
 
     def texts() -> Iterable[pa.Table]:
-        for cells in read_delimited(file, path.name, separator=separator, encoding=encoding):
+        for cells in text_frames(
+            file, path.name, separator=separator, encoding=encoding, sheet=sheet
+        ):
             _check_case(list(cells.columns), path.name)
             kinds = pa.schema([(title, pa.string()) for title in cells.columns])
             yield pa.Table.from_pandas(cells, schema=kinds, preserve_index=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from prism_core.errors import TableError
+from prism_core.text.file_or_text import SHEETS
 
 Place: TypeAlias = Literal["file", "files", "duckdb", "postgres", "bigquery", "spark"]
 
@@ -82,13 +84,18 @@ class Address:
         """An entry of the query, "" where there is none."""
         return dict(parse_qsl(urlsplit(self._text).query)).get(name, "")
 
+    @property
+    def sheet(self) -> str:
+        """The sheet of a workbook that it names behind a `#`, "" where it names none."""
+        return "" if self.is_url else split_sheet(self._folder / self._text)[1]
+
     def files(self) -> list[Path]:
         """The files it stands for, sorted.
 
         Raises:
             TableError: when there is none.
         """
-        path = self._folder / self._text
+        path, _ = split_sheet(self._folder / self._text)
         if self.place == "file":
             found = [path] if path.is_file() else []
         else:
@@ -128,6 +135,31 @@ class Address:
 
     def __repr__(self) -> str:
         return f"Address({self.shown!r})"
+
+
+def split_sheet(place: Path) -> tuple[Path, str]:
+    """A file, and the sheet that is named behind a `#`; "" where none is.
+
+    A file whose own name holds a `#` is itself. Else what stands before one must be a file, or end
+    as spreadsheets do.
+
+    Example:
+        >>> split_sheet(Path("stays.xlsx#Ward 1"))[1]
+        'Ward 1'
+    """
+    text = str(place)
+    if "#" not in text or _exists(place):
+        return place, ""
+    for mark in re.finditer("#", text):
+        before = Path(text[: mark.start()])
+        if before.suffix.lower() in SHEETS or (text[: mark.start()] and before.is_file()):
+            return before, text[mark.end() :]
+    return place, ""
+
+
+def sheet_digest(digest: str, sheet: str) -> str:
+    """The digest by which a sheet is known, from its file's: two sheets are two tables."""
+    return hashlib.sha256(f"{digest} {sheet}".encode()).hexdigest() if sheet else digest
 
 
 def parse(text: str, folder: Path | None = None) -> Address:

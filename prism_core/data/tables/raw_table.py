@@ -7,7 +7,6 @@ alone: a type guessed from rows would be the first thing to leak.
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import time
 from dataclasses import dataclass, field, replace
@@ -18,14 +17,15 @@ import numpy as np
 import pandas as pd
 
 from prism_core.data.schema.level import level_text
-from prism_core.data.tables.delimited import read_delimited
+from prism_core.data.tables.address import sheet_digest, split_sheet
 from prism_core.data.tables.header import check_header
+from prism_core.data.tables.text_frames import HEAD, check_sheet, kind_of, text_frames
 from prism_core.errors import TableError
 from prism_core.text import untrusted
 from prism_core.text.file_or_text import TABLE, located
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -73,52 +73,69 @@ def read_table(
     name: str | None = None,
     separator: str = ",",
     encoding: str = "utf-8",
+    sheet: str = "",
 ) -> RawTable:
-    """Read a CSV or Parquet file; nothing is spent, no type is guessed.
+    """Read a table's file; nothing is spent, no type is guessed.
+
+    CSV, Parquet, SPSS (.sav, .zsav), Stata (.dta), SAS (.sas7bdat, .xpt), Excel (.xlsx, .xls,
+    .xlsb) and ODS. The kind is recognised by the content.
 
     Args:
-        source: a path, the file's bytes or text, or an open binary file; see `sources`.
+        source: a path, the file's bytes or text, or an open binary file; see `sources`. Behind the
+            path of a workbook, `#` and the name of a sheet.
         name: the file's name when `source` is not a path.
         separator: the CSV separator.
-        encoding: the text encoding of a CSV.
+        encoding: the text encoding of a CSV; see `text_frames`.
+        sheet: the sheet of a workbook, where the path does not name it.
 
     Raises:
         TableError: with a suggested separator or encoding where one would help; for a file beyond
             `untrusted.TABLE`, or one that takes longer than `untrusted.SECONDS`.
     """
-    content, name = _content(source, name)
+    content, name, named = _content(source, name)
+    sheet = sheet or named
     if len(content) > untrusted.TABLE.size:
         raise TableError(
             f"The file {name!r} is larger than {untrusted.TABLE.size // 10**9} GB, which is not "
             "read into memory. Open it by its path."
         )
-    found = (
-        _parquet(content, name)
-        if content[:4] == b"PAR1"
-        else _csv(content, name, separator, encoding)
-    )
-    return replace(found, sha256=hashlib.sha256(content).hexdigest())
+    kind = kind_of(content[:HEAD])
+    check_sheet(kind, sheet, name)
+    if kind == "parquet":
+        found = _parquet(content, name)
+    else:
+        if kind == "csv":
+            _check_cells(content, name, separator)
+        found = _in_memory(
+            text_frames(content, name, separator=separator, encoding=encoding, sheet=sheet), name
+        )
+    return replace(found, sha256=sheet_digest(hashlib.sha256(content).hexdigest(), sheet))
 
 
-def _content(source: Source | BinaryIO, name: str | None) -> tuple[bytes, str]:
+def _content(source: Source | BinaryIO, name: str | None) -> tuple[bytes, str, str]:
     if not isinstance(source, str | bytes | os.PathLike):
         # One byte more than is allowed tells a longer file.
-        return source.read(untrusted.TABLE.size + 1), name or "table"
+        return source.read(untrusted.TABLE.size + 1), name or "table", ""
     found = located(source, TABLE)
     if isinstance(found, Path):
-        return untrusted.read_bytes(found, untrusted.TABLE), name or found.name
-    return found if isinstance(found, bytes) else found.encode("utf-8", "replace"), name or "table"
+        path, sheet = split_sheet(found)
+        return untrusted.read_bytes(path, untrusted.TABLE), name or path.name, sheet
+    content = found if isinstance(found, bytes) else found.encode("utf-8", "replace")
+    return content, name or "table", ""
 
 
-def _csv(content: bytes, name: str, separator: str, encoding: str) -> RawTable:
+def _check_cells(content: bytes, name: str, separator: str) -> None:
     # An empty cell takes one byte here and many in memory.
     if content.count(separator.encode()) + content.count(b"\n") > untrusted.TABLE.values:
         raise TableError(
             f"The file {name!r} holds more than {untrusted.TABLE.values:,} cells, which are not "
             "read into memory."
         )
+
+
+def _in_memory(frames: Iterator[pd.DataFrame], name: str) -> RawTable:
     ends, chunks = time.monotonic() + untrusted.SECONDS, []
-    for chunk in read_delimited(io.BytesIO(content), name, separator=separator, encoding=encoding):
+    for chunk in frames:
         chunks.append(chunk)
         if time.monotonic() > ends:
             raise untrusted.too_slow(name)

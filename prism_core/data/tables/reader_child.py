@@ -77,6 +77,7 @@ def main(script: str, memory: int, seconds: int, limits: Limits, *arguments: str
     ):
         with contextlib.suppress(OSError, ValueError):  # not every system has every one
             resource.setrlimit(kind, (most, most))
+    sys.meta_path.insert(0, _WithoutPandas)
     try:
         _reader(script).read(sys.stdin.buffer, sys.stdout.buffer, limits, *arguments)
         sys.stdout.buffer.flush()
@@ -92,6 +93,15 @@ def main(script: str, memory: int, seconds: int, limits: Limits, *arguments: str
     except BaseException:  # noqa: BLE001  (whatever it is, its text may quote a cell)
         return DAMAGED
     return 0
+
+
+class _WithoutPandas:
+    """Arrow loads pandas where it is there, which takes a second, and needs it for nothing here."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ImportError(name)
 
 
 def _reader(script: str) -> Any:  # noqa: ANN401  (a module)

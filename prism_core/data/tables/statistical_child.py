@@ -12,7 +12,6 @@ import datetime as dt
 import io
 import json
 import struct
-import sys
 import warnings
 from dataclasses import fields
 from typing import Any, BinaryIO
@@ -50,8 +49,6 @@ def read(
         program: "sav", "dta", "sas7bdat" or "xport".
         encoding: of a file that does not say its own; "" for the usual one.
     """
-    # Arrow would load pandas, which takes a second, and asks it for nothing here.
-    sys.modules["pandas"] = None  # type: ignore[assignment]
     warnings.simplefilter("error")  # of two names that are one, pyreadstat says it by a warning
     file: BinaryIO = source if source.seekable() else io.BytesIO(source.read())
     about, codec = _metadata(file, program, encoding)
