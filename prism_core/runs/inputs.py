@@ -119,7 +119,7 @@ def read_rows(
     """
     if isinstance(path, Address):
         raise TableError(
-            "This step reads its table into memory and takes a single file, such as CSV or Parquet.",
+            "This step reads its table into memory and takes a single file, such as a CSV.",
             field="train",
         )
     raw = read_table(path, separator=config.table.separator, encoding=config.table.encoding)

@@ -76,7 +76,6 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-_SAVE = "save the sheet as CSV"
 _EXPORT = "export the table as CSV or Parquet"
 _UNPACK = "unpack it first, and take the table that is in it"
 _WRITE_PARQUET = "write the table as Parquet"

@@ -86,11 +86,7 @@ def test_a_binary_file_of_an_unknown_kind_is_named_as_one():
         (bz2.compress(b"a,b\n1,2\n"), "a bzip2 archive", "unpack it first"),
         (lzma.compress(b"a,b\n1,2\n"), "an xz archive", "unpack it first"),
         (b"PK\x03\x04\x14\x00\x06\x00 stays.csv", "a ZIP archive, as Excel", "unpack it first"),
-        (b"PK\x03\x04\x14\x00 xl/workbook.xml", "an Excel workbook", "save the sheet as CSV"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a file of an old Excel", "save"),
         (b"SQLite format 3\x00", "a SQLite database", "export the table as CSV or Parquet"),
-        (b"$FL2@(#) SPSS DATA FILE", "a file of SPSS", "export the table as CSV or Parquet"),
-        (b"<stata_dta><header>", "a file of Stata", "export the table as CSV or Parquet"),
         (b"%PDF-1.7\n", "a PDF file", "take the table from where the PDF was made"),
     ],
 )
@@ -102,6 +98,24 @@ def test_a_file_of_another_kind_is_named_with_what_to_do(content, what, mend, tm
         assert f"The file 'stays.csv' is not a CSV: it is a binary file, {what}" in str(error)
         assert mend in str(error)
         assert error.encoding is None
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"PK\x03\x04\x14\x00 xl/workbook.xml", "spreadsheet"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "spreadsheet"),
+        (b"$FL2@(#) SPSS DATA FILE", "file of SPSS"),
+        (b"<stata_dta><header>", "file of Stata"),
+        (b"\x72\x02\x01\x00" + bytes(9), "file of Stata"),
+        (b"HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!", "transport file of SAS"),
+    ],
+)
+def test_a_file_that_only_begins_like_a_table_is_damaged(content, what, tmp_path):
+    path = tmp_path / "stays.csv"
+    path.write_bytes(content)
+    for error in (refused(content), refused(path)):
+        assert f"The file 'stays.csv' is not a readable {what}" in str(error)
 
 
 @pytest.mark.parametrize("header", ["BZh,b", "PK,b", "$FL2,b", "Rar!,b", "PDF,%PDF-"])

@@ -182,7 +182,7 @@ def _named(name: str) -> str:
 def _open_files(address: Address, spill: Path, separator: str, encoding: str) -> Engine:
     name = address.title
     files = [path.absolute() for path in address.files()]
-    kinds = {_kind(path) for path in files}
+    kinds: set[Kind] = {_kind(path) for path in files}
     if len(kinds) > 1:
         both = " and ".join(KINDS[kind] for kind in sorted(kinds))
         raise TableError(f"{name!r} matches both {both} files; name one kind.")

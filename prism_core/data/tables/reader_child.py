@@ -76,7 +76,8 @@ def main(script: str, memory: int, seconds: int, limits: Limits, *arguments: str
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(OSError, ValueError):  # not every system has every one
-            resource.setrlimit(kind, (most, most))
+            # A second more, so that the signal which says why comes before the one that kills.
+            resource.setrlimit(kind, (most, most + (kind == resource.RLIMIT_CPU)))
     sys.meta_path.insert(0, _WithoutPandas)
     try:
         _reader(script).read(sys.stdin.buffer, sys.stdout.buffer, limits, *arguments)

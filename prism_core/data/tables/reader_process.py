@@ -30,6 +30,8 @@ UNPACKED = 4 * 2**30
 """Most bytes of all cells of a table in memory."""
 SLOWEST = 1_000_000
 """Bytes of a file that is not loaded for which it gets a second of processor time at least."""
+SHORTEST = 3
+"""Seconds of processor time that every file gets, so that a small damaged one has an end soon."""
 
 T = TypeVar("T")
 
@@ -47,6 +49,8 @@ class Job:
         what: the kind of file, as the last words of a sentence ("Parquet file").
         arguments: of the reader.
         refusal: words for a refusal of the reader.
+        speed: bytes of a file in memory for which it gets a second of processor time, beside
+            `SHORTEST`; 0 where every file may take as long as any.
     """
 
     script: str
@@ -55,12 +59,15 @@ class Job:
     what: str
     arguments: tuple[str, ...] = ()
     refusal: Callable[[dict[str, Any]], TableError] | None = None
+    speed: int = 0
 
     def command(self) -> list[str]:
         """The command of the child; a file that is not loaded may have any number of cells."""
         if isinstance(self.source, bytes):
             cells, unpacked = untrusted.TABLE.values, UNPACKED
-            seconds, size = untrusted.SECONDS, len(self.source)
+            size, seconds = len(self.source), untrusted.SECONDS
+            if self.speed:
+                seconds = min(seconds, SHORTEST + size // self.speed)
         else:
             self.source.seek(0, 2)
             length = self.source.tell()
@@ -219,8 +226,13 @@ def _why(state: int | None, job: Job) -> str:
             f"The file {job.name!r} declares more than {untrusted.TABLE.values:,} cells, which are "
             "not read into memory."
         )
+    if state == -signal.SIGXCPU:
+        return (
+            f"The file {job.name!r} takes far longer to read than a file of its size does, and was "
+            "left. It may be damaged: write it again, or export the table as CSV."
+        )
     ended = state is not None and state < 0 and -state not in _CRASHED
-    if state == reader_child.LARGE or ended:  # ended by the system: out of memory, or of time
+    if state == reader_child.LARGE or ended:  # ended by the system: out of memory
         return (
             f"The file {job.name!r} becomes more than {UNPACKED // 2**30} GB when it is unpacked, "
             "which is not read into memory."

@@ -27,6 +27,10 @@ PLAIN = "ISO-8859-1"
 """The encoding whose characters are the bytes: all texts are read in it, and none can fail."""
 _HEADERS = 2**24
 """Bytes at the beginning of a file in which its declared encoding is looked for."""
+_ENDS = 1_000
+"""How often the end of a file is read before that is an error."""
+_PADDED, _STEP = 2**32, 2**20
+"""Bytes that a file which was cut short is given in all, and what each step of that costs."""
 UNSAID = "windows-1252"
 """The encoding of a file that does not say its own."""
 
@@ -52,6 +56,8 @@ def read(
     warnings.simplefilter("error")  # of two names that are one, pyreadstat says it by a warning
     file: BinaryIO = source if source.seekable() else io.BytesIO(source.read())
     about, codec = _metadata(file, program, encoding)
+    if not about.column_names:
+        raise ValueError
     if not codec:
         limits.refuse(why="encoding", encoding=str(about.file_encoding)[:40])
     if what == "metadata":
@@ -67,6 +73,7 @@ def _parsed(file: Any, program: str, **options: Any) -> tuple[dict[str, list[Any
     from pyreadstat._readstat_parser import parser_entry_point
 
     file.seek(0)
+    file = _Guarded(file)
     # The one door for all four: `read_xport` takes no `user_missing`.
     return parser_entry_point(
         file,
@@ -118,6 +125,29 @@ def _first(file: BinaryIO, program: str) -> tuple[str | None, Any]:
     raise errors[-1]
 
 
+class _Guarded:
+    """A file whose end is said a few times, and then by every call: some loops ask for ever."""
+
+    def __init__(self, file: Any) -> None:  # noqa: ANN401
+        self._file, self._ends = file, _ENDS
+        self.tell = file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        found = b"" if self._ends < 0 else self._file.read(size)
+        if not found and size:
+            self._ends -= 1
+        self._check()
+        return found
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._check()
+        return self._file.seek(offset, whence)
+
+    def _check(self) -> None:
+        if self._ends < 0:
+            raise EOFError
+
+
 def _length(file: BinaryIO) -> int:
     length = file.seek(0, 2)
     file.seek(0)
@@ -129,12 +159,19 @@ class _Padded:
 
     def __init__(self, file: BinaryIO, length: int, marks: dict[int, bytes]) -> None:
         self._file, self._length, self._marks, self._place = file, length, marks, 0
+        self._left = _PADDED
 
     def read(self, size: int = -1) -> bytes:
         self._file.seek(self._place)
         found = bytearray(self._file.read(size) if self._place < self._length else b"")
         had = len(found)
-        found += bytes(max(0, size - had))
+        missing = max(0, size - had)
+        if missing:
+            # Zeros without an end would be read without one; a step counts, too.
+            self._left -= missing + _STEP
+            if self._left < 0:
+                return b""
+        found += bytes(missing)
         for start, mark in self._marks.items():
             for at, byte in enumerate(mark, start=start - self._place):
                 if had <= at < len(found):

@@ -11,7 +11,7 @@ import posixpath
 import re
 import struct
 import zipfile
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING
 from xml.parsers import expat
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def first(content: bytes, sheet: str) -> Mark | None:
 
 
 def _elements(
-    file: BinaryIO,
+    file: IO[bytes],
     start: Callable[[str, dict[str, str]], None],
     end: Callable[[str], None] | None = None,
     text: Callable[[str], None] | None = None,
