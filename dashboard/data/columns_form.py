@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
-from dashboard.data import groups_panel
+from dashboard.data import groups_panel, schema_downloads
 from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
 from prism_core.data.draft import propose_decimals
@@ -247,6 +247,8 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
         if state.to_learn
         else None,
     )
+    if applied and state.schema is not None:
+        schema_downloads.table_schema(state.schema)
     if why:
         st.caption(f"Before it can be downloaded: {plain(why)}")
     if state.to_learn:

@@ -1,4 +1,4 @@
-"""Sources of the declaration: a schema file, the column names, a public twin, or the rows."""
+"""Sources of the declaration: a codebook, a schema file, names, a public twin, or the rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.common import public_claim, uploads
 from dashboard.common.widgets import mistakes
+from dashboard.data import codebook_upload
 from dashboard.session.data_entries import People
 from dashboard.session.shelf import project
 from prism_core.data.draft import draft_from_rows
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from prism_core.learning.domain.requests import Outline
 
 _WAYS = {
+    "codebook": "Upload a codebook (REDCap, SPSS, Stata, SAS, Frictionless, DDI, a dictionary)",
     "upload": "Upload a schema (YAML or JSON)",
     "header": "Start from the column names and fill in the rest",
     "twin": "Draft from a public file with the same layout",
@@ -46,9 +48,16 @@ def sources() -> None:
     if project().public:
         ways["rows"] = "Draft from this file (its rows are public)"
     way = st.radio(
-        "Declare the columns by", list(ways), format_func=lambda key: ways[key], key="schema_way"
+        "Declare the columns by",
+        list(ways),
+        # A design before its table begins with the codebook; one with a table often has a schema.
+        list(ways).index("codebook" if project().awaits_table else "upload"),
+        format_func=lambda key: ways[key],
+        key="schema_way",
     )
-    if way == "upload":
+    if way == "codebook":
+        codebook_upload.section(_take, _start_with)
+    elif way == "upload":
         _from_schema_file()
     elif way == "header":
         _from_header()
@@ -155,6 +164,12 @@ def _start(
     project().decimals_proposed = {}
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
+
+
+def _start_with(rows: Sequence[column_form.FormRow], read: CodebookReading) -> None:
+    """Put the draft of a codebook into the form."""
+    project().use_schema(None)
+    _start(rows, "codebook", read=read)
 
 
 def _take(schema: Schema) -> None:

@@ -1,0 +1,201 @@
+"""Codebook upload: what was understood of it, what it leaves open, and the form that it fills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.common import uploads
+from dashboard.common.widgets import mistakes
+from dashboard.session.shelf import project
+from prism_core.data.codebooks import Codebook, read_codebook
+from prism_core.data.schema.codebook_source import FORMAT_TEXT, CodebookReading
+from prism_core.data.schema.level import day_text
+from prism_core.errors import SchemaError
+from prism_core.text.markdown import plain
+from prism_core.text.numbers import count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from prism_core.data.codebooks import CodebookColumn
+    from prism_core.data.schema.column_form import FormRow
+    from prism_core.data.schema.schema import Schema
+
+_ENDINGS = [
+    *("csv", "tsv", "txt", "xlsx", "xls", "ods", "json", "yaml", "yml", "xml"),
+    *("sav", "zsav", "dta", "sas7bdat", "xpt"),
+]
+_READ = "codebook_read"  # of this session: the file that was read last, and what it says
+
+
+def section(
+    take: Callable[[Schema], None],
+    start: Callable[[Sequence[FormRow], CodebookReading], None],
+) -> None:
+    """The way to a declaration through a codebook.
+
+    Args:
+        take: puts a schema in use, where nothing is left open.
+        start: puts rows into the form, with what the codebook alone gives.
+    """
+    file = st.file_uploader(
+        "Codebook",
+        type=_ENDINGS,
+        key=uploads.widget_key("upload_codebook"),
+        max_upload_size=uploads.TABLE_MEGABYTES,
+        help="REDCap data dictionary; Frictionless Table Schema or Data Package; CSVW; DDI "
+        "Codebook; a table with one row a column. Of a file of SPSS, Stata or SAS the labels, "
+        "measures and formats are read, and no row.",
+    )
+    if file is None:
+        st.session_state.pop(_READ, None)
+        return
+    with mistakes():
+        codebook = _codebook(file)
+        if codebook is not None:
+            _decide(codebook, take, start)
+
+
+def _codebook(file: UploadedFile) -> Codebook | None:
+    """The codebook, read once for each file; None while it is not said which table is meant."""
+    several = st.session_state.get(f"{_READ}_several") == file.file_id
+    named = st.text_input("Table of the codebook", key="codebook_resource") if several else ""
+    asked = (file.file_id, named)
+    kept = st.session_state.get(_READ)
+    if kept is not None and kept[0] == asked:
+        return kept[1]
+    try:
+        found = read_codebook(file.getvalue(), name=file.name, resource=named or None)
+    except SchemaError as error:
+        if error.field != "resource":
+            raise
+        st.session_state[f"{_READ}_several"] = file.file_id
+        if not several:
+            st.rerun()
+        st.info(plain(str(error)), icon=":material/table_view:")
+        return None
+    st.session_state[_READ] = (asked, found)
+    return found
+
+
+def _decide(
+    codebook: Codebook,
+    take: Callable[[Schema], None],
+    start: Callable[[Sequence[FormRow], CodebookReading], None],
+) -> None:
+    _preview(codebook)
+    names = _in_table(codebook)
+    person, left = _left_out(codebook, names)
+    rest = [name for name in codebook.names if name in names and name not in left]
+    if not st.button("Use this codebook", type="primary", key="use_codebook", disabled=not rest):
+        return
+    kept = codebook.without(name for name in codebook.names if name not in rest)
+    state = project()
+    if person is not None:
+        state.person_hint = person
+        # Else the radio keeps what it showed before, instead of what was just said.
+        st.session_state.pop("people_way", None)
+        st.session_state.pop("people_column", None)
+    if not kept.open:
+        take(kept.schema(**vars(state.people)))
+        return
+    columns = [column.column for column in kept.columns]
+    start(
+        [column.row for column in kept.columns],
+        CodebookReading(
+            source=codebook.source, columns=tuple(each for each in columns if each is not None)
+        ),
+    )
+
+
+def _preview(codebook: Codebook) -> None:
+    """What was understood, column by column."""
+    missing = {one.column: one.sentence for one in codebook.open}
+    st.markdown(
+        f"**{plain(codebook.source.name)}**, read as {FORMAT_TEXT[codebook.source.format]}: "
+        f"{count_text(len(codebook.columns), 'column')}, {len(missing):,} with something open."
+    )
+    rows = [
+        {
+            "column": column.name,
+            "kind": column.kind or "",
+            "may hold": _holds(column),
+            "open": missing.get(column.name, ""),
+            "meaning": column.description,
+            "remark": column.remark,
+            "where": column.source,
+        }
+        for column in codebook.columns
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="codebook_preview")
+    with st.expander("What was taken for what"):
+        taken = pd.DataFrame(codebook.understood, columns=["in the codebook", "taken for"])
+        st.dataframe(taken, hide_index=True, width="stretch")
+
+
+def _holds(column: CodebookColumn) -> str:
+    words = dict(column.labels)
+    if column.binned:
+        ends = [
+            "?" if end is None else day_text(end) if column.kind == "date" else f"{end:g}"
+            for end in (column.lower, column.upper)
+        ]
+        special = f"; special: {', '.join(map(str, column.special))}" if column.special else ""
+        return f"{ends[0]} to {ends[1]}{special}"
+    shown = [
+        f"{level} = {words[str(level)]}" if str(level) in words else str(level)
+        for level in column.levels[:8]
+    ]
+    more = len(column.levels) - len(shown)
+    return " | ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+def _in_table(codebook: Codebook) -> frozenset[str]:
+    """The codebook's columns that the open table has; all of them while there is no table."""
+    raw = project().raw
+    if raw is None:
+        return frozenset(codebook.names)
+    there, told = set(raw.header), set(codebook.names)
+    if absent := [name for name in codebook.names if name not in there]:
+        st.info(
+            f"Not in the table, and left out: {plain(', '.join(absent[:50]))}.",
+            icon=":material/info:",
+        )
+    if untold := [name for name in raw.header if name not in told]:
+        st.info(
+            f"In the table, and not in the codebook: {plain(', '.join(untold[:50]))}. They are not "
+            "synthesised. To declare one, add a row to the form.",
+            icon=":material/info:",
+        )
+    return frozenset(there & told)
+
+
+def _left_out(codebook: Codebook, names: frozenset[str]) -> tuple[str | None, frozenset[str]]:
+    """The column that names the person, and those that are left out."""
+    still = [one for one in codebook.open if one.column in names]
+    if not still:
+        return None, frozenset()
+    first, second = st.columns([1, 2])
+    person = first.selectbox(
+        "Names the person (an ID)",
+        [one.column for one in still if "person" in one.cures or "kind" in one.missing],
+        index=None,
+        key="codebook_person",
+        placeholder="None of them",
+        help="It is never synthesised; one row of each person is kept.",
+    )
+    left = second.multiselect(
+        "Left out of the synthetic table",
+        [one.column for one in still],
+        [one.column for one in still if one.cures[0] in ("leave out", "person")],
+        key="codebook_left_out",
+        help="Free text, identifiers and files are left out unless you take them out of this list. "
+        "Every other open column stands in the form: type what is missing, tick Learn, or remove "
+        "its row.",
+    )
+    return person, frozenset({*left, *([person] if person is not None else [])})

@@ -1,0 +1,142 @@
+"""The page Data and a codebook: what it shows, what it fills the form with, and its provenance."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dashboard.session.project import Project
+from prism_core.data.codebooks import read_codebook
+from prism_core.data.tables.raw_table import read_table
+from tests.support import codebooks
+from tests.support.pages import open_page, texts
+from tests.support.tables import CANARY
+
+pytestmark = pytest.mark.app
+
+CLOSED = "variable,label,type,min,max,values\nage,Age,integer,0,9,\nsex,,,,,1=m; 2=f\n"
+OPEN = f"{CLOSED}note,Note,text,,,\npay,Pay,decimal,0,,\nid,ID,text,,,\n"
+
+
+def upload(project: Project, content: bytes, name: str = "book.csv"):
+    test = open_page("data", project)
+    test.radio(key="schema_way").set_value("codebook").run()
+    test.file_uploader(key="upload_codebook").upload(name, content, "text/csv").run()
+    assert not test.exception, test.exception[0].value
+    return test
+
+
+def use(test):
+    test.button(key="use_codebook").click().run()
+    assert not test.exception, test.exception[0].value
+    return test
+
+
+@pytest.fixture
+def design() -> Project:
+    """A design before its table."""
+    return Project(name="a design", announced=500)
+
+
+def test_a_codebook_without_open_places_is_in_use_at_once(design):
+    test = use(upload(design, CLOSED.encode()))
+    schema = design.schema
+    assert schema is not None
+    assert schema.columns == read_codebook(CLOSED.encode()).schema().columns
+    assert schema.provenance == "codebook"
+    assert schema.codebook is not None
+    assert (schema.codebook.name, schema.codebook.by_hand) == ("book.csv", ())
+    assert "book.csv" in texts(test)
+
+
+def test_what_was_understood_and_what_is_open_is_shown(design):
+    test = upload(design, OPEN.encode())
+    shown = test.dataframe[0].value.set_index("column")
+    assert shown.loc["age", "may hold"] == "0 to 9"
+    assert shown.loc["sex", "may hold"] == "1 = m | 2 = f"
+    assert "upper bound" in shown.loc["pay", "open"]
+    assert shown.loc["age", "open"] == ""
+    assert shown.loc["pay", "where"] == "line 5"
+    taken = dict(test.dataframe[1].value.itertuples(index=False, name=None))
+    assert taken["variable"] == "name of the column"
+
+
+def test_open_columns_stand_in_the_form_with_what_is_known(design):
+    test = upload(design, OPEN.encode())
+    test.multiselect(key="codebook_left_out").set_value(["note"]).run()
+    test.selectbox(key="codebook_person").set_value("id").run()
+    use(test)
+    rows = {row["name"]: row for row in design.rows_of_form}
+    assert list(rows) == ["age", "sex", "pay"]
+    assert (rows["pay"]["kind"], rows["pay"]["lower"], rows["pay"]["upper"]) == ("numeric", "0", "")
+    assert design.schema is None
+    assert design.person_hint == "id"
+
+
+def test_what_is_typed_into_open_places_is_named_in_the_provenance(design):
+    test = upload(design, OPEN.encode())
+    test.multiselect(key="codebook_left_out").set_value(["note", "id"]).run()
+    use(test)
+    design.show_form(
+        [
+            {**row, "upper": row["upper"] or "5"} if row["name"] == "pay" else row
+            for row in design.rows_of_form
+        ]
+    )
+    test.run()
+    test.button(key="apply_columns").click().run()
+    assert not test.exception, test.exception[0].value
+    assert design.schema is not None
+    assert design.schema.provenance == "codebook"
+    assert design.schema.codebook is not None
+    assert design.schema.codebook.by_hand == ("pay",)
+
+
+def test_free_text_and_identifiers_are_left_out_unless_she_says_otherwise(design):
+    test = upload(design, codebooks.REDCAP.encode())
+    left = test.multiselect(key="codebook_left_out").value
+    assert {"study_id", "initials", "story", "scan", "hello", "job"} <= set(left)
+    assert not {"height", "bmi"} & set(left)
+
+
+def test_columns_that_the_table_has_not_are_left_out(design):
+    rows = "age,ward,sex\n3,a,1\n4,b,2\n"
+    project = Project(name="t.csv", raw=read_table(rows.encode(), name="t.csv"))
+    text = f"{CLOSED}pay,Pay,integer,0,9,\n"
+    test = upload(project, text.encode())
+    assert "Not in the table, and left out: pay" in texts(test)
+    assert "not in the codebook: ward" in texts(test)
+    use(test)
+    assert project.schema is not None
+    assert project.schema.names == ("age", "sex")
+
+
+def test_a_package_of_several_tables_asks_which(design):
+    content = json.dumps(codebooks.PACKAGE).encode()
+    test = upload(design, content, "package.json")
+    assert "visits, people" in texts(test)
+    test.text_input(key="codebook_resource").set_value("visits").run()
+    assert not test.exception
+    assert test.dataframe[0].value["column"].tolist()[0] == "age"
+
+
+def test_a_file_of_spss_gives_its_labels_and_no_row(design, tmp_path):
+    test = upload(design, codebooks.sav(tmp_path).read_bytes(), "visits.sav")
+    shown = test.dataframe[0].value.set_index("column")
+    assert shown.loc["sex", "may hold"] == "1 = female | 2 = male | 9 = refused"
+    assert CANARY not in texts(test) + shown.to_csv()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"\xff\xfe", b"<codeBook>", b"variable,label\n"]
+)
+def test_what_is_no_codebook_is_said(design, content):
+    test = upload(design, content)
+    assert any("codebook" in error.value.lower() or "XML" in error.value for error in test.error)
+    assert design.form is None
+
+
+def test_the_schema_is_offered_as_table_schema(design):
+    test = use(upload(design, CLOSED.encode()))
+    assert any("Table Schema" in button.label for button in test.get("download_button"))
