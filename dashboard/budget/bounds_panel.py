@@ -31,11 +31,13 @@ def section(plan: Plan) -> None:
         "says so."
     )
     _entries()
-    state = project()
+    designs = project().designs
     with mistakes():
-        asked = (plan, state.beta, state.p_min)
+        asked = (plan, designs.beta, designs.p_min)
         found = cached(
-            "bounds_kept", asked, lambda: bounds(plan, beta=state.beta, p_min=state.p_min)
+            "bounds_kept",
+            asked,
+            lambda: bounds(plan, beta=designs.beta, p_min=designs.p_min),
         )
         if not plan.s_is_final:
             st.caption(
@@ -52,7 +54,7 @@ def _entries() -> None:
     left, right, _ = st.columns([1, 1, 1.4])
     with left:
         number_entry(
-            state,
+            state.designs,
             "beta",
             "bounds_beta",
             "Chance that a bound fails, β",
@@ -61,7 +63,7 @@ def _entries() -> None:
         )
     with right:
         optional_entry(
-            state,
+            state.designs,
             "p_min",
             "bounds_p_min",
             "Smallest share p_min (optional)",

@@ -83,11 +83,11 @@ def shares(plan: Plan) -> None:
 def error(entries: Entries, plan: Plan) -> None:
     """Error against epsilon, with the epsilon that is set; and epsilon from a wished error."""
     state = project()
-    plans = {state.scenarios.edited: plan}
-    for letter in state.scenarios.letters:
+    plans = {state.designs.edited: plan}
+    for letter in state.designs.letters:
         if letter not in plans:
             with suppress(PrismError):  # its mistake is shown where it is edited
-                plans[letter] = state.plan(state.design(letter))
+                plans[letter] = state.plan(state.designs.entries(letter))
     curves(plans)
     epsilon_entry.epsilon_slider(
         entries.budget, "epsilon_chart", label="Epsilon of this design, beneath the chart"
@@ -141,7 +141,7 @@ class _Question:
 def wish_section(entries: Entries) -> None:
     """The wish, a button for each question, and a button to take the answer."""
     st.subheader("From a wish to a budget", anchor=False)
-    scenarios = project().scenarios
+    scenarios = project().designs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         percent_entry(
             scenarios.wish,
@@ -161,25 +161,25 @@ def wish_section(entries: Entries) -> None:
 
 
 def _least_epsilon(entries: Entries) -> float:
-    return epsilon_for_error(_brief(entries), project().scenarios.wish)
+    return epsilon_for_error(_brief(entries), project().designs.wish)
 
 
 def _bins(entries: Entries) -> int:
-    return most_bins(_brief(entries), project().scenarios.wish)
+    return most_bins(_brief(entries), project().designs.wish)
 
 
 def _features(entries: Entries) -> int:
-    return most_features(_brief(entries), project().scenarios.wish)
+    return most_features(_brief(entries), project().designs.wish)
 
 
 def _brief(entries: Entries) -> Brief:
     state = project()
-    assert state.schema is not None
+    assert state.data.schema is not None
     return Brief(
-        state.schema,
-        entries.task_for(state.target or ""),
+        state.data.schema,
+        entries.task_for(state.structure.target or ""),
         entries.used_budget(),
-        state.n,
+        state.data.n,
         dag=state.dag,
         synthesis=entries.synthesis,
     )
@@ -223,10 +223,10 @@ def _ask(entries: Entries, name: str) -> None:
     question = _QUESTIONS[name]
     try:
         value = question.find(entries)
-        words = question.words.format(wish=f"{100.0 * project().scenarios.wish:.4g}", value=value)
+        words = question.words.format(wish=f"{100.0 * project().designs.wish:.4g}", value=value)
     except PrismError as error:
         value, words = None, str(error)
-    scenarios = project().scenarios
+    scenarios = project().designs
     scenarios.answers[scenarios.edited] = (name, _asked(entries, name), value, words)
 
 
@@ -240,18 +240,18 @@ def _asked(entries: Entries, name: str) -> tuple[object, ...]:
     if free := _QUESTIONS[name].free:
         typed["budget"] = replace(typed["budget"], **{free: 0.0})
     return (
-        state.scenarios.wish,
+        state.designs.wish,
         typed,
-        state.n,
-        state.schema,
-        state.target,
-        state.graph.edges,
+        state.data.n,
+        state.data.schema,
+        state.structure.target,
+        state.structure.graph.edges,
     )
 
 
 def _answered(entries: Entries) -> None:
     """The last answer; without its button, and as an earlier one, once other things are set."""
-    scenarios = project().scenarios
+    scenarios = project().designs
     if scenarios.edited not in scenarios.answers:
         return
     name, asked, value, words = scenarios.answers[scenarios.edited]

@@ -41,8 +41,8 @@ _DIFFERS = "background-color: rgba(230, 159, 0, 0.20)"
 
 def section() -> None:
     """The plan beside another design, and designs kept by name."""
-    state = project()
-    scenarios = state.scenarios
+    designs = project().designs
+    scenarios = designs
     if not scenarios.others:
         st.markdown(
             "There is nothing beside the plan yet. **Keep as B** (above) puts a copy of what is "
@@ -67,7 +67,7 @@ def section() -> None:
         a, b = plans
         _table(differences(a, b), letter)
         edited_design.adopt_button(letter, "compare_adopt", main=True)
-        _curves(state.scenarios.edited, {PLAN: a, letter: b})
+        _curves(designs.edited, {PLAN: a, letter: b})
     saved_designs.section()
 
 
@@ -76,7 +76,7 @@ def _plans(letters: Sequence[str]) -> list[Plan] | None:
     state, found = project(), []
     for letter in letters:
         try:
-            found.append(state.plan(state.design(letter)))
+            found.append(state.plan(state.designs.entries(letter)))
         except PrismError as error:
             st.error(f"{letter} has no plan: {plain(str(error))}", icon=":material/error:")
     return found if len(found) == len(letters) else None

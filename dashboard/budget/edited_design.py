@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def key_of(name: str) -> str:
     """Key of a widget for the design that is edited: designs share no widget."""
-    letter = project().scenarios.edited
+    letter = project().designs.edited
     return name if letter == PLAN else f"{name}_{letter}"
 
 
@@ -77,7 +77,7 @@ def whole_number(
 
 def section() -> None:
     """The designs in one line, and what can be done with them."""
-    scenarios = project().scenarios
+    scenarios = project().designs
     with st.container(horizontal=True, vertical_alignment="center", key="designs"):
         if scenarios.others:
             key = showing("design_edited", scenarios.edited)
@@ -133,12 +133,12 @@ def adopt_button(letter: str, key: str, *, main: bool) -> None:
 
 
 def _keep() -> None:
-    state = project()
-    letter = state.scenarios.keep(state.design(state.scenarios.edited))
+    designs = project().designs
+    letter = designs.keep(designs.edited_entries)
     st.toast(f"Kept as {letter}. Switch to {letter} to change it.")
 
 
 def _adopt(letter: str) -> None:
-    state = project()
-    state.scenarios.swap(state, letter)
+    designs = project().designs
+    designs.swap(letter)
     st.toast(f"{letter} is the plan now; the plan before is kept as {letter}.")

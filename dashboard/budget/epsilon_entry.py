@@ -63,7 +63,7 @@ def section(entries: BudgetEntries) -> None:
         label_visibility="collapsed",
     )
     key = entry("delta", entries.delta)
-    default = delta_text(1 / project().n ** 2)
+    default = delta_text(1 / project().data.n ** 2)
     st.text_input(
         "Delta",
         value=entries.delta,
@@ -115,9 +115,12 @@ def _accounting(entries: BudgetEntries) -> None:
     state = project()
     words = OPTIONS["budget.accountant"].choices
     fitting = {name: words[name] for name in available()}
-    if not state.public:
+    if not state.data.public:
         fitting = {name: text for name, text in fitting.items() if name in CHARGEABLE}
-    learned = bool(state.schema and state.schema.prior) or state.graph.prior is not None
+    learned = (
+        bool(state.data.schema and state.data.schema.prior)
+        or state.structure.graph.prior is not None
+    )
     if learned:
         fitting = {"zcdp": words["zcdp"]}
     if entries.accountant not in fitting:

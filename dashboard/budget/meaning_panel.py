@@ -55,16 +55,16 @@ def _may_be_sharp(plan: Plan) -> bool:
 
 
 def _guess(found: Meaning) -> None:
-    state = project()
+    designs = project().designs
     st.subheader("A guess about one person", anchor=False)
     st.select_slider(
         "How often is somebody right about a person before the release?",
         GUESSES,
-        value=state.guess if state.guess in GUESSES else GUESSES[3],
+        value=designs.guess if designs.guess in GUESSES else GUESSES[3],
         key="meaning_guess",
         format_func=lambda many: f"1 in {many:,}",
         on_change=keep,
-        args=(state, "guess", "meaning_guess"),
+        args=(designs, "guess", "meaning_guess"),
     )
     chosen = found.guess(st.session_state["meaning_guess"])
     before, after = st.columns(2)

@@ -125,7 +125,7 @@ def headline(plan: Plan) -> None:
         help="Mean expected l1 error of the marginals with the target, over n: an expectation of "
         f"the noise, not a guarantee. The largest is {error_text(found.largest_error)}.",
     )
-    guess = meaning(plan).guess(project().guess)
+    guess = meaning(plan).guess(project().designs.guess)
     fourth.metric(
         f"Guess of {guess.before_words}",
         f"≤ {guess.after_words}",

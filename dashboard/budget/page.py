@@ -15,7 +15,7 @@ heading(
 )
 require_earlier_steps("Budget")
 edited_design.section()
-entries = project().edited
+entries = project().designs.edited_entries
 controls, view = st.columns([1, 2.6], gap="large")
 with view:
     glance, bar, tabs = st.container(), st.container(), st.container()

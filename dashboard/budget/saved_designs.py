@@ -100,7 +100,7 @@ class _Folder:
 
 def _shelf() -> Shelf | None:
     """The session's own, or the one in the folder that is named; None while it cannot be used."""
-    scenarios = project().scenarios
+    scenarios = project().designs
     if not access.granted():
         return _Session(scenarios.saved)
     key = showing("book_shared", scenarios.shared)
@@ -127,11 +127,11 @@ def _shelf() -> Shelf | None:
     if not scenarios.folder.strip():
         st.caption("Name the folder; it is made when the first design is saved.")
         return None
-    return _Folder(scenarios.folder.strip(), project().name)
+    return _Folder(scenarios.folder.strip(), project().data.name)
 
 
 def _save(shelf: Shelf) -> None:
-    scenarios = project().scenarios
+    scenarios = project().designs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = showing("book_name", scenarios.name)
         st.text_input(
@@ -153,7 +153,7 @@ def _saved(shelf: Shelf) -> None:
     if not names:
         st.caption("None is saved yet.")
         return
-    letter = project().scenarios.next_letter
+    letter = project().designs.next_letter
     for place, name in enumerate(names):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/bookmark: **{plain(name)}**", width="stretch")
@@ -171,7 +171,7 @@ def _button(
 
 
 def _load(shelf: Shelf, name: str) -> None:
-    scenarios = project().scenarios
+    scenarios = project().designs
     try:
         found = shelf.load(name)
     except PrismError as error:  # someone else may have deleted it meanwhile
@@ -191,7 +191,7 @@ def _delete(shelf: Shelf, name: str) -> None:
 def _export() -> None:
     """All designs of this page that are usable, as files."""
     with mistakes():
-        found = project().usable(project().scenarios.letters)
+        found = project().usable(project().designs.letters)
         if not found:
             return
         document = [scenario_files.to_dict(scenario) for scenario in found]

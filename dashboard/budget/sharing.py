@@ -195,7 +195,7 @@ def section(entries: Entries) -> None:
 
 
 def _numeric(entries: Entries) -> None:
-    schema = project().schema
+    schema = project().data.schema
     if schema is None or not any(column.binned for column in schema.columns):
         return
     label, rules = _asked("task.numeric_queries")
@@ -231,15 +231,15 @@ def _joint(entries: Entries) -> None:
 def weights(entries: Entries) -> None:
     """A table of the features that may be in S, to type their weights in."""
     state = project()
-    assert state.schema is not None
+    assert state.data.schema is not None
     inside = set(state.protected_by(entries))
     if inside and state.dag is not None:
         dag, regime = state.dag, entries.regime
         inside |= {n for target in entries.further for n in given_by(dag, regime, target)}
     names = [
         name
-        for name in state.schema.names
-        if (name != state.target or entries.further) and (name in inside or not inside)
+        for name in state.data.schema.names
+        if (name != state.structure.target or entries.further) and (name in inside or not inside)
     ]
     if not names:
         return
@@ -309,7 +309,7 @@ def _synthesis(entries: Entries) -> None:
             on_change=_keep_synthesis,
             args=(entries, attribute, key),
         )
-    rows = min(10_000_000, entries.synthesis.rows or project().n)
+    rows = min(10_000_000, entries.synthesis.rows or project().data.n)
     key = entry("rows", rows)
     st.number_input(
         OPTIONS["synthesis.rows"].words,
@@ -327,6 +327,6 @@ def _keep_synthesis(entries: Entries, attribute: str, key: str) -> None:
     if replaced(key):
         return
     value: Any = st.session_state[key]
-    if attribute == "rows" and value == project().n:
+    if attribute == "rows" and value == project().data.n:
         value = None  # follows the number of training rows
     entries.synthesis = replace(entries.synthesis, **{attribute: value})

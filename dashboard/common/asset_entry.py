@@ -30,15 +30,15 @@ _WORD = "rehearse"
 
 def seed(key: str) -> None:
     """The seed of a rehearsal on public rows, which charges nobody."""
-    state = project()
+    account = project().account
     st.number_input(
         "Seed of the rehearsal",
         0,
         2**31 - 1,
-        state.seed,
+        account.seed,
         key=key,
         on_change=keep,
-        args=(state, "seed", key),
+        args=(account, "seed", key),
         help="The same seed gives the same noise. Only public rows have one.",
     )
 
@@ -60,8 +60,8 @@ def section(spent: Spent, delta: float, what: str, *, prior: LearningCharge | No
         help="All releases from the same people's "
         "data share one lifetime budget: use the same name for refreshed extracts.",
     )
-    balance = _balance(state.asset)
-    if balance is None and state.asset and state.asset == state.name:
+    balance = _balance(state.account.asset)
+    if balance is None and state.account.asset and state.account.asset == state.data.name:
         st.warning(
             "This name is only that of the file. Name the people instead, for example *stays of "
             "clinic A*: next year's file needs the same name, or their lifetime budget starts "
@@ -75,16 +75,18 @@ def section(spent: Spent, delta: float, what: str, *, prior: LearningCharge | No
         "why",
         placeholder="for example: readmission benchmark for external teams",
     )
-    if not state.why.strip():
+    if not state.account.why.strip():
         st.caption(":orange[No purpose is written down.] The ledger keeps it; a committee asks.")
-    if not state.asset.strip():
+    if not state.account.asset.strip():
         return False
     if balance is not None:
         # Fixed from the first charge on, whatever was typed before.
-        state.lifetime = balance.asset.epsilon
+        state.account.lifetime = balance.asset.epsilon
         st.caption(_left(balance))
     try:
-        whole = balance or Ledger.prospect(state.asset, epsilon=state.lifetime, delta=delta)
+        whole = balance or Ledger.prospect(
+            state.account.asset, epsilon=state.account.lifetime, delta=delta
+        )
     except PrismError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return False
@@ -111,9 +113,9 @@ def owing(prior: LearningCharge | None) -> Owed | None:
         LedgerError: when the ledger cannot be read.
     """
     state = project()
-    if state.public or prior is None or not state.asset.strip():
+    if state.data.public or prior is None or not state.account.asset.strip():
         return None
-    return owed(access.ledger(), state.asset, prior)
+    return owed(access.ledger(), state.account.asset, prior)
 
 
 def balance(delta: float) -> Balance | None:
@@ -122,10 +124,10 @@ def balance(delta: float) -> Balance | None:
     Args:
         delta: at which a new asset's lifetime is stated.
     """
-    state = project()
-    if not state.asset.strip():
+    account = project().account
+    if not account.asset.strip():
         return None
-    wanted = AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime)
+    wanted = AssetConfig(name=account.asset, lifetime_epsilon=account.lifetime)
     try:
         return asset_balance(wanted, delta, access.workspace())[1]
     except PrismError:
@@ -135,9 +137,11 @@ def balance(delta: float) -> Balance | None:
 def chosen() -> AssetConfig | None:
     """The asset that is charged; None for public rows."""
     state = project()
-    if state.public:
+    if state.data.public:
         return None
-    return AssetConfig(name=state.asset, lifetime_epsilon=state.lifetime, why=state.why)
+    return AssetConfig(
+        name=state.account.asset, lifetime_epsilon=state.account.lifetime, why=state.account.why
+    )
 
 
 def registered(delta: float) -> StepAccount:
@@ -151,28 +155,28 @@ def registered(delta: float) -> StepAccount:
     """
     asset = chosen()
     if asset is None:
-        return open_account(None, delta, public=True, seed=project().seed)
+        return open_account(None, delta, public=True, seed=project().account.seed)
     return open_account(asset, delta, public=False, ledger=access.ledger())
 
 
 def word() -> str:
     """What is typed to confirm a charge: the asset's name; another word for public rows."""
     state = project()
-    return _WORD if state.public else state.asset.strip()
+    return _WORD if state.data.public else state.account.asset.strip()
 
 
 def _text(
     label: str, attribute: str, *, help: str | None = None, placeholder: str | None = None
 ) -> None:
-    state, key = project(), f"asset_{'name' if attribute == 'asset' else attribute}"
+    account, key = project().account, f"asset_{'name' if attribute == 'asset' else attribute}"
     st.text_input(
         label,
-        value=getattr(state, attribute),
+        value=getattr(account, attribute),
         key=key,
         help=help,
         placeholder=placeholder,
         on_change=keep,
-        args=(state, attribute, key),
+        args=(account, attribute, key),
     )
 
 
@@ -186,9 +190,9 @@ def _pld_hint(spent: Spent, whole: Balance) -> str:
 
 
 def _new_asset() -> None:
-    state = project()
+    account = project().account
     number_entry(
-        state,
+        account,
         "lifetime",
         "asset_lifetime",
         "Lifetime epsilon of this asset (fixed from its first charge on)",
@@ -196,9 +200,9 @@ def _new_asset() -> None:
         "with the privacy committee or data protection officer, not the person at the screen.",
     )
     known = [asset.name for asset in access.ledger().assets()]
-    if known and state.asset.strip():
+    if known and account.asset.strip():
         st.warning(
-            f"{plain(state.asset)} is a new name in the ledger and starts a new lifetime budget. "
+            f"{plain(account.asset)} is a new name in the ledger and starts a new lifetime budget. "
             "If these people's data were released before, use that asset's name: "
             f"{plain(', '.join(known))}.",
             icon=":material/warning:",

@@ -27,14 +27,14 @@ def before(state: Project) -> None:
             "It goes into the bundle: its report, certificate and data sheet. It is public once "
             "the bundle is handed over. Say nothing here that only the rows know."
         )
-        ledger = {"asset": state.asset.strip(), "purpose": state.why.strip()}
+        ledger = {"asset": state.account.asset.strip(), "purpose": state.account.why.strip()}
         offered = {name: text for name, text in ledger.items() if text and not _typed(state, name)}
-        if offered and not state.public:
+        if offered and not state.data.public:
             st.button(
                 f"Take the ledger's {' and '.join(offered)}",
                 key="said_ledger",
                 icon=":material/receipt_long:",
-                on_click=state.said.update,
+                on_click=state.release.said.update,
                 args=(offered,),
                 help="The ledger keeps both for you alone; this makes them public.",
             )
@@ -59,9 +59,9 @@ def entries(state: Project, folder: Path) -> CuratorStatement:
         BundleError: naming the entry that is not usable.
     """
     own = cached("said_in_bundle", (folder,), lambda: read_said(folder)).to_dict()
-    begun = {"asset": state.asset[:LONGEST], "purpose": state.why[:LONGEST]} | own
+    begun = {"asset": state.account.asset[:LONGEST], "purpose": state.account.why[:LONGEST]} | own
     # Decided when the page is opened: it must not fold shut over what is being typed.
-    st.session_state.setdefault("said_open", not state.said)
+    st.session_state.setdefault("said_open", not state.release.said)
     with st.expander(_TITLE, icon=":material/badge:", key="said_open", on_change="rerun"):
         st.caption(
             "What was entered before the run stands in the bundle. What you change here goes into "
@@ -69,12 +69,12 @@ def entries(state: Project, folder: Path) -> CuratorStatement:
             "the copy over. Say nothing here that only the rows know."
         )
         _all(state, begun)
-    shown = {name: state.said.get(name, begun.get(name, "")).strip() for name in LABELS}
+    shown = {name: state.release.said.get(name, begun.get(name, "")).strip() for name in LABELS}
     return CuratorStatement(**{name: text for name, text in shown.items() if text != own.get(name)})
 
 
 def _typed(state: Project, name: str) -> str:
-    return state.said.get(name, "").strip()
+    return state.release.said.get(name, "").strip()
 
 
 def _all(state: Project, begun: Mapping[str, str]) -> None:
@@ -89,7 +89,7 @@ def _fields(state: Project, names: list[str] | tuple[str, ...], begun: Mapping[s
             label, text = LABELS[name]
             place.text_input(
                 label,
-                value=state.said.get(name, begun.get(name, "")),
+                value=state.release.said.get(name, begun.get(name, "")),
                 key=f"said_{name}",
                 max_chars=LONGEST,
                 placeholder=text,
@@ -99,4 +99,4 @@ def _fields(state: Project, names: list[str] | tuple[str, ...], begun: Mapping[s
 
 
 def _say(name: str) -> None:
-    project().said[name] = st.session_state[f"said_{name}"]
+    project().release.said[name] = st.session_state[f"said_{name}"]

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 def checks(state: Project) -> tuple[BindingCheck, ...]:
     """The lines of the comparison; none where the table came first. Reads no cell."""
-    if state.raw is None or state.schema is None or state.announced is None:
+    if state.data.raw is None or state.data.schema is None or state.data.announced is None:
         return ()
-    raw = state.raw
-    return binding_checks(state.schema, state.announced, raw.header, raw.rows, raw.name)
+    raw = state.data.raw
+    return binding_checks(state.data.schema, state.data.announced, raw.header, raw.rows, raw.name)
 
 
 def differences() -> None:
     """What differs, and the ways out; nothing where the table fits."""
     state = project()
     found = [check for check in checks(state) if not check.fits]
-    if not found or state.raw is None:
+    if not found or state.data.raw is None:
         return
     for check in found:
         st.error(plain(check.text), icon=":material/difference:")
@@ -42,11 +42,11 @@ def differences() -> None:
             help="The design stays as it is, for the number of persons that was declared.",
         )
         if any(check.field == "persons" for check in found):
-            named = state.people.person_id is not None
+            named = state.data.people.person_id is not None
             st.button(
                 "Declare the persons again"
                 if named
-                else f"Design anew for {state.raw.rows:,} persons",
+                else f"Design anew for {state.data.raw.rows:,} persons",
                 key="count_anew",
                 icon=":material/restart_alt:",
                 on_click=count_anew,

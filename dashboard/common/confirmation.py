@@ -26,7 +26,9 @@ def subject(plan_hash: str, owed: Owed | None = None) -> str:
         owed: learning that is charged with it.
     """
     state = project()
-    return repr((plan_hash, state.public, state.asset.strip(), state.lifetime, owed))
+    return repr(
+        (plan_hash, state.data.public, state.account.asset.strip(), state.account.lifetime, owed)
+    )
 
 
 def typed_word(
@@ -110,7 +112,7 @@ def tick_above_maximum(epsilon: float, key: str) -> None:
         key: of the widget.
     """
     state = project()
-    if state.public:
+    if state.data.public:
         return
     try:
         most = rules.max_epsilon(default_workspace())
@@ -121,13 +123,13 @@ def tick_above_maximum(epsilon: float, key: str) -> None:
         return
 
     def take() -> None:
-        state.allowed_above = most if st.session_state[key] else None
+        state.designs.allowed_above = most if st.session_state[key] else None
 
     st.checkbox(
         f"I decide: epsilon may be above this workspace's maximum of {most:g}. The protocol, the "
         "certificate and the report will say so.",
         # The tick was for one maximum; another one is to be exceeded on purpose again.
-        value=state.allowed_above == most,
+        value=state.designs.allowed_above == most,
         key=key,
         on_change=take,
     )
@@ -154,8 +156,8 @@ def say_unchecked(when: str = "") -> None:
     Args:
         when: from when on it can be counted, where columns are still to be learned.
     """
-    state = project()
-    if note := unchecked(state.looks, public=state.public):
+    data = project().data
+    if note := unchecked(data.looks, public=data.public):
         st.warning(
             f"{note[0].upper()}{note[1:]}: *Check the declaration* on the page Data does{when}.",
             icon=":material/rule:",

@@ -23,7 +23,7 @@ def admit(title: str) -> None:
     """
     if access.granted():
         return
-    if title == OPEN_TO_ALL or project().sample is not None:
+    if title == OPEN_TO_ALL or project().data.sample is not None:
         _note()
         return
     _instead()

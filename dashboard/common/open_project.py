@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.key import access
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from dashboard.session.shelf import beside, project, replace_project, unsaved_parts
 from prism_core.errors import ConfigError
@@ -74,9 +76,10 @@ def open_project(key: str, make: Callable[[], Project], *, pressed: bool) -> boo
 
 def _replace(asked: _Question, lost: tuple[str, ...]) -> bool:
     """The question, and whether the answer is to replace what is open."""
-    name = plain(project().name or "Another project")
+    name = plain(project().data.name or "Another project")
+    other = plain(asked.new.data.name)
     st.warning(
-        f"**{name} is open here.** “{plain(asked.new.name)}” in its place would clear from this "
+        f"**{name} is open here.** “{other}” in its place would clear from this "
         f"page {' and '.join(lost)}. Nothing is replaced yet. (Charges in the ledger and files of "
         "runs stay in either case.)",
         icon=":material/swap_horiz:",
@@ -113,7 +116,7 @@ def samples_section() -> None:
         with column.container(border=True, height="stretch"):
             st.subheader(catalogue.title(name), anchor=False)
             st.markdown(catalogue.description(name))
-            chosen = project().sample == name
+            chosen = project().data.sample == name
             key = f"sample_{name}"
             pressed = st.button(
                 "In use" if chosen else "Use this sample",
@@ -140,21 +143,27 @@ def with_sample(state: Project, name: str) -> Project:
             f"sample must be one of {', '.join(catalogue.SAMPLES)}, or empty.", field="sample"
         )
     sample = _sample(name)
-    state.sample, state.name, state.public = sample.name, sample.title, True
-    state.raw, state.test, state.announced, state.test_file = sample.train, sample.test, None, False
+    state.data.sample, state.data.name, state.data.public = sample.name, sample.title, True
+    state.data.raw, state.data.test, state.data.announced, state.data.test_file = (
+        sample.train,
+        sample.test,
+        None,
+        False,
+    )
     return state
 
 
 def _opened(sample: Sample) -> Project:
     dag = formats.parse(sample.dag_json).dag
     return Project(
-        name=sample.title,
-        sample=sample.name,
-        raw=sample.train,
-        test=sample.test,
-        public=True,
-        schema=sample.schema,
-        graph=EditedGraph(edges=dag.edges),
-        target=sample.target,
-        synthesis=Synthesis(rows=sample.train.rows),
+        data=DataEntries(
+            name=sample.title,
+            sample=sample.name,
+            raw=sample.train,
+            test=sample.test,
+            public=True,
+            schema=sample.schema,
+        ),
+        structure=StructureEntries(graph=EditedGraph(edges=dag.edges), target=sample.target),
+        designs=Designs(plan=Entries(synthesis=Synthesis(rows=sample.train.rows))),
     )

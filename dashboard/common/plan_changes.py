@@ -91,7 +91,7 @@ def plan_changed_notice(job: Job[Plan] | None) -> None:
         job: the run that the page shows, finished or stopped.
     """
     state = project()
-    if job is None or state.schema is None or state.whole == 0:
+    if job is None or state.data.schema is None or state.data.whole == 0:
         return
     made = f"plan {job.plan.hash[:12]}"
     try:

@@ -36,8 +36,8 @@ def check(
     """
     if not access.granted():
         return marks(raw)
-    state = project()
-    return check_public(raw, private=state.private_marks, said=state.public_marks, how=how)
+    data = project().data
+    return check_public(raw, private=data.private_marks, said=data.public_marks, how=how)
 
 
 def remember(plan: str, raw: RawTable | BigTable | None = None) -> None:
@@ -51,9 +51,9 @@ def remember(plan: str, raw: RawTable | BigTable | None = None) -> None:
         LedgerError: when the workspace cannot be written.
     """
     state = project()
-    rows = state.raw if raw is None else raw
-    if not state.public and rows is not None:
-        remember_private(access.ledger(), state.asset, rows, plan)
+    rows = state.data.raw if raw is None else raw
+    if not state.data.public and rows is not None:
+        remember_private(access.ledger(), state.account.asset, rows, plan)
 
 
 def refused(key: str, error: KnownPrivateError) -> None:

@@ -49,7 +49,7 @@ def stand_in() -> StandIn:
         PrismError: when something is missing or not usable.
     """
     state = project()
-    entries, schema, target = state.rehearsing, state.schema, state.target
+    entries, schema, target = state.rehearsing, state.data.schema, state.structure.target
     assert schema is not None and target is not None
     if entries.source == "sample":
         return _sample(entries.sample)
@@ -60,7 +60,7 @@ def stand_in() -> StandIn:
         schema,
         target,
         state.dag,
-        state.n,
+        state.data.n,
         entries.world,
         entries.strength,
         # Sorted: strengths typed in another order give the same rows.
@@ -75,7 +75,7 @@ def stand_in() -> StandIn:
             made = from_graph(
                 schema,
                 target,
-                state.n,
+                state.data.n,
                 state.dag,
                 strength=entries.strength,
                 strengths=entries.strengths,
@@ -87,14 +87,15 @@ def stand_in() -> StandIn:
 
 def _designs(entries: RehearsalEntries, rows: StandIn) -> tuple[Scenario, ...]:
     state = project()
-    target = state.target or ""
+    target = state.structure.target or ""
     if entries.comparison == "designs":
-        letters = {design_name(letter): letter for letter in state.scenarios.letters}
+        letters = {design_name(letter): letter for letter in state.designs.letters}
         entries.letters = letters
         return tuple(
-            scenario_of(state.design(letter), target, name) for name, letter in letters.items()
+            scenario_of(state.designs.entries(letter), target, name)
+            for name, letter in letters.items()
         )
-    plan = scenario_of(state, target)
+    plan = scenario_of(state.designs.plan, target)
     if entries.comparison == "allocation":
         return by_allocation(plan)
     return by_regime(plan, rows.dag, rows.target)
@@ -127,7 +128,7 @@ def start(*, choosing: bool) -> None:
     rows = stand_in()
     entries.letters = {}
     if choosing:
-        plan = scenario_of(state, state.target or "")
+        plan = scenario_of(state.designs.plan, state.structure.target or "")
         rehearsal = trial(plan, rows, plan.budget.epsilon, seeds=SEEDS)
     else:
         plan = None

@@ -113,7 +113,7 @@ def pays(
         delta: at which a new asset's lifetime is stated.
         prior: learning before the step, which this asset may still owe.
     """
-    if project().public:
+    if project().data.public:
         asset_entry.seed(f"{key}_seed")
         return True
     return asset_entry.section(spent, delta, step, prior=prior)
@@ -145,7 +145,7 @@ def spend_form(
     if confirmed is None:
         return
     pressed = st.button(
-        spending.rehearsal_label if project().public else spending.label,
+        spending.rehearsal_label if project().data.public else spending.label,
         type="primary",
         icon=spending.icon,
         key=spending.button or f"{spending.key}_run",
@@ -162,7 +162,7 @@ def spend_form(
 
 def _allowed(spending: Spending) -> bool:
     """Whether the workspace's rules let the step be charged; said before it is confirmed."""
-    if project().public:
+    if project().data.public:
         return True
     try:
         check_rules(spending.kind, access.workspace())
@@ -187,7 +187,7 @@ def _typed(spending: Spending, plan: Chargeable) -> bool | None:
     learning = "" if owed is None else ", and the cost of learning with it,"
     what = (
         "These rows are public: nothing is charged."
-        if state.public
+        if state.data.public
         else f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}”{learning}"
         f"{spending.promise}"
     )

@@ -37,19 +37,19 @@ _OF_STRUCTURE = ("dag", "edges", "nodes", "target", "further", "k")
 
 
 def _data(project: Project) -> str:
-    gone = project.rows_let_go
-    if project.raw is None and gone is not None:
+    gone = project.data.rows_let_go
+    if project.data.raw is None and gone is not None:
         return (
             f"The rows of {gone.name} were let go while nobody used them. Load the same file "
             "again: everything entered is kept."
         )
-    if project.raw is None and not project.awaits_table:
+    if project.data.raw is None and not project.data.awaits_table:
         return "Load a table, open a sample, or begin with a codebook and a number of persons."
-    if project.to_learn:
+    if project.data.to_learn:
         return "Learn the columns that are ticked Learn, or declare them."
-    if project.schema is None:
+    if project.data.schema is None:
         return "Declare what the columns may hold."
-    if not project.schema.people_declared:
+    if not project.data.schema.people_declared:
         return "Say how rows and people relate."
     return ""
 
@@ -57,7 +57,7 @@ def _data(project: Project) -> str:
 def _structure(project: Project) -> str:
     if _data(project):
         return "Declare the table first."
-    if project.target is None:
+    if project.structure.target is None:
         return "Choose the column to be predicted."
     try:
         project.plan()
@@ -67,7 +67,7 @@ def _structure(project: Project) -> str:
 
 
 def _budget(project: Project) -> str:
-    if _data(project) or project.target is None:
+    if _data(project) or project.structure.target is None:
         return "Choose what is to be predicted first."
     try:
         project.plan()
@@ -81,15 +81,15 @@ def _rehearse(project: Project) -> str:
 
 
 def _release(project: Project) -> str:
-    return "" if project.folder is not None else "Run the synthesis."
+    return "" if project.release.folder is not None else "Run the synthesis."
 
 
 def _inspect(project: Project) -> str:
-    return "" if project.inspection is not None else "Compare synthetic and real rows."
+    return "" if project.inspection.shown is not None else "Compare synthetic and real rows."
 
 
 def _report(project: Project) -> str:
-    return "" if project.folder is not None else "Run the synthesis."
+    return "" if project.release.folder is not None else "Run the synthesis."
 
 
 DONE_ICON = ":material/check_circle:"

@@ -12,9 +12,12 @@ from dashboard.common import public_claim, uploads
 from dashboard.common.open_project import open_project
 from dashboard.common.widgets import mistakes
 from dashboard.key import access
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
 from dashboard.session.late_table import bind
 from dashboard.session.memory import take_back
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from dashboard.session.shelf import project
 from prism_core.data.table_identity import marks
 from prism_core.data.tables.address import URL_FORMS
@@ -144,7 +147,7 @@ def _open(
     Returns:
         Whether it is open now.
     """
-    if not project().awaits_table:
+    if not project().data.awaits_table:
         return open_project(
             asked, lambda: _of_table(*read(), public=public, anyway=anyway), pressed=pressed
         )
@@ -155,19 +158,19 @@ def _open(
 
 def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) -> None:
     state = project()
-    if state.schema is not None:
-        check_columns(state.schema.header, raw.header, raw.name)
+    if state.data.schema is not None:
+        check_columns(state.data.schema.header, raw.header, raw.name)
     if public and not anyway:
         public_claim.check(raw, how=_HOW)
     if public and anyway:
-        state.public_marks |= marks(raw)
+        state.data.public_marks |= marks(raw)
     bind(state, raw, name, public=public, marks=frozenset() if public else marks(raw))
 
 
 def _taken_back(file: UploadedFile, style: _Style, *, public: bool) -> bool:
     """Whether it is the file whose rows were let go; then they are back under its project."""
     state = project()
-    return state.rows_let_go is not None and take_back(state, style.read(file), public=public)
+    return state.data.rows_let_go is not None and take_back(state, style.read(file), public=public)
 
 
 def _of_table(
@@ -181,15 +184,20 @@ def _of_table(
     if public and not anyway:
         public_claim.check(raw, how=_HOW)
     return Project(
-        name=name,
-        raw=raw,
-        public=public,
-        private_marks=frozenset() if public else marks(raw),
-        public_marks=marks(raw) if public and anyway else frozenset(),
-        file_sha256=raw.sha256 if isinstance(raw, RawTable) else "",
-        asset="" if public else name,
-        synthesis=Synthesis(),
-        budget=replace(project().budget, locks={}),  # of other columns
+        data=DataEntries(
+            name=name,
+            raw=raw,
+            public=public,
+            private_marks=frozenset() if public else marks(raw),
+            public_marks=marks(raw) if public and anyway else frozenset(),
+            file_sha256=raw.sha256 if isinstance(raw, RawTable) else "",
+        ),
+        account=AccountEntries(asset="" if public else name),
+        designs=Designs(
+            plan=Entries(
+                synthesis=Synthesis(), budget=replace(project().designs.plan.budget, locks={})
+            )
+        ),
     )
 
 

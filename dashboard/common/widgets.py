@@ -72,19 +72,19 @@ def heading(title: str, question: str) -> None:
     with right:
         terms_popover(title)
     st.markdown(question)
-    state = project()
-    if state.raw is None and not state.awaits_table:
+    data = project().data
+    if data.raw is None and not data.awaits_table:
         return
-    marks: list[str] = [f":material/database: {plain(state.name)}"]
-    marks.append(f"{state.n:,} training rows")
-    if state.awaits_table:
+    marks: list[str] = [f":material/database: {plain(data.name)}"]
+    marks.append(f"{data.n:,} training rows")
+    if data.awaits_table:
         marks.append(":violet-badge[no table yet: no row can be read]")
-    elif state.public:
+    elif data.public:
         marks.append(":blue-badge[public rows: rehearsals only]")
     else:
         marks.append(":orange-badge[private rows]")
-    if state.schema is not None:
-        marks.append(provenance_badge(state.schema))
+    if data.schema is not None:
+        marks.append(provenance_badge(data.schema))
     st.markdown(" · ".join(marks))
 
 
@@ -128,7 +128,7 @@ def learned_text(prior: LearningCharge) -> str:
 
 def unused_learning_notice() -> None:
     """What learning cost whose graph was put away again: no part of this release, and spent."""
-    unused = project().graph.unused
+    unused = project().structure.graph.unused
     if not unused:
         return
     parts = " and ".join(eps_text(prior.spent.epsilon) for prior in unused)
@@ -150,7 +150,7 @@ def require_earlier_steps(title: str) -> None:
     if gap is None:
         return
     step, missing = gap
-    if project().folder is not None and title in ("Inspect", "Report"):
+    if project().release.folder is not None and title in ("Inspect", "Report"):
         st.info(
             "This is the finished release, as it ran; what is entered now is not in it. For "
             f"another one something is missing on **{step.title}**: {plain(missing)}",
@@ -159,7 +159,7 @@ def require_earlier_steps(title: str) -> None:
         return
     st.info(f"Not yet: **{step.title}** is not finished. {plain(missing)}", icon=":material/info:")
     st.page_link(step.page, label=f"Go to {step.title}", icon=step.icon)
-    if project().finished is not None and title in ("Inspect", "Report"):
+    if project().release.finished is not None and title in ("Inspect", "Report"):
         st.markdown("Your finished release is kept. Show it again, at no cost:")
         st.button(
             "Show the finished release again",

@@ -97,12 +97,12 @@ def _decide(
     kept = codebook.without(name for name in codebook.names if name not in rest)
     state = project()
     if person is not None:
-        state.person_hint = person
+        state.data.person_hint = person
         # Else the radio keeps what it showed before, instead of what was just said.
         st.session_state.pop("people_way", None)
         st.session_state.pop("people_column", None)
     if not kept.open:
-        take(kept.schema(**vars(state.people)))
+        take(kept.schema(**vars(state.data.people)))
         return
     columns = [column.column for column in kept.columns]
     start(
@@ -157,7 +157,7 @@ def _holds(column: CodebookColumn) -> str:
 
 def _in_table(codebook: Codebook) -> frozenset[str]:
     """The codebook's columns that the open table has; all of them while there is no table."""
-    raw = project().raw
+    raw = project().data.raw
     if raw is None:
         return frozenset(codebook.names)
     there, told = set(raw.header), set(codebook.names)

@@ -80,27 +80,27 @@ _GRID = {
 def section() -> None:
     """The second section of the page Data."""
     st.header("2 · Columns")
-    state = project()
+    data = project().data
     # The rows were let go: what is typed stays on screen, the last cell too.
-    if state.raw is None and not state.awaits_table:
+    if data.raw is None and not data.awaits_table:
         _grid()
         st.caption("It can be put in use once the rows are back.")
         return
-    if state.schema is None and state.form is None:
+    if data.schema is None and data.form is None:
         st.markdown(
             "Declare the *domain*: what every column **may** hold, from the codebook, not from the "
             "rows. The declaration will be public."
         )
-    with st.expander("Where the declaration comes from", expanded=state.schema is None):
+    with st.expander("Where the declaration comes from", expanded=data.schema is None):
         sources()
     _form()
 
 
 def _form() -> None:
-    state = project()
-    if state.form is None and state.schema is not None:
-        state.show_form(column_form.to_rows(state.schema.columns))
-    if state.form is None:
+    data = project().data
+    if data.form is None and data.schema is not None:
+        data.show_form(column_form.to_rows(data.schema.columns))
+    if data.form is None:
         return
     left = st.session_state.get("form_left_out", ())
     if left:
@@ -125,22 +125,22 @@ def _form() -> None:
     _booleans(edited)
     _unkinded(edited)
     groups_panel.section(edited)
-    if state.checked:
+    if data.checked:
         _source()
     _buttons(edited)
 
 
 def _source() -> None:
     """Her own statement on where changes come from, once she has seen counts of the rows."""
-    state = project()
+    data = project().data
     # With a schema in use the page says it below, see `provenance_notice`.
-    for sentence in sentences(state.told) if state.schema is None else ():
+    for sentence in sentences(data.told) if data.schema is None else ():
         st.caption(f":material/visibility: {plain(sentence)}")
-    key = f"apply_source_{state.checks}"  # each check asks anew
+    key = f"apply_source_{data.checks}"  # each check asks anew
     st.text_input(
         "I state that what I declare from here on is written in this source (document, version, "
         "page)",
-        value=state.source,
+        value=data.source,
         key=key,
         placeholder="for example: codebook 3.2, page 14",
         on_change=_keep_source,
@@ -150,10 +150,10 @@ def _source() -> None:
         "The committee may ask to see the page. After another look it is asked anew; what was "
         "stated for earlier changes stays on record.",
     )
-    if state.source:
+    if data.source:
         st.caption(
             f"Your statement, recorded with each change that you apply and written into the "
-            f"schema: declared from {plain(state.source)}, not from what was seen of the rows."
+            f"schema: declared from {plain(data.source)}, not from what was seen of the rows."
         )
     else:
         st.caption(":orange[No source is named: changes make the provenance *private rows*.]")
@@ -161,7 +161,7 @@ def _source() -> None:
 
 def _keep_source(key: str) -> None:
     text = " ".join(str(st.session_state[key]).split())
-    project().source = text[:LONGEST].strip() if len(text) > 3 and text.isprintable() else ""
+    project().data.source = text[:LONGEST].strip() if len(text) > 3 and text.isprintable() else ""
 
 
 def _no_kind(rows: list[dict[str, Any]]) -> list[str]:
@@ -176,7 +176,7 @@ def _unkinded(rows: list[dict[str, Any]]) -> None:
     st.markdown(
         f":orange[:material/rule:] {len(names)} without a kind yet: {plain(', '.join(names))}."
     )
-    if state.people.person_id is not None:
+    if state.data.people.person_id is not None:
         return
     left, right = st.columns([2, 1.2], vertical_alignment="bottom")
     chosen = left.selectbox(
@@ -198,9 +198,9 @@ def _unkinded(rows: list[dict[str, Any]]) -> None:
 
 
 def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
-    state = project()
-    state.show_form([row for row in rows if row["name"] != name])
-    state.person_hint = name
+    data = project().data
+    data.show_form([row for row in rows if row["name"] != name])
+    data.person_hint = name
     # Else the radio keeps what it showed before, instead of what was just said.
     st.session_state.pop("people_way", None)
     st.session_state.pop("people_column", None)
@@ -208,35 +208,35 @@ def _names_person(name: str, rows: list[dict[str, Any]]) -> None:
 
 def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
     """The declaration as a file, and why there is none yet: a schema, or an outline to learn."""
-    state = project()
-    if not state.to_learn:
-        return (schema_file.dumps(state.schema), "") if state.schema and applied else ("", "")
+    data = project().data
+    if not data.to_learn:
+        return (schema_file.dumps(data.schema), "") if data.schema and applied else ("", "")
     missing = _no_kind(rows)
     if missing:
         return "", f"Without a kind: {', '.join(missing)}."
     try:
-        return dumps_outline(state.outline(provenance())), ""
+        return dumps_outline(data.outline(provenance())), ""
     except PrismError as error:
         return "", str(error)
 
 
 def _buttons(edited: list[dict[str, Any]]) -> None:
-    state = project()
+    data = project().data
     applied = _applied(edited)
     first, second, third = st.columns([1, 1.3, 2.2], vertical_alignment="center")
     if first.button(
         "Apply the columns",
         type="primary",
-        disabled=applied or bool(state.to_learn),
+        disabled=applied or bool(data.to_learn),
         key="apply_columns",
         width="stretch",
     ):
         _apply(edited)
     text, why = _download(edited, applied=applied)
     second.download_button(
-        "Download what is declared (YAML)" if state.to_learn else "Download the schema (YAML)",
+        "Download what is declared (YAML)" if data.to_learn else "Download the schema (YAML)",
         text,
-        "outline.yaml" if state.to_learn else "schema.yaml",
+        "outline.yaml" if data.to_learn else "schema.yaml",
         mime="application/yaml",
         icon=":material/download:",
         key="download_schema",
@@ -244,16 +244,16 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
         width="stretch",
         help="An outline, with what is to be learned: `prism learn-domain` and this page read it. "
         "Nothing is spent."
-        if state.to_learn
+        if data.to_learn
         else None,
     )
-    if applied and state.schema is not None:
-        schema_downloads.table_schema(state.schema)
+    if applied and data.schema is not None:
+        schema_downloads.table_schema(data.schema)
     if why:
         st.caption(f"Before it can be downloaded: {plain(why)}")
-    if state.to_learn:
+    if data.to_learn:
         third.markdown(
-            f":orange[:material/school:] To be learned: {plain(', '.join(state.to_learn))}. See "
+            f":orange[:material/school:] To be learned: {plain(', '.join(data.to_learn))}. See "
             "section 4."
         )
     elif applied:
@@ -264,20 +264,20 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
 
 def _grid() -> list[dict[str, Any]]:
     """The grid as it is edited. A page switch drops the widget; its rows are kept here."""
-    state = project()
-    if state.learns:  # read-only: an editor that is switched off starts anew, without what is typed
+    data = project().data
+    if data.learns:  # read-only: an editor that is switched off starts anew, without what is typed
         st.dataframe(
-            pd.DataFrame(state.rows_of_form, columns=list(_GRID)),
+            pd.DataFrame(data.rows_of_form, columns=list(_GRID)),
             column_config=_GRID,
             hide_index=True,
             width="stretch",
         )
         st.caption("Read-only while the columns are being learned.")
-        return state.rows_of_form
-    key = f"columns_grid_{state.form_rev}"
-    if key not in st.session_state and state.form_edited is not None:
-        state.form = state.form_edited
-    frame = pd.DataFrame(state.form, columns=list(_GRID))
+        return data.rows_of_form
+    key = f"columns_grid_{data.form_rev}"
+    if key not in st.session_state and data.form_edited is not None:
+        data.form = data.form_edited
+    frame = pd.DataFrame(data.form, columns=list(_GRID))
     # Int64 with a capital holds whole numbers and empty cells; int64 cannot.
     frame["decimals"] = frame["decimals"].astype("Int64")
     frame["learn"] = frame["learn"].eq(True)  # rows that were added have none
@@ -292,14 +292,14 @@ def _grid() -> list[dict[str, Any]]:
     )
     # As objects first: a column of numbers would turn None back into NaN.
     found = edited.astype(object).where(edited.notna(), None)
-    state.form_edited = [dict(row) for row in found.to_dict("records")]
-    return state.form_edited
+    data.form_edited = [dict(row) for row in found.to_dict("records")]
+    return data.form_edited
 
 
 def _applied(rows: list[dict[str, Any]]) -> bool:
-    state = project()
+    data = project().data
     try:
-        return state.schema is not None and column_form.same(rows, state.schema.columns)
+        return data.schema is not None and column_form.same(rows, data.schema.columns)
     except SchemaError:  # a half-typed row is no mistake yet
         return False
 
@@ -310,16 +310,16 @@ def _new_decimals(rows: list[dict[str, Any]]) -> dict[str, int]:
     Each column is proposed some once, so that a cell she empties again stays empty; a column that
     is in use without decimals keeps none.
     """
-    state = project()
-    columns = () if state.schema is None else state.schema.columns
+    data = project().data
+    columns = () if data.schema is None else data.schema.columns
     free = {column.name for column in columns if column.kind == "numeric"}
-    free |= state.decimals_proposed.keys()
+    free |= data.decimals_proposed.keys()
     return {name: found for name, found in propose_decimals(rows).items() if name not in free}
 
 
 def _proposed(rows: list[dict[str, Any]]) -> None:
     """Which decimals nobody typed, for as long as they stand there."""
-    kept = project().decimals_proposed
+    kept = project().data.decimals_proposed
     found = [
         f"{r['name']} {r['decimals']}"
         for r in rows
@@ -374,31 +374,31 @@ def _apply(rows: list[dict[str, Any]]) -> None:
         )
         return
     with mistakes():
-        old = state.schema
+        old = state.data.schema
         column_form.from_rows(rows)  # what cannot be read is said before anything is proposed
         new = _new_decimals(rows)
         rows = [row | {"decimals": new.get(row["name"], row["decimals"])} for row in rows]
         columns = column_form.from_rows(rows)
-        known, source = state.on_record(columns, provenance())
+        known, source = state.data.on_record(columns, provenance())
         schema = Schema(
             columns=columns,
             provenance=source,
             looks=known,
-            codebook=state.codebook_of(columns, source),
+            codebook=state.data.codebook_of(columns, source),
             prior=old.prior if old else None,
-            **vars(state.people),
+            **vars(state.data.people),
         )
         check_header(schema.header)
         state.use_schema(schema)
         if new:
-            state.decimals_proposed |= new
-            state.show_form(rows)
+            state.data.decimals_proposed |= new
+            state.data.show_form(rows)
         st.rerun()
 
 
 def provenance() -> Provenance:
     """A change made after seeing counts of private rows is taken to come from them."""
-    state = project()
-    if state.checked and not state.source:
+    data = project().data
+    if data.checked and not data.source:
         return "private rows"
-    return state.form_provenance or (state.schema.provenance if state.schema else "declared")
+    return data.form_provenance or (data.schema.provenance if data.schema else "declared")

@@ -43,15 +43,15 @@ _WAYS = {
 def sources() -> None:
     """The ways to a declaration; each puts a draft into the form, or a schema in use."""
     ways = dict(_WAYS)
-    if project().awaits_table:
+    if project().data.awaits_table:
         del ways["rows"]
-    if project().public:
+    if project().data.public:
         ways["rows"] = "Draft from this file (its rows are public)"
     way = st.radio(
         "Declare the columns by",
         list(ways),
         # A design before its table begins with the codebook; one with a table often has a schema.
-        list(ways).index("codebook" if project().awaits_table else "upload"),
+        list(ways).index("codebook" if project().data.awaits_table else "upload"),
         format_func=lambda key: ways[key],
         key="schema_way",
     )
@@ -69,7 +69,7 @@ def sources() -> None:
 
 def _from_header() -> None:
     """The names of the open table; while there is none they are typed or pasted."""
-    raw = project().raw
+    raw = project().data.raw
     typed = ""
     if raw is None:
         typed = st.text_area(
@@ -135,18 +135,18 @@ def _from_twin() -> None:
 
 def _from_rows() -> None:
     state = project()
-    provenance: Provenance = "public twin" if state.public else "private rows"
-    agreed = state.public or st.checkbox(
+    provenance: Provenance = "public twin" if state.data.public else "private rows"
+    agreed = state.data.public or st.checkbox(
         "I understand: this reads the private rows without protection. The report will say so on "
         "every page.",
         key="draft_rows_agreed",
     )
     if st.button("Draft from the file", disabled=not agreed, key="draft_rows"):
         with mistakes():
-            assert state.raw is not None
+            assert state.data.raw is not None
             # On record before a row is read.
             state.look("drafted from rows")
-            schema, left = draft_from_rows(some_rows(state.raw), provenance)
+            schema, left = draft_from_rows(some_rows(state.data.raw), provenance)
             _start(column_form.to_rows(schema.columns), provenance, left)
 
 
@@ -158,10 +158,11 @@ def _start(
     read: CodebookReading | None = None,
 ) -> None:
     """Put a draft into the form; it becomes the schema when it is applied."""
-    project().show_form(rows)
-    project().form_provenance, project().read = provenance, read
-    project().outlined = () if outline is None else outline.columns
-    project().decimals_proposed = {}
+    data = project().data
+    data.show_form(rows)
+    data.form_provenance, data.read = provenance, read
+    data.outlined = () if outline is None else outline.columns
+    data.decimals_proposed = {}
     st.session_state["form_left_out"] = tuple(left)
     st.rerun()
 
@@ -176,12 +177,14 @@ def _take(schema: Schema) -> None:
     """Use an uploaded schema as it is."""
     state = project()
     check_header(schema.header)
-    known, source = state.on_record(schema.columns, schema.provenance, schema.looks, whole=True)
+    known, source = state.data.on_record(
+        schema.columns, schema.provenance, schema.looks, whole=True
+    )
     codebook = None if source in WITHOUT_CODEBOOK else schema.codebook
     schema = replace(schema, looks=known, provenance=source, codebook=codebook)
     state.use_schema(schema)
-    state.show_form(column_form.to_rows(schema.columns))
-    state.form_provenance, state.read = schema.provenance, CodebookReading.of(schema)
+    state.data.show_form(column_form.to_rows(schema.columns))
+    state.data.form_provenance, state.data.read = schema.provenance, CodebookReading.of(schema)
     st.session_state["form_left_out"] = ()
     st.rerun()
 
@@ -196,12 +199,12 @@ def _take_outline(outline: Outline) -> None:
             field="learned",
         )
     check_header(outline.header)
-    known, provenance = state.on_record(
+    known, provenance = state.data.on_record(
         outline.columns, outline.provenance, outline.looks, whole=True
     )
-    state.looks = merged(state.looks, known)
+    state.data.looks = merged(state.data.looks, known)
     rows, details = learning_form.to_rows(outline)
-    state.learning.details.update({name: dict(found) for name, found in details.items()})
+    state.data.learning.details.update({name: dict(found) for name, found in details.items()})
     state.use_schema(None)
     state.declare_people(
         People(
@@ -219,6 +222,6 @@ def check_header(header: Sequence[str]) -> None:
     Raises:
         SchemaError: when they are not.
     """
-    raw = project().raw
+    raw = project().data.raw
     if raw is not None:  # without a table they are compared when it is loaded
         check_columns(header, raw.header, raw.name)

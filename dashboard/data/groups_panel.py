@@ -27,7 +27,7 @@ def section(rows: Sequence[dict[str, Any]]) -> None:
         rows: of the form as it is typed.
     """
     names = [str(row["name"]) for row in rows if row.get("kind") in _KINDS and row.get("name")]
-    if not names or project().learns:
+    if not names or project().data.learns:
         return
     with st.expander("Many codes: model a column on groups of them"):
         st.markdown(
@@ -126,8 +126,6 @@ def _map(row: dict[str, Any], text: str, prefix: int | None) -> tuple[CodeGroups
 
 def _put(name: str, change: dict[str, Any]) -> None:
     """Change the column's row; the other rows stay as they are typed."""
-    state = project()
-    state.show_form(
-        [row | change if row.get("name") == name else row for row in state.rows_of_form]
-    )
+    data = project().data
+    data.show_form([row | change if row.get("name") == name else row for row in data.rows_of_form])
     st.rerun()

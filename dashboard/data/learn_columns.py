@@ -67,17 +67,17 @@ _DETAILS = {
 
 def section() -> None:
     """The fourth section of the page Data, where a column is ticked to be learned."""
-    state = project()
-    waits = state.awaits_table
-    if state.learning.job is None and (not state.to_learn or (state.raw is None and not waits)):
+    data = project().data
+    waits = data.awaits_table
+    if data.learning.job is None and (not data.to_learn or (data.raw is None and not waits)):
         return
     st.header("4 · Learn what the codebook does not say")
-    if state.learning.job is not None:
-        names = len(state.learning.job.plan.outline.requests)
+    if data.learning.job is not None:
+        names = len(data.learning.job.plan.outline.requests)
         words = count_text(names, "column")
-        plan = state.learning.job.plan
+        plan = data.learning.job.plan
         job_view.section(
-            "learn", lambda found: found.learning, words, lambda result: _take(result, plan)
+            "learn", lambda found: found.data.learning, words, lambda result: _take(result, plan)
         )
         return
     if waits:
@@ -87,7 +87,7 @@ def section() -> None:
             icon=":material/hourglass_empty:",
         )
         return
-    if not isinstance(state.raw, RawTable):
+    if not isinstance(data.raw, RawTable):
         st.warning(
             "Learning with budget reads a file in memory, not a database or a pattern of files. "
             "Declare these columns, or load the table as one file of at most 256 MiB.",
@@ -102,8 +102,8 @@ def section() -> None:
         "noise: **values outside are clipped to them**, about 0.5% at each end by design and more "
         "where the noise is large, as the table says. *How finely it is counted* sets both."
     )
-    if state.learning.message:
-        st.error(plain(state.learning.message), icon=":material/error:")
+    if data.learning.message:
+        st.error(plain(data.learning.message), icon=":material/error:")
     _offer()
 
 
@@ -140,7 +140,7 @@ def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
             label="Learn these columns",
             rehearsal_label="Learn these columns (rehearsal)",
             icon=":material/school:",
-            attempt=project().learning.attempt,
+            attempt=project().data.learning.attempt,
         ),
         plan,
         lambda: _run(plan),
@@ -150,14 +150,14 @@ def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
 
 
 def _entries() -> None:
-    state = project()
+    designs = project().designs
     epsilon_entry(
-        state.budget,
+        designs.plan.budget,
         "learn_epsilon",
         "Epsilon of learning and release together",
         help="The same entry as on the page Budget.",
     )
-    confirmation.tick_above_maximum(state.budget.epsilon, "learn_above_limit")
+    confirmation.tick_above_maximum(designs.plan.budget.epsilon, "learn_above_limit")
     _share("Part of the budget for learning", "share", 50, "The rest is for the release.")
     if any(_kind(row) == "categorical" for row in _ticked()):
         _share(
@@ -169,7 +169,7 @@ def _entries() -> None:
 
 
 def _share(label: str, attribute: str, most: int, text: str) -> None:
-    learning, key = project().learning, f"learn_{attribute}"
+    learning, key = project().data.learning, f"learn_{attribute}"
     st.slider(
         label,
         1,
@@ -224,7 +224,9 @@ def _cost(plan: DomainPlan) -> None:
 
 
 def _ticked() -> list[dict[str, Any]]:
-    return [row for row in project().rows_of_form if row.get("learn") is True and row.get("name")]
+    return [
+        row for row in project().data.rows_of_form if row.get("learn") is True and row.get("name")
+    ]
 
 
 def _kind(row: dict[str, Any]) -> str:
@@ -233,7 +235,7 @@ def _kind(row: dict[str, Any]) -> str:
 
 def _details() -> None:
     """A grid of what the form has no place for; kept by the column's name."""
-    learning = project().learning
+    learning = project().data.learning
     ticked = _ticked()
     key = f"learn_details_{hash(tuple((row['name'], _kind(row)) for row in ticked))}"
     base = f"{key}_base"
@@ -258,7 +260,7 @@ def _details() -> None:
 
 
 def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
-    known = {**outline_io.DEFAULTS, **project().learning.details.get(row["name"], {})}
+    known = {**outline_io.DEFAULTS, **project().data.learning.details.get(row["name"], {})}
     usable = (
         ("cells", "scale", "unit", "tail") if _kind(row) in outline_io.BINNED else ("max_levels",)
     )
@@ -268,17 +270,17 @@ def _detail_row(row: dict[str, Any]) -> dict[str, Any]:
 def _run(plan: DomainPlan) -> None:
     """Start the step in a process of its own."""
     state = project()
-    assert isinstance(state.raw, RawTable)  # see `section`
+    assert isinstance(state.data.raw, RawTable)  # see `section`
     # Part of the key of the confirmation: this tick must not confirm the next step.
-    state.learning.attempt += 1
-    state.learning.message = ""
-    state.learning.job = worker.learn(
+    state.data.learning.attempt += 1
+    state.data.learning.message = ""
+    state.data.learning.job = worker.learn(
         plan,
-        state.raw,
+        state.data.raw,
         asset_entry.chosen(),
-        state.seed,
-        delta_share=state.learning.delta_share,
-        public=state.public,
+        state.account.seed,
+        delta_share=state.data.learning.delta_share,
+        public=state.data.public,
     )
 
 
@@ -286,11 +288,12 @@ def _promise(plan: DomainPlan) -> str:
     state = project()
     columns = len(plan.outline.requests)
     what = count_text(columns, "column")
-    if state.public:
+    if state.data.public:
         return f"These rows are public: learn {what} with known noise. Nothing is charged."
     return (
-        f"Spend epsilon {eps_text(plan.spent.epsilon)} of “{plain(state.asset or 'the asset')}” on "
-        f"learning {what}. This cannot be undone, even if it fails once counting has begun."
+        f"Spend epsilon {eps_text(plan.spent.epsilon)} of "
+        f"“{plain(state.account.asset or 'the asset')}” on learning {what}. This "
+        "cannot be undone, even if it fails once counting has begun."
     )
 
 
@@ -300,8 +303,8 @@ def _share_words(share: float) -> str:
 
 def clipped_notice() -> None:
     """After learning: what the bounds were designed to leave outside, and how to widen them."""
-    state = project()
-    schema, shares = state.schema, state.learning.clipped
+    data = project().data
+    schema, shares = data.schema, data.learning.clipped
     if schema is None or not shares:
         return
     named = [
@@ -323,8 +326,9 @@ def clipped_notice() -> None:
 def _take(result: Path, plan: DomainPlan) -> None:
     """What was learned goes into use and into the form."""
     state = project()
-    state.learning.clipped = plan.outside
+    state.data.learning.clipped = plan.outside
     schema = schema_file.load(result / folders.SCHEMA)
     state.use_schema(schema)
-    state.show_form(data_form.to_rows(schema.columns))
-    state.form_provenance, state.read = schema.provenance, CodebookReading.of(schema)
+    state.data.show_form(data_form.to_rows(schema.columns))
+    state.data.form_provenance = schema.provenance
+    state.data.read = CodebookReading.of(schema)

@@ -16,21 +16,21 @@ heading(
 table_source.section()
 state = project()
 if (
-    state.raw is not None
-    or state.awaits_table
-    or (state.rows_let_go is not None and state.form is not None)
+    state.data.raw is not None
+    or state.data.awaits_table
+    or (state.data.rows_let_go is not None and state.data.form is not None)
 ):
     columns_form.section()
-if state.schema is not None:
-    provenance_notice(state.schema)
-    if state.schema.prior is not None:
+if state.data.schema is not None:
+    provenance_notice(state.data.schema)
+    if state.data.schema.prior is not None:
         learn_columns.clipped_notice()
         st.caption(
             "You may still correct the learned columns by hand: that costs nothing, as long as "
             "the corrections do not come from a look at the rows."
         )
-here = state.raw is not None or state.awaits_table
-if here and (state.schema is not None or state.to_learn):
+here = state.data.raw is not None or state.data.awaits_table
+if here and (state.data.schema is not None or state.data.to_learn):
     people.section()
 learn_columns.section()
 onward("Data")

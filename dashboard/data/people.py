@@ -23,9 +23,9 @@ def section() -> None:
         _people()
     with right:
         test_rows.section()
-    if project().schema is not None and project().raw is not None:
+    if project().data.schema is not None and project().data.raw is not None:
         _check()
-    elif project().awaits_table:
+    elif project().data.awaits_table:
         st.caption(
             ":material/hourglass_empty: The check of the declaration against the file waits for "
             "the table. It reads rows."
@@ -34,12 +34,12 @@ def section() -> None:
 
 def _people() -> None:
     state = project()
-    declared = state.people
+    declared = state.data.people
     ways = {
         "row": "Every person has exactly one row",
         "id": "A column names the person (one row per person is kept)",
     }
-    named = declared.person_id or state.person_hint
+    named = declared.person_id or state.data.person_hint
     now = "id" if named else "row" if declared.one_row_per_person else None
     way = st.radio(
         "The guarantee protects a person. How do rows and people relate?",
@@ -50,19 +50,19 @@ def _people() -> None:
     )
     if way == "row" and now != "row":
         with mistakes():
-            state.person_hint = ""
+            state.data.person_hint = ""
             state.declare_people(People(one_row_per_person=True))
             st.rerun()
     if way != "id":
         return
-    if state.raw is None:
+    if state.data.raw is None:
         _name_person(declared, named)
         return
     columns = _columns()
     with mistakes():
-        if state.schema is None:  # no declaration has confirmed that these are names
-            check_names(state.raw.header, state.raw.name)
-        _choose(declared, named, [name for name in state.raw.header if name not in columns])
+        if state.data.schema is None:  # no declaration has confirmed that these are names
+            check_names(state.data.raw.header, state.data.raw.name)
+        _choose(declared, named, [name for name in state.data.raw.header if name not in columns])
 
 
 def _name_person(declared: People, named: str | None) -> None:
@@ -76,20 +76,20 @@ def _name_person(declared: People, named: str | None) -> None:
         "of the columns above.",
     )
     name = str(typed or "").strip()
-    if name and (name != declared.person_id or declared.persons != state.announced):
+    if name and (name != declared.person_id or declared.persons != state.data.announced):
         with mistakes():
-            state.declare_people(People(person_id=name, persons=state.announced))
+            state.declare_people(People(person_id=name, persons=state.data.announced))
             st.rerun()
     st.caption(
-        f"One row of each of the {state.announced or 0:,} persons is kept at random. The run "
+        f"One row of each of the {state.data.announced or 0:,} persons is kept at random. The run "
         "counts them and refuses another number, before anything is charged."
     )
 
 
 def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
     """The column that names the person, and how many there are."""
-    state = project()
-    assert state.raw is not None
+    data = project().data
+    assert data.raw is not None
     if not strangers:
         st.info("Remove the ID column from the columns above first: an ID is never synthesised.")
         return
@@ -102,13 +102,13 @@ def _choose(declared: People, named: str | None, strangers: list[str]) -> None:
     if chosen != declared.person_id or declared.persons is None:
         _count(chosen)
         return
-    _kept(state.raw.rows, declared.persons)
+    _kept(data.raw.rows, declared.persons)
 
 
 def _count(column: str) -> None:
     """The number of persons: typed, or counted when asked for."""
     state = project()
-    raw = state.raw
+    raw = state.data.raw
     assert raw is not None
     st.caption(
         f"How many different persons are there? The number is public, like the {raw.rows:,} rows. "
@@ -154,15 +154,15 @@ def _kept(rows: int, persons: int) -> None:
 
 def _columns() -> set[str]:
     """Names of the declared columns, or of the form while there is no schema."""
-    state = project()
-    if state.schema is not None:
-        return set(state.schema.names)
-    return {str(row.get("name") or "") for row in state.rows_of_form}
+    data = project().data
+    if data.schema is not None:
+        return set(data.schema.names)
+    return {str(row.get("name") or "") for row in data.rows_of_form}
 
 
 def _check() -> None:
     """Counts of cells the declaration does not cover: on request, on screen, nowhere else."""
-    state = project()
+    data = project().data
     # With a key it stays open while the field for the source of changes comes up above it.
     with st.expander(
         "Check the declaration against the file (only you see this)",
@@ -180,8 +180,8 @@ def _check() -> None:
         )
         if not st.button("Count the cells outside", key="check_columns", on_click=_seen):
             return
-        assert state.schema is not None and state.raw is not None
-        found = coverage(state.schema, some_rows(state.raw))
+        assert data.schema is not None and data.raw is not None
+        found = coverage(data.schema, some_rows(data.raw))
         rows = [
             {
                 "column": each.column.name,

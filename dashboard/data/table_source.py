@@ -9,6 +9,7 @@ from dashboard.common.open_project import open_project, samples_section
 from dashboard.common.widgets import mistakes
 from dashboard.data import saved_project
 from dashboard.key import access
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.late_table import announce
 from dashboard.session.project import Project
 from dashboard.session.shelf import project, unsaved_parts
@@ -20,12 +21,12 @@ _MOST = 1_000_000_000
 
 def section() -> None:
     """The first section of the page Data; one line once there is something to work on."""
-    state = project()
+    data = project().data
     if not access.granted():
         st.header("1 · Table")
         samples_section()
         return
-    if state.raw is None and not state.awaits_table:
+    if data.raw is None and not data.awaits_table:
         st.header("1 · Table")
         _found_again()
         _let_go()
@@ -34,13 +35,13 @@ def section() -> None:
     _line()
     saved_project.save_section()
     binding_view.differences()
-    label = "Load the table, or open another project" if state.awaits_table else "Another table"
+    label = "Load the table, or open another project" if data.awaits_table else "Another table"
     with st.expander(label, icon=":material/database:"):
         _ways()
 
 
 def _ways() -> None:
-    state = project()
+    data = project().data
     upload, place, codebook, saved, sample = st.tabs(
         [
             ":material/upload_file: Your own file",
@@ -50,11 +51,11 @@ def _ways() -> None:
             ":material/science: Samples",
         ],
         default=":material/science: Samples"
-        if state.sample or (state.raw is None and not state.awaits_table)
+        if data.sample or (data.raw is None and not data.awaits_table)
         else None,
     )
     with upload:
-        if state.awaits_table:
+        if data.awaits_table:
             st.caption(
                 "The file is put under this design. Its header and its number of rows are "
                 "compared with what is declared; no cell is looked at."
@@ -107,7 +108,9 @@ def _without() -> None:
     title = " ".join(str(name or "").split()) or "Design without its table"
     if open_project(
         "design_begin_asked",
-        lambda: Project(name=title, announced=int(persons)),
+        lambda: Project(
+            data=DataEntries(name=title, announced=int(persons)),
+        ),
         pressed=pressed,
     ):
         st.rerun()
@@ -125,7 +128,7 @@ def _found_again() -> None:
 
 
 def _let_go() -> None:
-    gone = project().rows_let_go
+    gone = project().data.rows_let_go
     if gone is not None:
         st.info(
             f"**The {gone.rows:,} rows of {plain(gone.name)} were let go**, because no tab had "
@@ -137,19 +140,19 @@ def _let_go() -> None:
 
 def _line() -> None:
     """What is in use, on one line."""
-    state = project()
-    if state.awaits_table:
+    data = project().data
+    if data.awaits_table:
         _awaited()
         return
-    if state.sample or state.raw is None:
+    if data.sample or data.raw is None:
         return
     st.success(
-        f"**Loaded: {plain(state.name)}**, {state.raw.rows:,} rows, {len(state.raw.header)} "
+        f"**Loaded: {plain(data.name)}**, {data.raw.rows:,} rows, {len(data.raw.header)} "
         "columns. "
         + (
-            f"{state.holdout_share:.0%} of them ({state.holdout_rows:,}) are kept aside at random "
+            f"{data.holdout_share:.0%} of them ({data.holdout_rows:,}) are kept aside at random "
             "for evaluation and never used for the synthetic table; see *People and rows*."
-            if not state.own_test
+            if not data.own_test
             else ""
         ),
         icon=":material/check_circle:",
@@ -161,7 +164,7 @@ def _awaited() -> None:
     state = project()
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     left.success(
-        f"**{plain(state.name)}**: a design without its table. It is made for the number of "
+        f"**{plain(state.data.name)}**: a design without its table. It is made for the number of "
         "persons on the right.",
         icon=":material/menu_book:",
     )
@@ -169,11 +172,11 @@ def _awaited() -> None:
         "Number of persons",
         2,
         _MOST,
-        state.announced,
+        state.data.announced,
         step=1,
-        key=f"announced_{state.key}_{state.announced}",
+        key=f"announced_{state.key}_{state.data.announced}",
         on_change=_announce,
-        args=(f"announced_{state.key}_{state.announced}",),
+        args=(f"announced_{state.key}_{state.data.announced}",),
         help="Public. Another number makes another plan: an approval of the old one no longer "
         "holds.",
     )

@@ -31,17 +31,18 @@ _WAYS = {
 def section() -> None:
     """Which rows the synthetic table is judged by; they never go into it."""
     state = project()
-    if state.sample and state.test is not None:
+    data = state.data
+    if data.sample and data.test is not None:
         st.markdown(
-            f"**Holdout.** This sample brings its own {state.test.rows:,} test rows; all "
-            f"{state.n:,} training rows are used."
+            f"**Holdout.** This sample brings its own {data.test.rows:,} test rows; all "
+            f"{data.n:,} training rows are used."
         )
         return
     way = st.radio(
         "The synthetic table is evaluated on",
         list(_WAYS),
         format_func=lambda key: _WAYS[key],
-        index=1 if state.own_test else 0,
+        index=1 if data.own_test else 0,
         key="holdout_way",
         on_change=_choose,
         horizontal=True,
@@ -54,37 +55,40 @@ def section() -> None:
 
 def _choose() -> None:
     state = project()
-    state.test_file = st.session_state["holdout_way"] == "file"
-    if not state.test_file:
-        state.test = state.test_let_go = None
+    data = state.data
+    data.test_file = st.session_state["holdout_way"] == "file"
+    if not data.test_file:
+        data.test = data.test_let_go = None
 
 
 def _share() -> None:
     state = project()
+    data = state.data
     share = st.slider(
         "Rows kept aside for evaluation",
         5,
         50,
-        round(state.holdout_share * 100),
+        round(data.holdout_share * 100),
         format="%d %%",
         key="holdout_share",
         help="Drawn at random, whatever the rows hold. They are never used for the synthetic "
         "table. Only learning a column with budget counts them, too.",
     )
-    state.holdout_share = share / 100
+    data.holdout_share = share / 100
     st.caption(
-        f"**The split:** {state.n:,} persons for training, {state.holdout_rows:,} "
-        f"({state.holdout_share:.0%}) kept aside. It is drawn at random and by person: nobody is "
+        f"**The split:** {data.n:,} persons for training, {data.holdout_rows:,} "
+        f"({data.holdout_share:.0%}) kept aside. It is drawn at random and by person: nobody is "
         "in both parts."
     )
 
 
 def _file() -> None:
     state = project()
-    if state.test is not None:
+    data = state.data
+    if data.test is not None:
         text, button = st.columns([3, 1], vertical_alignment="center")
         text.success(
-            f"**Test file: {plain(state.test.name)}**, {state.test.rows:,} rows. All {state.n:,} "
+            f"**Test file: {plain(data.test.name)}**, {data.test.rows:,} rows. All {data.n:,} "
             "persons of the table are used for training.",
             icon=":material/check_circle:",
         )
@@ -94,9 +98,9 @@ def _file() -> None:
             "should be in both files; that is not checked, as it would read the rows."
         )
         return
-    if state.test_let_go is not None:
+    if data.test_let_go is not None:
         st.info(
-            f"The {state.test_let_go.rows:,} rows of {plain(state.test_let_go.name)} were let go. "
+            f"The {data.test_let_go.rows:,} rows of {plain(data.test_let_go.name)} were let go. "
             "Load the same file again.",
             icon=":material/memory:",
         )
@@ -106,7 +110,7 @@ def _file() -> None:
         "Real rows that take no part in the release. They are as private as the table.",
     )
     st.caption(
-        f"All {state.n:,} persons of the table are used for training. The test file may be loaded "
+        f"All {data.n:,} persons of the table are used for training. The test file may be loaded "
         "any time before the run."
     )
     if file is None:
@@ -120,19 +124,20 @@ def _file() -> None:
 
 def _take(file: UploadedFile, sheet: str) -> None:
     state = project()
+    data = state.data
     raw = _read(file, sheet)
-    if state.schema is not None:
-        check_columns(state.schema.header, raw.header, raw.name)
-    if raw.sha256 and raw.sha256 == state.file_sha256:
+    if data.schema is not None:
+        check_columns(data.schema.header, raw.header, raw.name)
+    if raw.sha256 and raw.sha256 == data.file_sha256:
         raise TableError(
             f"{raw.name!r} is the table itself. Load a file of other people, or keep a share of "
             "the table aside.",
             field="holdout",
         )
-    if state.public:
+    if data.public:
         public_claim.check(raw)
     else:
-        state.private_marks |= marks(raw)
+        data.private_marks |= marks(raw)
     take_test(state, raw)
     uploads.let_go(file, _UPLOAD)
 
@@ -155,4 +160,4 @@ def _read(file: UploadedFile, sheet: str) -> RawTable:
 
 
 def _away() -> None:
-    project().test = None
+    project().data.test = None

@@ -12,8 +12,9 @@ from dashboard.common.open_project import open_project
 from dashboard.common.steps import STEPS
 from dashboard.common.widgets import chart, mistakes
 from dashboard.jobs import worker
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import from_values
-from dashboard.session.graph import EditedGraph
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from dashboard.session.shelf import project
 from prism_core.figures import story_figure, story_low
@@ -166,16 +167,19 @@ def _opened(story: Story) -> Project:
     sample = story.sample()
     task, synthesis = story.project(sample)
     new = Project(
-        name=sample.title,
-        sample=sample.name,
-        raw=sample.train,
-        test=sample.test,
-        public=True,
-        schema=sample.schema,
-        graph=EditedGraph(edges=formats.parse(sample.dag_json).dag.edges),
-        target=sample.target,
+        data=DataEntries(
+            name=sample.title,
+            sample=sample.name,
+            raw=sample.train,
+            test=sample.test,
+            public=True,
+            schema=sample.schema,
+        ),
+        structure=StructureEntries(
+            graph=EditedGraph(edges=formats.parse(sample.dag_json).dag.edges), target=sample.target
+        ),
     )
-    new.take(from_values(task, new.budget.budget(), synthesis))
+    new.designs.plan.take(from_values(task, new.designs.plan.budget.budget(), synthesis))
     return new
 
 

@@ -41,20 +41,22 @@ _ROWS = {False: "Stand-in rows, for nothing", True: "The rows of this release"}
 def section() -> None:
     """The run under way, or the entries of the next one."""
     state = project()
-    if state.rivals.job is not None:
-        words = f"the comparator {state.rivals.job.plan.about.title}"
-        job_view.section("rival", lambda found: found.rivals, words, _take, doing="Running")
+    if state.inspection.comparators.job is not None:
+        words = f"the comparator {state.inspection.comparators.job.plan.about.title}"
+        job_view.section(
+            "rival", lambda found: found.inspection.comparators, words, _take, doing="Running"
+        )
         return
     # No run needs them any more, so the files of a stored table may go.
-    state.rivals.table = state.rivals.ground = None
+    state.inspection.comparators.table = state.inspection.comparators.ground = None
     with st.expander("Add a comparator", icon=":material/compare_arrows:", expanded=True):
         st.markdown(
             "A comparator is another private synthesizer. It spreads its budget over all columns, "
             "because it does not know what is to be predicted. Each runs on the same rows as a "
             "release would, with the same epsilon and delta."
         )
-        if state.rivals.message:
-            st.error(plain(state.rivals.message), icon=":material/error:")
+        if state.inspection.comparators.message:
+            st.error(plain(state.inspection.comparators.message), icon=":material/error:")
         try:
             _entries()
             _offer()
@@ -63,7 +65,7 @@ def section() -> None:
 
 
 def _entries() -> None:
-    rivals = project().rivals
+    rivals = project().inspection.comparators
     first, second, third = st.columns([1.2, 1, 1.4])
     first.selectbox(
         "Method",
@@ -85,7 +87,9 @@ def _entries() -> None:
         )
     if rivals.own:
         confirmation.tick_above_maximum(_epsilon(), "rival_above_limit")
-    own = "The rows of this release, public" if project().public else "The private rows, charged"
+    own = (
+        "The rows of this release, public" if project().data.public else "The private rows, charged"
+    )
     third.radio(
         "Rows",
         [False, True],
@@ -121,7 +125,7 @@ def _entries() -> None:
 
 def _offered() -> list[str]:
     """Our own, and the packages that are installed; one that is chosen stays."""
-    chosen = project().rivals.method
+    chosen = project().inspection.comparators.method
     packages = [name for name, one in EXTERNAL.items() if python_of(one) or name == chosen]
     return [*COMPARATORS, *packages]
 
@@ -138,15 +142,15 @@ def _told(plan: ExternalPlan) -> None:
 
 def _offer() -> None:
     state = project()
-    if state.rivals.own:
-        if state.train is None:
+    if state.inspection.comparators.own:
+        if state.release.train is None:
             st.info(
                 "The training rows of this release are no longer in memory. Use `prism comparator` "
                 "on the file, and add its folder below.",
                 icon=":material/info:",
             )
             return
-        _own(state.train)
+        _own(state.release.train)
         return
     gap = first_gap(state, "Rehearse")
     if gap is not None:  # entered anew since the release, which stands by itself
@@ -171,14 +175,16 @@ def _offer() -> None:
     ):
         with mistakes():
             ground = StandInGround(
-                rows=rows, plan=scenario_of(state, rows.target, "this plan"), seed=state.seed
+                rows=rows,
+                plan=scenario_of(state.designs.plan, rows.target, "this plan"),
+                seed=state.account.seed,
             )
             _start(plan, rows.train, ground)
 
 
 def _epsilon() -> float:
     """What is typed, else the release's."""
-    typed = project().rivals.epsilon
+    typed = project().inspection.comparators.epsilon
     guarantee = inspection().certificate.get("guarantee", {})
     return guarantee.get("declared_epsilon") or 1.0 if typed is None else typed
 
@@ -187,13 +193,15 @@ def _delta(n: int) -> float:
     """As the release's, or as the plan's on stand-in rows; 1/n^2 where neither has one."""
     state = project()
     known = inspection().certificate.get("guarantee", {}).get("delta")
-    found = known if state.rivals.own else state.budget.budget(()).delta
+    found = (
+        known if state.inspection.comparators.own else state.designs.plan.budget.budget(()).delta
+    )
     return 1.0 / n**2 if found is None else found
 
 
 def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:
     """The run as it is entered."""
-    rivals, rows = project().rivals, inspection().subject.synthetic.n
+    rivals, rows = project().inspection.comparators, inspection().subject.synthetic.n
     entered = (rivals.method, table.schema, table.n, _epsilon(), _delta(table.n))
     if rivals.method in EXTERNAL:
         return design_external(*entered, rows=rows)
@@ -202,10 +210,10 @@ def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:
 
 
 def _own(table: Rows) -> None:
-    state = project()
+    data = project().data
     plan = _plan(table)
     if isinstance(plan, ExternalPlan):
-        if not state.public:
+        if not data.public:
             st.warning(
                 f"{plan.about.title} runs on stand-in rows and public rows only: nobody here can "
                 "vouch for the noise of another package, so no private row is handed to it. Take "
@@ -214,7 +222,7 @@ def _own(table: Rows) -> None:
             )
             return
         _told(plan)
-    if state.public or isinstance(plan, ExternalPlan):
+    if data.public or isinstance(plan, ExternalPlan):
         asset_entry.seed("rival_seed")
         if st.button(
             "Run with known noise (rehearsal)",
@@ -251,7 +259,7 @@ def _charged(plan: ComparatorPlan, table: Rows) -> None:
             "fails once counting has begun.",
             label="Spend and run the comparator",
             rehearsal_label="",  # public rows have a button of their own above
-            attempt=state.rivals.attempt,
+            attempt=state.inspection.comparators.attempt,
             prior=plan.schema.prior,
         ),
         plan,
@@ -262,8 +270,8 @@ def _charged(plan: ComparatorPlan, table: Rows) -> None:
 def _start(plan: ComparatorPlan | ExternalPlan, table: Rows, ground: StandInGround | None) -> None:
     state = project()
     charged = None if ground is not None else asset_entry.chosen()
-    rivals = state.rivals
-    rivals.job = worker.compare(plan, table, charged, state.seed)
+    rivals = state.inspection.comparators
+    rivals.job = worker.compare(plan, table, charged, state.account.seed)
     rivals.attempt, rivals.message = rivals.attempt + 1, ""
     rivals.table, rivals.ground = table, ground  # a table behind files stays open for the run
     st.rerun()
@@ -271,7 +279,7 @@ def _start(plan: ComparatorPlan | ExternalPlan, table: Rows, ground: StandInGrou
 
 def _take(result: Path) -> None:
     """Its rows come into the table; of what was paid for the run keeps a copy by itself."""
-    rivals = project().rivals
+    rivals = project().inspection.comparators
     number = len(rivals.found) + 1
     found = candidate(result, f"comparator {number}")
     rivals.found.append(ComparatorResult(candidate=found, ground=rivals.ground))

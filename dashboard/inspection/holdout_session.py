@@ -254,7 +254,7 @@ def _offer(number: int) -> None:
             button="holdout_open",
             attempt=number,
             busy="Charging, opening …",
-            rows=project().test,
+            rows=project().data.test,
         ),
         plan,
         lambda: _open(plan),

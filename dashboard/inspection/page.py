@@ -33,7 +33,7 @@ INSIDE = ("Private numbers", "Ask the holdout")
 heading("Inspect", "Train on synthetic rows, test on real ones kept aside, and compare the shapes.")
 require_earlier_steps("Inspect")
 state = project()
-if state.inspection is None:
+if state.inspection.shown is None:
     results.section()
 else:
     results.choose_target()
@@ -41,12 +41,12 @@ else:
     chosen = st.segmented_control(
         "Section",
         names,
-        default=state.inspection.section or names[0],
+        default=state.inspection.shown.section or names[0],
         key="inspect_section",
         required=True,
         label_visibility="collapsed",
         on_change=keep,
-        args=(state.inspection, "section", "inspect_section"),
+        args=(state.inspection.shown, "section", "inspect_section"),
     )
     section = chosen or names[0]
     if section not in INSIDE:

@@ -62,7 +62,7 @@ def _offer() -> None:
             rehearsal_label="Count with known noise (rehearsal)",
             attempt=len(inspection().private),
             busy="Training on the synthetic rows, charging, counting …",
-            rows=project().test,
+            rows=project().data.test,
         ),
         plan,
         lambda: _run(plan),

@@ -27,7 +27,7 @@ _SOON = 0.4  # seconds a page waits for a result before it shows how far it is
 
 def inspection() -> Inspection:
     """The session's inspection; there is one where this is called."""
-    found = project().inspection
+    found = project().inspection.shown
     assert isinstance(found, Inspection)
     return found
 
@@ -55,7 +55,7 @@ def _failed(name: str, text: str) -> None:
 
 @st.fragment(run_every=0.7)
 def _watch(name: str) -> None:
-    found = project().inspection
+    found = project().inspection.shown
     work = found.works.get(name) if isinstance(found, Inspection) else None
     if work is None or work.future.done():
         st.rerun()
@@ -76,7 +76,7 @@ def choose_target() -> None:
     state = project()
     now = inspection()
     names = [each["name"] for each in now.certificate["task"].get("targets", [])]
-    if not names or state.holdout is None:
+    if not names or state.release.holdout is None:
         return
     chosen = st.selectbox(
         "Target", names, index=names.index(now.subject.target), key="inspect_target"
@@ -87,7 +87,7 @@ def choose_target() -> None:
         found = subject(
             bundle_folder.read(now.folder), now.subject.holdout, now.subject.train, target=chosen
         )
-        state.inspection = Inspection(
+        state.inspection.shown = Inspection(
             folder=now.folder,
             certificate=now.certificate,
             subject=found,
@@ -106,11 +106,11 @@ def section() -> None:
         icon=":material/visibility_lock:",
     )
     state = project()
-    if state.holdout is None:
-        gone = state.rows_let_go or state.test_let_go
+    if state.release.holdout is None:
+        gone = state.data.rows_let_go or state.data.test_let_go
         way = (
             f"Load “{plain(gone.name)}” again on the page Data: the same rows are kept aside again."
-            if gone is not None and state.parted is not None
+            if gone is not None and state.release.parted is not None
             else "Run the synthesis again in this session, or use `prism evaluate` on its folder."
         )
         st.info(
@@ -126,20 +126,20 @@ def section() -> None:
         "Compare with the real rows", type="primary", key="inspect_run", icon=":material/compare:"
     ):
         return
-    assert state.folder is not None
+    assert state.release.folder is not None
     with mistakes(), st.spinner("Reading the synthetic and the real rows …"):
-        folder, rng = bundle_folder.read(state.folder), fresh_rng()
+        folder, rng = bundle_folder.read(state.release.folder), fresh_rng()
         # Numbers about changed rows would be taken for numbers about the release.
         manifest.check_manifest(folder.path, signed=folder.certificate.get("stamp") == "release")
         found = subject(
             folder,
-            in_memory(state.holdout, rng),
-            None if state.train is None else in_memory(state.train, rng),
+            in_memory(state.release.holdout, rng),
+            None if state.release.train is None else in_memory(state.release.train, rng),
         )
-        state.inspection = Inspection(
-            folder=state.folder,
+        state.inspection.shown = Inspection(
+            folder=state.release.folder,
             certificate=folder.certificate,
             subject=found,
-            private=list(state.bought),
+            private=list(state.inspection.bought),
         )
         st.rerun()

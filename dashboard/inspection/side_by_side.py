@@ -34,8 +34,8 @@ def section() -> None:
     comparator_form.section()
     now = inspection()
     # Each once, this release first: the other lines are compared with the first.
-    folders = list(dict.fromkeys([now.folder, *project().earlier, *now.compared]))
-    rivals = tuple(project().rivals.found)
+    folders = list(dict.fromkeys([now.folder, *project().release.earlier, *now.compared]))
+    rivals = tuple(project().inspection.comparators.found)
     if len(folders) < 2 and not rivals:
         st.info(
             "There is no other release to compare with yet. Earlier runs of this session come "
@@ -65,7 +65,7 @@ def section() -> None:
         )
     for reason in left_out:
         st.caption(plain(reason))
-    if project().test is None:
+    if project().data.test is None:
         st.caption(
             "The rows kept aside were drawn from the same file for this run. An earlier run drew "
             "others, so some of its training rows may be among them: read its line as optimistic."

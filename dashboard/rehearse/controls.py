@@ -182,7 +182,7 @@ def _take(entries: RehearsalEntries, name: str, content: bytes, sheet: str) -> N
     # First: where the new file is refused, the rows of the old one must not stay in use.
     entries.public, entries.public_sha256 = None, ""
     raw = read_table(content, name=name, sheet=sheet)
-    schema = project().schema
+    schema = project().data.schema
     check_columns(() if schema is None else schema.names, raw.header, raw.name)
     public_claim.check(raw)
     entries.public, entries.public_sha256 = raw, digest
@@ -190,7 +190,7 @@ def _take(entries: RehearsalEntries, name: str, content: bytes, sheet: str) -> N
 
 def _designs(entries: RehearsalEntries) -> None:
     options: dict[Comparison, str] = dict(_COMPARISONS)
-    if not project().scenarios.others:
+    if not project().designs.others:
         del options["designs"]
     if entries.comparison not in options:
         entries.comparison = "regime"

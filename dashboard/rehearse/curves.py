@@ -195,14 +195,14 @@ def _choice(choice: AllocationChoice) -> None:
         icon=":material/check:",
         type="primary",
     ):
-        adopt(project(), choice.scenario)
+        adopt(project().designs.plan, choice.scenario)
         _told(choice.chosen)
 
 
 def _adopting(asked: RehearsalRequest) -> None:
     """A button a design: its regime and allocation become the plan's."""
-    state = project()
-    if state.rehearsing.choosing is not None or len(asked.rehearsal.variants) < 2:
+    rehearsing = project().rehearsing
+    if rehearsing.choosing is not None or len(asked.rehearsal.variants) < 2:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Make it the plan:**", width="content")
@@ -220,9 +220,9 @@ def _adopt(design: Scenario) -> None:
     state = project()
     letter = state.rehearsing.letters.get(design.name)
     if letter is None:
-        adopt(state, design)
-    elif letter in state.scenarios.others:
-        state.scenarios.swap(state, letter)
+        adopt(state.designs.plan, design)
+    elif letter in state.designs.others:
+        state.designs.swap(letter)
     with mistakes():
         state.plan()
     _told(design.name)

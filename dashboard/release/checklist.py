@@ -64,7 +64,7 @@ def checks(
     """
     found = [_columns(state), _people(state), _graph(state), _plan(state), *_warned(state)]
     found += [*_table(state), _holdout(state)]
-    if not state.public:
+    if not state.data.public:
         found.append(
             ChecklistLine(
                 done=True, text="Asset named, and its lifetime budget covers this release"
@@ -90,9 +90,9 @@ def show(found: Sequence[ChecklistLine]) -> None:
 
 
 def _columns(state: Project) -> ChecklistLine:
-    assert state.schema is not None
-    schema, step = state.schema, _PAGES["Data"]
-    if state.to_learn:
+    assert state.data.schema is not None
+    schema, step = state.data.schema, _PAGES["Data"]
+    if state.data.to_learn:
         return ChecklistLine(
             done=False, text="Learn the columns that are ticked Learn, or declare them", step=step
         )
@@ -102,15 +102,15 @@ def _columns(state: Project) -> ChecklistLine:
         return ChecklistLine(done=True, text=text, step=step, doubt=True)
     if schema.looks:
         text += f". {plain(summary(schema.looks))} The report lists it"
-    note = unchecked(schema.looks, public=state.public)
+    note = unchecked(schema.looks, public=state.data.public)
     if note:
         text += f". {note[0].upper()}{note[1:]}: *Check the declaration* on Data does"
     return ChecklistLine(done=True, text=text, step=step, doubt=bool(schema.looks) or bool(note))
 
 
 def _people(state: Project) -> ChecklistLine:
-    assert state.schema is not None
-    schema = state.schema
+    assert state.data.schema is not None
+    schema = state.data.schema
     if not schema.people_declared:
         text = "Say how rows and people relate: protected is one person, not one row"
         return ChecklistLine(done=False, text=text, step=_PAGES["Data"])
@@ -127,14 +127,16 @@ def _graph(state: Project) -> ChecklistLine:
     missing = step.missing(state)
     if missing:
         return ChecklistLine(done=False, text=plain(missing), step=step)
-    if state.regime == "predictive":
+    if state.designs.plan.regime == "predictive":
         graph = "no graph needed"
     else:
         edges = 0 if state.dag is None else len(state.dag.edges)
         graph = f"a graph without cycles, {count_text(edges, 'edge')}"
-    text = f"Target {plain(state.target or '')}, {state.regime} regime: {graph}"
+    text = (
+        f"Target {plain(state.structure.target or '')}, {state.designs.plan.regime} regime: {graph}"
+    )
     left = _not_covered(state)
-    if state.dag is not None and state.dag.unmeasured and state.regime != "predictive":
+    if state.dag is not None and state.dag.unmeasured and state.designs.plan.regime != "predictive":
         text += f". Not in the table: {plain(', '.join(state.dag.unmeasured))}"
     if left:
         text += f". S does not cover a change of {plain(left)}: the page Structure says more"
@@ -144,12 +146,14 @@ def _graph(state: Project) -> ChecklistLine:
 def _not_covered(state: Project) -> str:
     """The unmeasured nodes of which S does not cover a change; "" when there is none."""
     dag = state.dag
-    if dag is None or state.regime == "predictive":
+    if dag is None or state.designs.plan.regime == "predictive":
         return ""
     found = {
         name
         for target in state.settled_task().target_names
-        for name in changes_not_covered(dag, target, given_by(dag, state.regime, target))
+        for name in changes_not_covered(
+            dag, target, given_by(dag, state.designs.plan.regime, target)
+        )
     }
     return ", ".join(name for name in dag.unmeasured if name in found)
 
@@ -180,10 +184,10 @@ def _warned(state: Project) -> list[ChecklistLine]:
 
 def _table(state: Project) -> list[ChecklistLine]:
     """Whether the table is there, and is the one that the design was made for."""
-    if state.awaits_table:
+    if state.data.awaits_table:
         text = (
-            f"Load the table of {state.whole:,} persons below, once the plan is approved: then its "
-            "header and its number of rows are compared with this design"
+            f"Load the table of {state.data.whole:,} persons below, once the plan is approved: "
+            "then its header and its number of rows are compared with this design"
         )
         return [ChecklistLine(done=False, text=text)]
     return [
@@ -193,13 +197,13 @@ def _table(state: Project) -> list[ChecklistLine]:
 
 
 def _holdout(state: Project) -> ChecklistLine:
-    if state.own_test:
-        if state.test is not None:
-            text = f"A test file of its own, {count_text(state.test.rows, 'row')}"
+    if state.data.own_test:
+        if state.data.test is not None:
+            text = f"A test file of its own, {count_text(state.data.test.rows, 'row')}"
             return ChecklistLine(done=True, text=text)
         text = "Load the test file on the page Data, or keep a share of the rows aside"
         return ChecklistLine(done=False, text=text, step=_PAGES["Data"])
-    kept = state.holdout_rows
+    kept = state.data.holdout_rows
     if kept > 0:
         what = f"{count_text(kept, 'row')} kept aside for evaluation, drawn at random by person"
         return ChecklistLine(done=True, text=what)

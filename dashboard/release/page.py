@@ -17,19 +17,19 @@ heading(
 )
 resume()
 state = project()
-if state.job is None:
-    here = state.raw is not None or state.awaits_table
-    if not here or state.schema is None or state.target is None:
+if state.release.job is None:
+    here = state.data.raw is not None or state.data.awaits_table
+    if not here or state.data.schema is None or state.structure.target is None:
         releases_list.releases_section()  # also after a reload that found no project
         require_earlier_steps("Release")
-    assert state.schema is not None
-    provenance_notice(state.schema)
+    assert state.data.schema is not None
+    provenance_notice(state.data.schema)
     preparation.section()
 else:
     run_view.section()
-    if state.folder is not None:
+    if state.release.folder is not None:
         onward("Release")
-if not state.public:
+if not state.data.public:
     releases_list.releases_section()
     with st.expander("Ledger: what was spent on whose data", icon=":material/receipt_long:"):
         ledger_view.section()

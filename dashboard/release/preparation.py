@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def section() -> None:
     """Everything before the run."""
     state = project()
-    if state.finished is not None:
+    if state.release.finished is not None:
         st.info(
             "Your finished release is kept: show it again to inspect it, or to read its report. "
             "What follows prepares **another** one, with a charge and an approval of its own.",
@@ -78,12 +78,12 @@ def section() -> None:
 
 def _late_table(state: Project) -> None:
     """The table of a design that was made before it: loaded here, at last."""
-    if state.awaits_table:
+    if state.data.awaits_table:
         st.subheader("Load the table", anchor=False)
         st.markdown(
-            f"The design is made for **{state.whole:,} persons** and no row has been read. Load "
-            "the table when it may be opened. Its header and its number of rows are compared with "
-            "the design; no cell is looked at before the run measures."
+            f"The design is made for **{state.data.whole:,} persons** and no row has been read. "
+            "Load the table when it may be opened. Its header and its number of rows are compared "
+            "with the design; no cell is looked at before the run measures."
         )
         upload, place = st.tabs(
             [":material/upload_file: Your own file", ":material/database: A path or database"]
@@ -96,8 +96,8 @@ def _late_table(state: Project) -> None:
 
 
 def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
-    confirmed = state.public
-    if state.public:
+    confirmed = state.data.public
+    if state.data.public:
         st.caption("These rows are public: a rehearsal with known noise. Nothing is charged.")
     else:
         st.markdown(_promise(state, plan))
@@ -105,11 +105,11 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
             "release_confirm",
             "To confirm, type the name of the asset",
             confirmation.subject(plan.hash, asset_entry.owing(plan.prior)),
-            lambda typed: bool(typed.strip()) and same_asset(typed, state.asset),
-            disabled=not state.asset.strip(),
+            lambda typed: bool(typed.strip()) and same_asset(typed, state.account.asset),
+            disabled=not state.account.asset.strip(),
             width=420,
         )
-    label = "Run the rehearsal" if state.public else "Run the release"
+    label = "Run the rehearsal" if state.data.public else "Run the release"
     wanted = st.button(
         label, type="primary", icon=":material/play_arrow:", key="release_run", disabled=not green
     )
@@ -117,7 +117,8 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
         return
     if not confirmed:
         st.error(
-            f"Type “{plain(state.asset)}” into the field above to confirm; nothing was run.",
+            f"Type “{plain(state.account.asset)}” into the field above to confirm; "
+            "nothing was run.",
             icon=":material/keyboard:",
         )
         return
@@ -129,9 +130,10 @@ def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
 def _promise(state: Project, plan: Plan) -> str:
     charged_before = plan.prior is not None and asset_entry.owing(plan.prior) is None
     amount = plan.spent.epsilon if charged_before else plan.budget.epsilon
+    asset = plain(state.account.asset or "the asset")
     return (
-        f"**Spend epsilon {eps_text(amount)} of “{plain(state.asset or 'the asset')}”.** This "
-        "cannot be undone, even if the run fails after its first measurement."
+        f"**Spend epsilon {eps_text(amount)} of “{asset}”.** This cannot be undone, even if the "
+        "run fails after its first measurement."
     )
 
 
@@ -143,49 +145,53 @@ def _budget_left(plan: Plan) -> bool:
 
 def _recognised(state: Project, table: Rows, plan: Plan) -> str:
     """A notice for this screen when the same rows were charged under another name."""
-    assert state.raw is not None and state.schema is not None
-    return recognise(access.ledger(), state.asset, state.schema, state.raw, table, plan.hash)
+    assert state.data.raw is not None and state.data.schema is not None
+    return recognise(
+        access.ledger(), state.account.asset, state.data.schema, state.data.raw, table, plan.hash
+    )
 
 
 def _start(state: Project, plan: Plan) -> None:
     """Start the run; a second tab of the same project does not start another one meanwhile."""
-    if state.starting:
+    if state.release.starting:
         raise PrismError("This project's run is being started already, in another tab.")
-    state.starting = True
+    state.release.starting = True
     try:
         _launch(state, plan)
     finally:
-        state.starting = False
+        state.release.starting = False
 
 
 def _launch(state: Project, plan: Plan) -> None:
-    assert state.raw is not None and state.schema is not None
+    assert state.data.raw is not None and state.data.schema is not None
     # The seed is kept, so that the same rows are set aside when the file is loaded again.
-    how = RowSplit(schema=state.schema, kept=state.holdout_rows, seed=secrets.randbits(256))
+    how = RowSplit(
+        schema=state.data.schema, kept=state.data.holdout_rows, seed=secrets.randbits(256)
+    )
     table, train, holdout = split_rows(state, how)
     # Confirmed was this plan; other columns or another number of rows make another one.
     if train.schema != plan.schema or train.n != plan.n:
         raise PrismError(
             "The columns or the number of training rows changed. Open the page Data again."
         )
-    notice = "" if state.public else _recognised(state, table, plan)
+    notice = "" if state.data.public else _recognised(state, table, plan)
     job = worker.start(
         plan,
         train,
         asset_entry.chosen(),
-        state.seed,
-        state.usable(state.scenarios.others),
+        state.account.seed,
+        state.usable(state.designs.others),
         key=state.key,
-        name=state.name,
+        name=state.data.name,
         approval=protocol_panel.given(plan),
         said=attribution.said(state),
     )
     # Only now that the run has started: what fails before leaves the last release on screen.
     state.forget_results()
-    state.finished = state.put_away = None  # its rows kept aside are replaced
-    state.notice = notice
-    state.train, state.holdout, state.parted = train, holdout, how
-    state.job = job
+    state.release.finished = state.release.put_away = None  # its rows kept aside are replaced
+    state.release.notice = notice
+    state.release.train, state.release.holdout, state.release.parted = train, holdout, how
+    state.release.job = job
 
 
 def summary_section(state: Project, plan: Plan) -> None:
@@ -227,7 +233,7 @@ def _measured(state: Project, plan: Plan) -> str:
     pairs = 0 if plan.tree is None else plan.tree.rounds
     triples = _chosen_later(plan)
     return (
-        f"From **{plan.n:,}** training rows of *{plain(state.name)}*, measure with noise\n"
+        f"From **{plan.n:,}** training rows of *{plain(state.data.name)}*, measure with noise\n"
         f"- **{count_text(len(task), 'marginal')}** of "
         f"{plain(plan.task.target_text)} with {chosen} ({plan.task.regime} regime),\n"
         f"{triples}{_background(rest, pairs)}\n"
@@ -253,7 +259,7 @@ def _learned(plan: Plan) -> str:
 
 
 def _spent(state: Project, plan: Plan) -> str:
-    if state.public:
+    if state.data.public:
         return "Nothing: the rows are public, the noise is known, and the run is a rehearsal."
     balance = asset_entry.balance(plan.delta)
     price = plan.price.with_owed(asset_entry.owing(plan.prior))
@@ -276,7 +282,7 @@ def _spent(state: Project, plan: Plan) -> str:
 
 def _written(state: Project, plan: Plan) -> str:
     graph = "" if plan.dag is None else "graph, "
-    beside = ", ".join(one.name for one in state.usable(state.scenarios.others))
+    beside = ", ".join(one.name for one in state.usable(state.designs.others))
     considered = (
         f" Your designs beside the plan ({plain(beside)}) go into it, too, as what else was "
         "considered: remove on the page Budget what nobody should read."
@@ -293,7 +299,7 @@ def _written(state: Project, plan: Plan) -> str:
 
 def _named(state: Project) -> str:
     """What its report says of who and why."""
-    named = [LABELS[name][0] for name in LABELS if state.said.get(name, "").strip()]
+    named = [LABELS[name][0] for name in LABELS if state.release.said.get(name, "").strip()]
     if not named:
         return (
             " Its report names no organisation, purpose or contact yet: enter them below, under "
@@ -304,10 +310,10 @@ def _named(state: Project) -> str:
 
 def _earlier(state: Project, plan: Plan) -> str:
     """A sentence where the asset was released for this target before."""
-    if state.public or not state.asset.strip():
+    if state.data.public or not state.account.asset.strip():
         return ""
     try:
-        charges = access.ledger().charges(state.asset)
+        charges = access.ledger().charges(state.account.asset)
     except LedgerError:
         return ""
     target = plan.task.target_text

@@ -42,11 +42,11 @@ def given(plan: Plan) -> ApprovedPlan | None:
         PrismError: when it is of another plan or asset, or one is needed and there is none.
     """
     state = project()
-    if state.approved is not None:
-        state.approved.check(plan, state.asset)
+    if state.release.approved is not None:
+        state.release.approved.check(plan, state.account.asset)
     elif _needed(state):
         raise PrismError("This release needs an approval. Record it under Protocol and approval.")
-    return state.approved
+    return state.release.approved
 
 
 def check(plan: Plan) -> ChecklistLine | None:
@@ -56,21 +56,21 @@ def check(plan: Plan) -> ChecklistLine | None:
         needed = _needed(state)
     except ConfigError as error:
         return ChecklistLine(done=False, text=plain(str(error)))
-    if state.approved is None:
+    if state.release.approved is None:
         text = "Have the plan approved: under Protocol and approval, below"
         return ChecklistLine(done=False, text=text) if needed else None
-    approval = state.approved.approval
-    if not (state.public or approval.asset):
+    approval = state.release.approved.approval
+    if not (state.data.public or approval.asset):
         text = "The approval names no data asset: name it above, and have the plan approved for it"
         return ChecklistLine(done=False, text=text)
-    if state.approved.covers(plan, state.asset):
+    if state.release.approved.covers(plan, state.account.asset):
         used = _used(state, plan)
         if used:
             return ChecklistLine(done=False, text=plain(used))
         return ChecklistLine(
             done=True, text=f"A{plain(approval.sentence[1:])}, for exactly this plan"
         )
-    what = "asset is another one" if state.approved.covers(plan) else "plan changed"
+    what = "asset is another one" if state.release.approved.covers(plan) else "plan changed"
     return ChecklistLine(
         done=False, text=f"The {what} since it was approved: see below what changed"
     )
@@ -84,7 +84,9 @@ def section(plan: Plan) -> None:
     if not access.granted():  # who approves does it for the workspace
         return
     label = "Protocol and approval: what a committee decides on before anything is spent"
-    changed = state.approved is not None and not state.approved.covers(plan, state.asset)
+    changed = state.release.approved is not None and not state.release.approved.covers(
+        plan, state.account.asset
+    )
     with st.expander(label, icon=":material/gavel:", expanded=changed), mistakes():
         st.markdown(
             "The protocol follows from the plan, the rehearsals and the ledger; no row is read for "
@@ -103,18 +105,18 @@ def section(plan: Plan) -> None:
                     icon=":material/download:",
                 )
         _asked(state)
-        if state.approved is None:
+        if state.release.approved is None:
             _record(state, plan)
         else:
-            _recorded(state, state.approved, plan)
+            _recorded(state, state.release.approved, plan)
 
 
 def _used(state: Project, plan: Plan) -> str:
     """Why the recorded approval is used up, "" while it is not; rehearsals use none up."""
-    if state.public or state.approved is None:
+    if state.data.public or state.release.approved is None:
         return ""
     try:
-        charge = access.ledger().used(plan.hash, state.approved.approval)
+        charge = access.ledger().used(plan.hash, state.release.approved.approval)
     except LedgerError:
         return ""  # the checklist says that there is no ledger to charge
     return "" if charge is None else charge.used_sentence
@@ -125,20 +127,20 @@ def _rule() -> bool:
 
 
 def _needed(state: Project) -> bool:
-    return not state.public and (state.approval_needed or _rule())
+    return not state.data.public and (state.release.approval_needed or _rule())
 
 
 def _asked(state: Project) -> None:
-    if state.public:
+    if state.data.public:
         return
     rule = _rule()
     st.checkbox(
         "Release only with an approval",
-        value=state.approval_needed or rule,
+        value=state.release.approval_needed or rule,
         disabled=rule,
         key="approval_needed",
         on_change=keep,
-        args=(state, "approval_needed", "approval_needed"),
+        args=(state.release, "approval_needed", "approval_needed"),
         help="This workspace's settings ask for one." if rule else None,
     )
 
@@ -148,14 +150,15 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
     points = () if state.rehearsing.asked is None else state.rehearsing.asked.points(kept())
     made = Protocol(
         plan=plan,
-        asset=_line(state.asset),
-        purpose=_line(state.why),
-        balance=None if state.public else asset_entry.balance(plan.delta),
+        asset=_line(state.account.asset),
+        purpose=_line(state.account.why),
+        balance=None if state.data.public else asset_entry.balance(plan.delta),
         owed=asset_entry.owing(plan.prior),
         rehearsal=estimates(points),
         holdout=_holdout(state),
-        approval=state.approved.approval
-        if state.approved is not None and state.approved.covers(plan, state.asset)
+        approval=state.release.approved.approval
+        if state.release.approved is not None
+        and state.release.approved.covers(plan, state.account.asset)
         else None,
     )
     inputs = (
@@ -176,9 +179,9 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
 
 def _holdout(state: Project) -> int | None:
     """Rows to evaluate on; None while a test file of its own is not there yet."""
-    if state.test is not None:
-        return state.test.rows
-    return None if state.test_file else state.holdout_rows
+    if state.data.test is not None:
+        return state.data.test.rows
+    return None if state.data.test_file else state.data.holdout_rows
 
 
 def _line(text: str) -> str:
@@ -193,17 +196,19 @@ def _record(state: Project, plan: Plan) -> None:
         by = st.text_input("Who approved (names)", key="approval_by")
         role = st.text_input("Role", "privacy committee", key="approval_role")
         day = st.date_input("On", dt.date.today(), max_value=dt.date.today(), key="approval_date")
-        nameless = not (state.public or state.asset.strip())
+        nameless = not (state.data.public or state.account.asset.strip())
         if nameless:
             st.caption(":orange[Name the data asset first:] an approval is for one asset.")
         if st.form_submit_button(
             "Record the approval of this plan", icon=":material/how_to_reg:", disabled=nameless
         ):
-            protocol = Protocol(plan=plan, asset=_line(state.asset))
+            protocol = Protocol(plan=plan, asset=_line(state.account.asset))
             with mistakes():
                 access.require()
                 date = day.isoformat() if isinstance(day, dt.date) else ""
-                state.approved = protocol.approve(by=by.strip(), role=role.strip(), date=date)
+                state.release.approved = protocol.approve(
+                    by=by.strip(), role=role.strip(), date=date
+                )
                 st.rerun()
     with file, st.container(border=True):
         st.markdown("**Or use the file of one**")
@@ -217,7 +222,7 @@ def _record(state: Project, plan: Plan) -> None:
             assert upload is not None
             with mistakes():
                 access.require()
-                state.approved = approval_file.loads(_text(upload.getvalue()))
+                state.release.approved = approval_file.loads(_text(upload.getvalue()))
                 st.rerun()
 
 
@@ -230,7 +235,7 @@ def _text(content: bytes) -> str:
 
 def _recorded(state: Project, found: ApprovedPlan, plan: Plan) -> None:
     approval = found.approval
-    if found.covers(plan, state.asset):
+    if found.covers(plan, state.account.asset):
         st.success(
             f"**A{plain(approval.sentence[1:])}**, for exactly this plan "
             f"({approval.plan_sha256[:12]}…).",
@@ -249,16 +254,16 @@ def _recorded(state: Project, found: ApprovedPlan, plan: Plan) -> None:
             on_click="ignore",
         )
         if st.button("Forget this approval", key="approval_forget", icon=":material/delete:"):
-            state.approved = None
+            state.release.approved = None
             st.rerun()
 
 
 def _changed(state: Project, found: ApprovedPlan, plan: Plan) -> None:
     approval = found.approval
-    if not approval.fits(state.asset):
+    if not approval.fits(state.account.asset):
         st.error(
             f"It was approved for the asset “{plain(approval.asset)}”, not for "
-            f"“{plain(state.asset)}”.",
+            f"“{plain(state.account.asset)}”.",
             icon=":material/block:",
         )
     changes = found.changes(plan)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def section() -> None:
     """The view of the project's run."""
     state = project()
-    job = state.job
+    job = state.release.job
     assert job is not None
-    if state.notice:
-        st.warning(plain(state.notice), icon=":material/fingerprint:")
+    if state.release.notice:
+        st.warning(plain(state.release.notice), icon=":material/fingerprint:")
     outcome = job.outcome()
     if outcome.state == "running":
         plan_changes.plan_changed_notice(job)
@@ -37,7 +37,7 @@ def section() -> None:
         return
     plan_changes.plan_changed_notice(job)
     if outcome.state == "done":
-        state.folder = job.result
+        state.release.folder = job.result
         _done(job, outcome)
     else:
         _stopped(job, outcome)
@@ -46,14 +46,14 @@ def section() -> None:
     show_log(job, key="release_ended")
     if st.button("Prepare another run", key="release_again", icon=":material/restart_alt:"):
         if outcome.state == "done" or not (job.public or job.charge() is None):
-            state.approved = None  # it was given for one run
+            state.release.approved = None  # it was given for one run
         state.forget_results()
         st.rerun()
 
 
 @st.fragment(run_every=0.7)
 def _watch() -> None:
-    job = project().job
+    job = project().release.job
     if job is None:
         st.rerun()
         return

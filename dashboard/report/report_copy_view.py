@@ -29,9 +29,9 @@ _PDF = "report_pdf_kept"
 def section() -> None:
     """Everything on the page; nothing here reads a private row or spends anything."""
     state = project()
-    assert state.folder is not None
-    folder = state.folder
-    plan_changes.plan_changed_notice(state.job)
+    assert state.release.folder is not None
+    folder = state.release.folder
+    plan_changes.plan_changed_notice(state.release.job)
     with mistakes():
         extras = _chosen(state)
         html = cached("report_kept", (folder, extras), lambda: copy_report(folder, extras))
@@ -44,10 +44,14 @@ def section() -> None:
 def _chosen(state: Project) -> Extras:
     """What the curator puts into this copy."""
     rows, rehearsed = _measured(state), _rehearsed(state)
-    bought = state.bought if state.inspection is None else state.inspection.private
+    bought = (
+        state.inspection.bought
+        if state.inspection.shown is None
+        else state.inspection.shown.private
+    )
     private = [found for found in bought if found.covered]  # a rehearsal is not private
-    assert state.folder is not None
-    said = attribution.entries(state, state.folder)
+    assert state.release.folder is not None
+    said = attribution.entries(state, state.release.folder)
     left, middle, right = st.columns(3, gap="large")
     day = left.date_input(
         "Date on the report",
@@ -106,9 +110,9 @@ def _toggle(name: str, label: str, there: bool, text: str, missing: str) -> bool
 
 def _measured(state: Project) -> list[MetricRow]:
     """Rows of the comparisons that were worked out in this session."""
-    if state.inspection is None:
+    if state.inspection.shown is None:
         return []
-    found = state.inspection.done("").values()
+    found = state.inspection.shown.done("").values()
     rows = (row for result in found for row in getattr(result, "rows", ()))
     return [row for row in rows if isinstance(row, MetricRow)]
 

@@ -1,13 +1,26 @@
-"""Entries of the page Data: who a row is, and learning the open columns with budget."""
+"""Entries of the page Data: the table, its declaration, who a row is, columns that are learned."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from prism_core.data.schema.codebook_source import WITHOUT_CODEBOOK
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.looks import Look, redeclared, this_minute, unsourced
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dashboard.jobs.worker import Job
+    from dashboard.session.memory import LetGo
+    from prism_core.data.engines.out_of_core import BigTable
+    from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
+    from prism_core.data.schema.looks import Looks
+    from prism_core.data.schema.schema import Provenance, Schema
+    from prism_core.data.tables.raw_table import RawTable
     from prism_core.learning.domain.domain_plan import DomainPlan
+    from prism_core.learning.domain.requests import Outline, Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,3 +53,206 @@ class Learning:
     attempt: int = 0
     message: str = ""
     clipped: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class DataEntries:
+    """The table, what is declared of it, and what is known of both.
+
+    Attributes:
+        name: of the file or sample.
+        sample: name of the packaged sample; None for a table of one's own.
+        raw: the table.
+        announced: persons of the table, typed before there is one.
+        test: a second table, kept for evaluation.
+        test_file: whether a file of its own is tested on, there or not yet.
+        public: whether the rows are called public.
+        private_marks, public_marks: of tables that this session loaded as private, and of those
+            she said to be public nevertheless.
+        holdout_share: part of the rows that is kept aside, where there is no second table.
+        schema: the declaration in use.
+        form, form_edited: rows of the form of columns, and as they are typed since.
+        form_rev: revision of the rows that Python put into the form last.
+        form_provenance: where the declaration in the form comes from.
+        read: the codebook that the form was filled from.
+        outlined: columns of an uploaded outline that is not learned yet.
+        decimals_proposed: by column, proposed once.
+        draft_people: how rows and people relate, while there is no schema.
+        learning: of open columns, with budget.
+        file_sha256: of an uploaded table.
+        looks: what opened the rows before the plan, and what was changed afterwards.
+        looked: looks at every table of this session, by its key.
+        source: the document that a declaration after a look is stated to come from.
+        person_hint: the column that is said to name the person, before it is declared.
+        rows_let_go, test_let_go: the tables whose rows are no longer in memory.
+    """
+
+    name: str = ""
+    sample: str | None = None
+    raw: RawTable | BigTable | None = None
+    announced: int | None = None
+    test: RawTable | None = None
+    test_file: bool = False
+    public: bool = False
+    private_marks: frozenset[str] = frozenset()
+    public_marks: frozenset[str] = frozenset()
+    holdout_share: float = 0.2
+    schema: Schema | None = None
+    form: list[dict[str, Any]] | None = None
+    form_edited: list[dict[str, Any]] | None = None
+    form_rev: int = 0
+    form_provenance: Provenance | None = None
+    read: CodebookReading | None = None
+    outlined: tuple[Column | Request, ...] = ()
+    decimals_proposed: dict[str, int] = field(default_factory=dict)
+    draft_people: People = field(default_factory=People)
+    learning: Learning = field(default_factory=Learning)
+    file_sha256: str = ""
+    looks: Looks = ()
+    looked: dict[str, Looks] = field(default_factory=dict)
+    source: str = ""
+    person_hint: str = ""
+    rows_let_go: LetGo | None = None
+    test_let_go: LetGo | None = None
+
+    @property
+    def holdout_rows(self) -> int:
+        """Rows kept aside for evaluation; a fixed number, whatever they hold."""
+        whole = self.whole
+        if whole == 0 or self.own_test:
+            return 0
+        # At least one row is left for training.
+        return min(whole - 1, round(whole * self.holdout_share))
+
+    @property
+    def n(self) -> int:
+        """Training rows (persons); public."""
+        return self.whole - self.holdout_rows
+
+    @property
+    def whole(self) -> int:
+        """Rows (persons) with those kept aside; public.
+
+        A number that was announced holds until it is given up: the plan was made for it.
+        """
+        if self.announced is not None:
+            return self.announced
+        return 0 if self.raw is None else self.people.persons or self.raw.rows
+
+    @property
+    def own_test(self) -> bool:
+        """Whether a test file takes the place of a share that is kept aside."""
+        return self.test_file or self.test is not None
+
+    @property
+    def awaits_table(self) -> bool:
+        """Whether the design comes before its table."""
+        return self.raw is None and self.announced is not None and self.rows_let_go is None
+
+    @property
+    def people(self) -> People:
+        """How rows and people relate; kept apart while there is no schema yet."""
+        if self.schema is None:
+            return self.draft_people
+        return People(
+            one_row_per_person=self.schema.one_row_per_person,
+            person_id=self.schema.person_id,
+            persons=self.schema.persons,
+        )
+
+    @property
+    def table_key(self) -> str:
+        """What tells this table from others: the file's hash, or the name where there is none."""
+        return self.file_sha256 or self.name
+
+    @property
+    def told(self) -> Looks:
+        """The looks that a plan tells of: rows that are public may be looked at."""
+        return () if self.public else self.looks
+
+    @property
+    def checked(self) -> bool:
+        """Whether something was seen that may say what a column should hold."""
+        return any(isinstance(event, Look) and event.tells for event in self.told)
+
+    @property
+    def checks(self) -> int:
+        """How often it was looked."""
+        return sum(isinstance(event, Look) for event in self.looks)
+
+    @property
+    def rows_of_form(self) -> list[dict[str, Any]]:
+        """The form of columns as it is typed."""
+        return (self.form if self.form_edited is None else self.form_edited) or []
+
+    @property
+    def to_learn(self) -> tuple[str, ...]:
+        """Columns that are ticked to be learned."""
+        return tuple(
+            str(row.get("name") or "") for row in self.rows_of_form if row.get("learn") is True
+        )
+
+    @property
+    def learns(self) -> bool:
+        """Whether a domain is being learned now."""
+        job = self.learning.job
+        return job is not None and job.outcome().state == "running"
+
+    def outline(self, provenance: Provenance) -> Outline:
+        """What is declared and what is to be learned, as the form says.
+
+        Args:
+            provenance: of what is declared about the columns.
+
+        Raises:
+            PrismError: when something is missing or not usable.
+        """
+        from prism_core.learning.domain import outline_io
+        from prism_core.learning.domain.requests import Outline
+
+        columns = outline_io.from_rows(self.rows_of_form, self.learning.details)
+        known, provenance = self.on_record(columns, provenance)
+        return Outline(
+            columns=columns,
+            provenance=provenance,
+            looks=known,
+            codebook=self.codebook_of(columns, provenance),
+            prior=self.schema.prior if self.schema else None,
+            **vars(self.people),
+        )
+
+    def codebook_of(
+        self, columns: Sequence[Column | Request], provenance: Provenance
+    ) -> CodebookSource | None:
+        """The codebook that a declaration of this provenance names, with what is done by hand."""
+        if self.read is None or provenance in WITHOUT_CODEBOOK:
+            return None
+        # What is still to be learned is neither read nor typed.
+        return self.read.source_of(each for each in columns if isinstance(each, Column))
+
+    def on_record(
+        self,
+        columns: Sequence[Column | Request],
+        provenance: Provenance,
+        came_with: Looks = (),
+        *,
+        whole: bool = False,
+    ) -> tuple[Looks, Provenance]:
+        """Looks and provenance once these columns are declared; see `data.looks`."""
+        before = self.outlined if self.schema is None else self.schema.columns
+        known = redeclared(
+            self.told,
+            came_with,
+            {each.name: each for each in before},
+            {each.name: each for each in columns},
+            source=self.source,
+            when=this_minute(),
+            whole=whole,
+        )
+        names = [each.name for each in columns]
+        return known, "private rows" if unsourced(known, names) else provenance
+
+    def show_form(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Put other rows into the form of columns."""
+        self.form, self.form_edited = [dict(row) for row in rows], None
+        self.form_rev += 1

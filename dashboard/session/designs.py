@@ -307,11 +307,12 @@ LETTERS = ("B", "C", "D", "E")
 
 
 @dataclass
-class Scenarios:
-    """Designs of one project beside its plan. They belong to one person's session.
+class Designs:
+    """The plan and designs beside it, as they are typed. They belong to one person's session.
 
     Attributes:
-        others: by letter.
+        plan: entries of the plan.
+        others: of designs beside it, by letter.
         edited: letter of the design that the controls change.
         beside: letter of the design that the plan is compared with.
         name: typed to save the edited design by.
@@ -320,8 +321,13 @@ class Scenarios:
         folder: that folder, as typed.
         wish: error of the task marginals that is wished for, over n; as typed.
         answers: by letter: the last question about a wish, what it was asked of, value, words.
+        allowed_above: the maximum of epsilon that she ticked may be exceeded.
+        beta: chance that a bound fails.
+        p_min: declared smallest share of a level.
+        guess: somebody's guess before the release, 1 in so many.
     """
 
+    plan: Entries = field(default_factory=Entries)
     others: dict[str, Entries] = field(default_factory=dict)
     edited: str = PLAN
     beside: str = LETTERS[0]
@@ -331,6 +337,19 @@ class Scenarios:
     folder: str = ""
     wish: float = 0.02
     answers: dict[str, tuple[str, tuple[object, ...], Any, str]] = field(default_factory=dict)
+    allowed_above: float | None = None
+    beta: float = 0.05
+    p_min: float | None = None
+    guess: int = 20
+
+    def entries(self, letter: str) -> Entries:
+        """Entries of the plan, or of a design beside it."""
+        return self.plan if letter == PLAN else self.others[letter]
+
+    @property
+    def edited_entries(self) -> Entries:
+        """Entries of the design that the page Budget changes."""
+        return self.entries(self.edited)
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -362,10 +381,10 @@ class Scenarios:
         self.edited = PLAN
         self.beside = min(self.others, default=LETTERS[0])
 
-    def swap(self, plan: Entries, letter: str) -> None:
+    def swap(self, letter: str) -> None:
         """Make a design the plan; what was the plan takes its letter, so that nothing is lost."""
-        before = plan.copy()
-        plan.take(self.others[letter])
+        before = self.plan.copy()
+        self.plan.take(self.others[letter])
         self.others[letter] = before
         self.answers = {
             {PLAN: letter, letter: PLAN}.get(key, key): answer

@@ -1,4 +1,4 @@
-"""Graph that is being drawn, with undo and redo; entries for learning the target's blanket."""
+"""Entries of the page Structure: target, graph with undo and redo, learning the blanket."""
 
 from __future__ import annotations
 
@@ -173,3 +173,31 @@ class Blanket:
     table: Rows | None = field(default=None, repr=False)
     attempt: int = 0
     message: str = ""
+
+
+@dataclass
+class StructureEntries:
+    """What the page Structure holds.
+
+    Attributes:
+        target: the column to be predicted.
+        graph: that is being drawn.
+        blanket: learning of it, with budget.
+        checked_dag: what the graph was last made of, and the graph.
+    """
+
+    target: str | None = None
+    graph: EditedGraph = field(default_factory=EditedGraph)
+    blanket: Blanket = field(default_factory=Blanket)
+    checked_dag: tuple[object, Dag] | None = field(default=None, repr=False)
+
+    def dag(self, columns: tuple[str, ...]) -> Dag | None:
+        """The graph over the table's columns, or None without edges that cost nothing."""
+        graph = self.graph
+        if not (graph.edges or graph.prior):
+            return None
+        drawn = (columns, graph.edges, graph.unmeasured, graph.provenance, graph.prior)
+        # Asked for several times in a run, and looking for cycles takes its time.
+        if self.checked_dag is None or self.checked_dag[0] != drawn:
+            self.checked_dag = (drawn, graph.over(columns))
+        return self.checked_dag[1]

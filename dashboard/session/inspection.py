@@ -162,3 +162,18 @@ class ComparatorEntries:
     attempt: int = 0
     message: str = ""
     found: list[ComparatorResult] = field(default_factory=list)
+
+
+@dataclass
+class InspectionEntries:
+    """What the page Inspect holds.
+
+    Attributes:
+        shown: the release that is inspected.
+        comparators: their entries and results.
+        bought: headline numbers of an inspection that was let go of.
+    """
+
+    shown: Inspection | None = None
+    comparators: ComparatorEntries = field(default_factory=ComparatorEntries)
+    bought: list[PrivateEvaluation] = field(default_factory=list)

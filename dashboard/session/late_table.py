@@ -20,9 +20,9 @@ def announce(state: Project, persons: int) -> None:
     Raises:
         SchemaError: when the number is not usable.
     """
-    state.announced = persons
-    if state.people.person_id is not None:
-        state.declare_people(replace(state.people, persons=persons))
+    state.data.announced = persons
+    if state.data.people.person_id is not None:
+        state.declare_people(replace(state.data.people, persons=persons))
 
 
 def bind(
@@ -42,19 +42,19 @@ def bind(
         public: whether its rows are public.
         marks: by which it is known as private; of public rows none.
     """
-    state.raw, state.name, state.public = raw, name, public
-    state.private_marks |= marks
-    state.file_sha256 = getattr(raw, "sha256", "")
-    seen = state.looked.get(state.table_key, ())
+    state.data.raw, state.data.name, state.data.public = raw, name, public
+    state.data.private_marks |= marks
+    state.data.file_sha256 = getattr(raw, "sha256", "")
+    seen = state.data.looked.get(state.data.table_key, ())
     if seen:  # this session opened these rows before: the plan has to say so
-        state.looks = merged(state.looks, seen)
-        state.use_schema(state.schema)
+        state.data.looks = merged(state.data.looks, seen)
+        state.use_schema(state.data.schema)
 
 
 def unbind(state: Project) -> None:
     """Take the table away from a design that was made before it."""
-    if state.announced is not None:
-        state.raw, state.file_sha256 = None, ""
+    if state.data.announced is not None:
+        state.data.raw, state.data.file_sha256 = None, ""
 
 
 def count_anew(state: Project) -> None:
@@ -62,7 +62,7 @@ def count_anew(state: Project) -> None:
 
     Where a column names the person, it has to be said again how many there are.
     """
-    state.announced = None
-    if state.people.person_id is not None:
-        state.person_hint = state.people.person_id
+    state.data.announced = None
+    if state.data.people.person_id is not None:
+        state.data.person_hint = state.data.people.person_id
         state.declare_people(People())

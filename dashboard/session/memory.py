@@ -27,6 +27,21 @@ if TYPE_CHECKING:
     from prism_core.data.source import Rows
 
 
+@dataclass
+class Presence:
+    """Who has a project open.
+
+    Attributes:
+        used: when a session last looked at it, on the clock of `time.monotonic`.
+        left: since when none has it open.
+        sessions: that looked at it.
+    """
+
+    used: float = 0.0
+    left: float | None = None
+    sessions: set[str] = field(default_factory=set)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LetGo:
     """A table whose rows are no longer in memory.
@@ -62,11 +77,15 @@ def split_rows(state: Project, how: RowSplit) -> tuple[Rows, Rows, Rows]:
 
     The same seed gives the same parts of a table in memory.
     """
-    assert state.raw is not None
+    assert state.data.raw is not None
     rng = np.random.default_rng(how.seed)
-    table = ready(how.schema, state.raw, public=state.public, rng=rng)
-    if state.test is not None:
-        return table, table, encode_holdout(how.schema, state.test, rng=rng, public=state.public)
+    table = ready(how.schema, state.data.raw, public=state.data.public, rng=rng)
+    if state.data.test is not None:
+        return (
+            table,
+            table,
+            encode_holdout(how.schema, state.data.test, rng=rng, public=state.data.public),
+        )
     return table, *split(table, how.kept, rng)
 
 
@@ -77,25 +96,24 @@ def held_bytes(state: Project) -> int:
 
 def let_go(state: Project) -> None:
     """Let go of every row in memory, and of what was read from rows without noise."""
-    for found in (state.inspection, state.put_away[0] if state.put_away else None):
+    data, run, inspected = state.data, state.release, state.inspection
+    for found in (inspected.shown, run.put_away[0] if run.put_away else None):
         if found is not None:
             found.drop("")
-            state.bought = found.private or state.bought  # it is paid for
-    if state.put_away is not None:
-        state.put_away = (None, state.put_away[1])
-    state.inspection = None
-    if isinstance(state.raw, RawTable) and not state.sample:
-        if state.raw.sha256:
-            state.rows_let_go = LetGo(name=state.name, rows=state.raw.rows, sha256=state.raw.sha256)
-        state.raw = None
-    if state.test is not None and not state.sample:
-        state.test_let_go = LetGo(
-            name=state.test.name, rows=state.test.rows, sha256=state.test.sha256
-        )
-        state.test, state.test_file = None, True
+            inspected.bought = found.private or inspected.bought  # it is paid for
+    if run.put_away is not None:
+        run.put_away = (None, run.put_away[1])
+    inspected.shown = None
+    if isinstance(data.raw, RawTable) and not data.sample:
+        if data.raw.sha256:
+            data.rows_let_go = LetGo(name=data.name, rows=data.raw.rows, sha256=data.raw.sha256)
+        data.raw = None
+    if data.test is not None and not data.sample:
+        data.test_let_go = LetGo(name=data.test.name, rows=data.test.rows, sha256=data.test.sha256)
+        data.test, data.test_file = None, True
     for name in ("train", "holdout"):
-        if isinstance(getattr(state, name), EncodedTable):
-            setattr(state, name, None)
+        if isinstance(getattr(run, name), EncodedTable):
+            setattr(run, name, None)
     state.rehearsing.public, state.rehearsing.public_sha256 = None, ""
     state.rehearsing.built = None
 
@@ -113,37 +131,45 @@ def take_back(state: Project, raw: RawTable, *, public: bool) -> bool:
     Returns:
         Whether it is the file that was let go; else nothing was changed.
     """
-    gone = state.rows_let_go
-    if gone is None or raw.sha256 != gone.sha256 or public != state.public:
+    gone = state.data.rows_let_go
+    if gone is None or raw.sha256 != gone.sha256 or public != state.data.public:
         return False
-    state.raw, state.rows_let_go = raw, None
+    state.data.raw, state.data.rows_let_go = raw, None
     _part_again(state)
     return True
 
 
 def take_test(state: Project, test: RawTable) -> None:
     """Take a test file; where it is the one that was let go, the last run's rows are back, too."""
-    gone, state.test_let_go = state.test_let_go, None
-    state.test, state.test_file = test, True
+    gone, state.data.test_let_go = state.data.test_let_go, None
+    state.data.test, state.data.test_file = test, True
     if gone is not None and gone.sha256 == test.sha256:
         _part_again(state)
 
 
 def _part_again(state: Project) -> None:
     """The last run's rows, once every file that they came from is back."""
-    whole = state.raw is not None and (state.test is not None or not state.test_file)
-    if whole and state.parted is not None and state.holdout is None:
-        _, state.train, state.holdout = split_rows(state, state.parted)
+    data, run = state.data, state.release
+    whole = data.raw is not None and (data.test is not None or not data.test_file)
+    if whole and run.parted is not None and run.holdout is None:
+        _, run.train, run.holdout = split_rows(state, run.parted)
 
 
 def _tables(state: Project) -> list[object]:
     # A sample's rows are the same for everybody.
-    own = [] if state.sample else [state.raw, state.test]
+    own = [] if state.data.sample else [state.data.raw, state.data.test]
     built = state.rehearsing.built
     stand_in = [] if built is None else [built[1].train, *built[1].holdouts.values()]
-    found = state.inspection
+    found = state.inspection.shown
     subject = [] if found is None else [found.subject.synthetic, found.subject.holdout]
-    return [*own, state.train, state.holdout, state.rehearsing.public, *stand_in, *subject]
+    return [
+        *own,
+        state.release.train,
+        state.release.holdout,
+        state.rehearsing.public,
+        *stand_in,
+        *subject,
+    ]
 
 
 def _size(table: object) -> int:
@@ -179,11 +205,11 @@ def touch(state: Project, now: float | None = None) -> None:
     """Note that this session looks at the project now."""
     register(state)
     # Monotonic: a clock that is set must not let go of anybody's rows.
-    state.used = time.monotonic() if now is None else now
+    state.presence.used = time.monotonic() if now is None else now
     session = session_id()
     with _lock:
         if session:
-            state.sessions.add(session)
+            state.presence.sessions.add(session)
             _left_sessions[session] = None
 
 
@@ -215,17 +241,17 @@ def sweep(
     here: dict[int, bool] = {}
     dropped, staying = [], []
     for state, size in held:
-        here[id(state)] = any(map(opened, tuple(state.sessions)))
+        here[id(state)] = any(map(opened, tuple(state.presence.sessions)))
         if here[id(state)]:
-            state.left = None
-        elif state.left is None:
-            state.left = now
-        over = state.left is not None and now - state.left >= KEPT
+            state.presence.left = None
+        elif state.presence.left is None:
+            state.presence.left = now
+        over = state.presence.left is not None and now - state.presence.left >= KEPT
         if size:
             (dropped if over else staying).append((state, size))
     total = sum(size for _, size in staying)
-    for state, size in sorted(staying, key=lambda one: (here[id(one[0])], one[0].used)):
-        if total > most and (not here[id(state)] or now - state.used >= IDLE):
+    for state, size in sorted(staying, key=lambda one: (here[id(one[0])], one[0].presence.used)):
+        if total > most and (not here[id(state)] or now - state.presence.used >= IDLE):
             total -= size
             dropped.append((state, size))
     for state, _ in dropped:

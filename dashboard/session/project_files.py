@@ -5,10 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from dashboard.session.designs import LETTERS, PLAN, from_values
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import LETTERS, PLAN, Designs, from_values
 from dashboard.session.graph import EditedGraph
 from dashboard.session.project import Project
 from dashboard.session.rehearsals import scenario_of
+from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.bundle.curator_statement import LABELS, CuratorStatement
 from prism_core.bundle.project_file import LONGEST, ProjectFile
 from prism_core.data.schema import column_form
@@ -24,39 +26,41 @@ def to_file(state: Project) -> tuple[ProjectFile, tuple[str, ...]]:
     Raises:
         PrismError: when the plan or the statement has a mistake that no file can hold.
     """
-    gone = state.rows_let_go
-    persons = state.whole or state.people.persons or (0 if gone is None else gone.rows)
+    gone = state.data.rows_let_go
+    persons = state.data.whole or state.data.people.persons or (0 if gone is None else gone.rows)
     designs, left = [], []
-    for letter in state.scenarios.letters if state.target else ():
+    for letter in state.designs.letters if state.structure.target else ():
         try:
-            designs.append(scenario_of(state.design(letter), state.target or "", letter))
+            designs.append(
+                scenario_of(state.designs.entries(letter), state.structure.target or "", letter)
+            )
         except PrismError:
             if letter == PLAN:  # without the plan the others would be opened as the plan
                 raise
             left.append(letter)
-    said = {name: state.said.get(name, "").strip() for name in LABELS}
+    said = {name: state.release.said.get(name, "").strip() for name in LABELS}
     file = ProjectFile(
-        name=_line(state.name) or "Project",
+        name=_line(state.data.name) or "Project",
         persons=persons if persons > 1 else None,
-        schema=state.schema,
+        schema=state.data.schema,
         form=tuple(dict(row) for row in _open_form(state)),
-        form_provenance=state.form_provenance,
-        read=state.read,
-        looks=state.told,
+        form_provenance=state.data.form_provenance,
+        read=state.data.read,
+        looks=state.data.told,
         drawing=_drawing(state),
-        target=state.target,
+        target=state.structure.target,
         designs=tuple(designs),
-        saved=tuple(state.scenarios.saved[name] for name in sorted(state.scenarios.saved)),
-        approval=state.approved,
-        approval_needed=state.approval_needed,
-        asset=_line(state.asset),
-        lifetime=state.lifetime,
-        purpose=_line(state.why),
+        saved=tuple(state.designs.saved[name] for name in sorted(state.designs.saved)),
+        approval=state.release.approved,
+        approval_needed=state.release.approval_needed,
+        asset=_line(state.account.asset),
+        lifetime=state.account.lifetime,
+        purpose=_line(state.account.why),
         statement=CuratorStatement(**said),
-        holdout_share=state.holdout_share,
-        own_test=state.own_test,
-        p_min=state.p_min,
-        sample=state.sample or "",
+        holdout_share=state.data.holdout_share,
+        own_test=state.data.own_test,
+        p_min=state.designs.p_min,
+        sample=state.data.sample or "",
     )
     return file, tuple(left)
 
@@ -67,54 +71,53 @@ def from_file(file: ProjectFile) -> Project:
     It is private whatever it was: only whoever loads the table says that its rows are public.
     """
     state = Project(
-        name=file.name,
-        announced=file.persons,
-        asset=file.asset,
-        lifetime=file.lifetime,
-        why=file.purpose,
-        holdout_share=file.holdout_share,
-        test_file=file.own_test,
-        p_min=file.p_min,
-        approval_needed=file.approval_needed,
-        said=file.statement.to_dict(),
-        looks=file.looks,
+        data=DataEntries(
+            name=file.name,
+            announced=file.persons,
+            holdout_share=file.holdout_share,
+            test_file=file.own_test,
+            looks=file.looks,
+        ),
+        account=AccountEntries(asset=file.asset, lifetime=file.lifetime, why=file.purpose),
+        designs=Designs(p_min=file.p_min),
+        release=ReleaseEntries(approval_needed=file.approval_needed, said=file.statement.to_dict()),
     )
     if file.schema is not None:
         state.use_schema(file.schema)
     if file.form:
-        state.show_form(file.form)
+        state.data.show_form(file.form)
     elif file.schema is not None:
-        state.show_form(column_form.to_rows(file.schema.columns))
-    state.form_provenance, state.read = file.form_provenance, file.read
-    state.target = file.target
+        state.data.show_form(column_form.to_rows(file.schema.columns))
+    state.data.form_provenance, state.data.read = file.form_provenance, file.read
+    state.structure.target = file.target
     if file.drawing is not None:
-        state.graph = EditedGraph()
-        state.graph.load(file.drawing.dag, file.drawing.positions)
-        state.graph.foreign = False  # they were saved in the editor's own unit
+        state.structure.graph = EditedGraph()
+        state.structure.graph.load(file.drawing.dag, file.drawing.positions)
+        state.structure.graph.foreign = False  # they were saved in the editor's own unit
     entries = [from_values(one.task, one.budget, one.synthesis) for one in file.designs]
     if entries:
-        state.take(entries[0])
-    state.scenarios.others = dict(zip(LETTERS, entries[1:], strict=False))
-    state.scenarios.saved = {one.name: one for one in file.saved}
-    state.approved = file.approval
+        state.designs.plan.take(entries[0])
+    state.designs.others = dict(zip(LETTERS, entries[1:], strict=False))
+    state.designs.saved = {one.name: one for one in file.saved}
+    state.release.approved = file.approval
     return state
 
 
 def _open_form(state: Project) -> list[dict[str, Any]]:
     """The form where it says something else than the schema in use."""
-    rows = state.rows_of_form
+    rows = state.data.rows_of_form
     with suppress(PrismError):
-        if state.schema is not None and column_form.same(rows, state.schema.columns):
+        if state.data.schema is not None and column_form.same(rows, state.data.schema.columns):
             return []
     blank = column_form.blank_rows([""])[0]
     return [{**blank, **{k: v for k, v in row.items() if k in blank}} for row in rows]
 
 
 def _drawing(state: Project) -> Drawing | None:
-    graph = state.graph
-    if state.schema is None or not (graph.edges or graph.prior):
+    graph = state.structure.graph
+    if state.data.schema is None or not (graph.edges or graph.prior):
         return None
-    dag = graph.over(state.schema.names)
+    dag = graph.over(state.data.schema.names)
     known = set(dag.nodes)
     places = {} if graph.foreign else graph.positions
     return Drawing(

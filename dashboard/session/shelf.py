@@ -8,8 +8,11 @@ import streamlit as st
 
 from dashboard.key import access
 from dashboard.session import memory
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import from_values
+from dashboard.session.graph import StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import merged
 from prism_core.errors import SchemaError
@@ -22,13 +25,17 @@ _SHELF = 4  # projects kept in memory for a reload
 def unsaved_parts(state: Project) -> tuple[str, ...]:
     """Parts in words, for a sentence; empty where nothing would be lost. Reads no row."""
     parts = []
-    if state.sample is None and (state.raw is not None or state.schema is not None):
+    if state.data.sample is None and (state.data.raw is not None or state.data.schema is not None):
         parts.append("the table and everything declared, drawn and planned for it")
     elif _changed(state):
         parts.append("what you changed in it")
-    if state.job is not None and state.folder is None and state.job.alive:
+    if state.release.job is not None and state.release.folder is None and state.release.job.alive:
         parts.append("the view of the run under way")
-    elif state.job is not None or state.folder is not None or state.finished is not None:
+    elif (
+        state.release.job is not None
+        or state.release.folder is not None
+        or state.release.finished is not None
+    ):
         parts.append("the run that it shows")
     return tuple(parts)
 
@@ -36,15 +43,15 @@ def unsaved_parts(state: Project) -> tuple[str, ...]:
 def sample_marks(state: Project) -> tuple[object, ...]:
     """What the user may change in an opened sample, to be compared later."""
     return (
-        state.schema,
-        state.target,
-        state.graph.edges,
-        state.copy(),
-        state.holdout_share,
-        state.beta,
-        state.p_min,
-        len(state.scenarios.others),
-        len(state.scenarios.saved),
+        state.data.schema,
+        state.structure.target,
+        state.structure.graph.edges,
+        state.designs.plan.copy(),
+        state.data.holdout_share,
+        state.designs.beta,
+        state.designs.p_min,
+        len(state.designs.others),
+        len(state.designs.saved),
     )
 
 
@@ -52,10 +59,10 @@ def _changed(state: Project) -> bool:
     """Whether a sample is no longer as it was opened."""
     if state.opened is not None and sample_marks(state) != state.opened:
         return True
-    if state.schema is None or state.form_edited is None:
+    if state.data.schema is None or state.data.form_edited is None:
         return False
     try:
-        return not column_form.same(state.form_edited, state.schema.columns)
+        return not column_form.same(state.data.form_edited, state.data.schema.columns)
     except SchemaError:  # a row is half typed
         return True
 
@@ -101,21 +108,22 @@ def _resumed(key: str) -> Project | None:
     plan, asset = found.job.plan, found.asset
     state = Project(
         key=key,
-        name=found.name,
-        public=found.public,
-        seed=found.seed,
-        schema=plan.schema,
-        looks=plan.schema.looks,
-        target=plan.task.target,
-        job=found.job,
-        asset="" if asset is None else asset.name,
-        why="" if asset is None else asset.why,
+        data=DataEntries(
+            name=found.name, public=found.public, schema=plan.schema, looks=plan.schema.looks
+        ),
+        account=AccountEntries(
+            seed=found.seed,
+            asset="" if asset is None else asset.name,
+            why="" if asset is None else asset.why,
+        ),
+        structure=StructureEntries(target=plan.task.target),
+        release=ReleaseEntries(job=found.job),
     )
     if asset is not None:
-        state.lifetime = asset.lifetime_epsilon
+        state.account.lifetime = asset.lifetime_epsilon
     if plan.dag is not None:
-        state.graph.load(plan.dag)
-    state.take(from_values(plan.task, plan.budget, plan.synthesis))
+        state.structure.graph.load(plan.dag)
+    state.designs.plan.take(from_values(plan.task, plan.budget, plan.synthesis))
     return state
 
 
@@ -126,19 +134,19 @@ def resume() -> None:
     state = project()
     if not access.granted():
         return
-    last = None if state.job is not None else folders.newest(state.key)
+    last = None if state.release.job is not None else folders.newest(state.key)
     found = worker.find(state.key) if last is not None and folders.alive(last) else None
     if found is not None:
-        state.job = found.job
+        state.release.job = found.job
 
 
 def _inherit(new: Project) -> None:
     """What this session knows of tables goes along: those that are private, and looks at them."""
-    old = project()
-    new.public_marks |= old.public_marks
-    new.private_marks = (new.private_marks | old.private_marks) - new.public_marks
-    new.looked = {**old.looked, **new.looked}
-    new.looks = merged(new.looks, new.looked.get(new.table_key, ()))
+    old, data = project().data, new.data
+    data.public_marks |= old.public_marks
+    data.private_marks = (data.private_marks | old.private_marks) - data.public_marks
+    data.looked = {**old.looked, **data.looked}
+    data.looks = merged(data.looks, data.looked.get(data.table_key, ()))
 
 
 def replace_project(new: Project) -> None:
@@ -147,7 +155,7 @@ def replace_project(new: Project) -> None:
     Raises:
         AccessError: without the key, for anything but a packaged sample.
     """
-    if new.sample is None or not new.public:
+    if new.data.sample is None or not new.data.public:
         access.require()
     # So that it stands under the address that the tab shows already.
     new.key = project().key

@@ -47,7 +47,7 @@ def section() -> None:
         return
     choice, button = st.columns([1, 1], vertical_alignment="bottom")
     forms = [form for form in _WORDS if form in formats.holding(state.dag)]
-    pictures = list(_PICTURES) if state.target is not None else []
+    pictures = list(_PICTURES) if state.structure.target is not None else []
     form = choice.selectbox(
         "Format",
         [*forms, *pictures],
@@ -64,8 +64,10 @@ def section() -> None:
     with mistakes():
         drawing = Drawing(
             dag=state.dag,
-            positions={k: v for k, v in state.graph.positions.items() if k in state.dag.graph},
-            outcome=() if state.target is None else (state.target,),
+            positions={
+                k: v for k, v in state.structure.graph.positions.items() if k in state.dag.graph
+            },
+            outcome=() if state.structure.target is None else (state.structure.target,),
         )
         picture = form in _PICTURES
         _, suffix, *kind = _PICTURES[form] if picture else _WORDS[form]
@@ -82,7 +84,11 @@ def section() -> None:
 
 def _picture(form: str, drawing: Drawing, state: Project) -> Callable[[], str | bytes]:
     """Makes the file of the drawing, or the page, when it is called."""
-    target, s, foreign = state.target or "", state.settled_s, state.graph.foreign
+    target, s, foreign = (
+        state.structure.target or "",
+        state.settled_s,
+        state.structure.graph.foreign,
+    )
 
     def make() -> str | bytes:
         if form == "page":

@@ -31,10 +31,10 @@ _KNOWN = "canvas_known"
 def canvas_section() -> None:
     """The editor; takes over what was drawn and draws it again with its new roles."""
     state = project()
-    assert state.schema is not None and state.target is not None
-    graph = state.graph
+    assert state.data.schema is not None and state.structure.target is not None
+    graph = state.structure.graph
     _other_tab()
-    dag = graph.over(state.schema.names)
+    dag = graph.over(state.data.schema.names)
     chosen = state.settled_s
     drawing, switch = st.container(), st.container()
     with switch:  # beneath the drawing, but known before it
@@ -47,7 +47,7 @@ def canvas_section() -> None:
 
 
 def _mounted(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]) -> Reply:
-    graph = state.graph
+    graph = state.structure.graph
     return dag_editor(
         key=EDITOR_KEY,
         nodes=_nodes(state, dag, chosen, hidden),
@@ -57,7 +57,7 @@ def _mounted(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset
         rev=graph.rev,
         height=520,
         foreign=graph.foreign,
-        focus=f"{bool(hidden)}|{state.target}",
+        focus=f"{bool(hidden)}|{state.structure.target}",
         can_undo=bool(graph.past),
         can_redo=bool(graph.future),
     )
@@ -65,7 +65,7 @@ def _mounted(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset
 
 def _take(reply: Reply) -> bool:
     """Take over an edit, then do what was asked for; True when the page has to be drawn again."""
-    graph, before = project().graph, project().graph.edges
+    graph, before = project().structure.graph, project().structure.graph.edges
     if reply.edit is not None:
         graph.moved(reply.edit.positions)
         if reply.edit.edges != graph.edges and not _refused(reply.edit.edges):
@@ -81,13 +81,13 @@ def _refused(edges: Edges) -> bool:
     if not cycle:
         return False
     st.error(f"That edge would close a cycle: {plain(' → '.join(cycle))}. It was not added.")
-    project().graph.rev += 1
+    project().structure.graph.rev += 1
     return True
 
 
 def _other_tab() -> None:
     """A second tab shares the project: what was drawn there must not be drawn over from here."""
-    graph = project().graph
+    graph = project().structure.graph
     rev, edges = st.session_state.get(_KNOWN, (None, ()))
     if rev == graph.rev and edges != graph.edges:
         graph.rev += 1
@@ -96,10 +96,10 @@ def _other_tab() -> None:
 
 def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
     """The columns left out of the drawing, and the switch that shows them."""
-    assert state.target is not None
-    near = touching(dag, (state.target, *chosen))
+    assert state.structure.target is not None
+    near = touching(dag, (state.structure.target, *chosen))
     far = frozenset(dag.nodes) - set(near)
-    graph = state.graph
+    graph = state.structure.graph
     if not far:
         return frozenset()
     shown = len(dag.nodes) <= MANY if graph.show_all is None else graph.show_all
@@ -127,8 +127,8 @@ def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
 def _nodes(
     state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]
 ) -> list[NodeView]:
-    assert state.schema is not None and state.target is not None
-    found = {role.name: role for role in node_roles(dag, state.target, chosen)}
+    assert state.data.schema is not None and state.structure.target is not None
+    found = {role.name: role for role in node_roles(dag, state.structure.target, chosen)}
     return [
         NodeView(
             name=column.name,
@@ -136,7 +136,7 @@ def _nodes(
             tooltip=f"{found[column.name].text}. {_meaning(column)}{_levels(column)}",
             hidden=column.name in hidden,
         )
-        for column in state.schema.columns
+        for column in state.data.schema.columns
     ] + [
         NodeView(name=name, role="unmeasured", tooltip=found[name].text, hidden=name in hidden)
         for name in dag.unmeasured
@@ -171,7 +171,7 @@ def edges_section() -> None:
 
 
 def _history() -> None:
-    graph = project().graph
+    graph = project().structure.graph
     undo, redo, clear = st.columns(3)
     if undo.button(
         "Undo", icon=":material/undo:", disabled=not graph.past, key="graph_undo", width="stretch"
@@ -189,8 +189,8 @@ def _history() -> None:
 
 
 def _list() -> None:
-    graph = project().graph
-    target = project().target
+    graph = project().structure.graph
+    target = project().structure.target
     count = len(graph.edges)
     st.markdown(f"**{count} edge{'' if count == 1 else 's'}**")
     if not graph.edges:
@@ -227,9 +227,9 @@ def _list() -> None:
 
 
 def _add() -> None:
-    schema = project().schema
+    schema = project().data.schema
     assert schema is not None
-    names = project().graph.over(schema.names).nodes
+    names = project().structure.graph.over(schema.names).nodes
     with st.form("edge_form", border=True):
         cause = st.selectbox("Cause", names, key="edge_cause", index=None)
         effect = st.selectbox("Effect", names, key="edge_effect", index=None)
@@ -239,14 +239,14 @@ def _add() -> None:
     if cause is None or effect is None:
         st.error("Choose both a cause and an effect.")
         return
-    _put((*project().graph.edges, (cause, effect)))
+    _put((*project().structure.graph.edges, (cause, effect)))
 
 
 def _add_unmeasured() -> None:
     """A cause that is not in the table, with what it causes; it goes with its last edge."""
-    schema = project().schema
+    schema = project().data.schema
     assert schema is not None
-    if project().graph.provenance != "declared":
+    if project().structure.graph.provenance != "declared":
         return  # a learned graph says nothing about causes
     with st.expander("Something not in the table"), st.form("unmeasured_form", border=False):
         name = st.text_input(
@@ -267,7 +267,7 @@ def _add_unmeasured() -> None:
     if name in schema.names:
         st.error(f"{plain(name)} is a column of the table, so it is measured. Use another name.")
         return
-    graph = project().graph
+    graph = project().structure.graph
     fresh = tuple((name, effect) for effect in effects if (name, effect) not in graph.edges)
     _put((*graph.edges, *fresh), unmeasured=name)
 
@@ -275,12 +275,12 @@ def _add_unmeasured() -> None:
 def _put(edges: tuple[tuple[str, str], ...], unmeasured: str | None = None) -> None:
     """Take the edges, and perhaps a new node, if they make a graph without a cycle."""
     state = project()
-    assert state.schema is not None
-    graph = state.graph
+    assert state.data.schema is not None
+    graph = state.structure.graph
     hidden = graph.unmeasured | ({unmeasured} if unmeasured is not None else set())
     with mistakes():
         # Tried on a copy: edges that are refused must leave the graph as it was.
-        replace(graph, unmeasured=hidden).over(state.schema.names, edges)
+        replace(graph, unmeasured=hidden).over(state.data.schema.names, edges)
         graph.unmeasured = hidden
         graph.replace(edges)
         st.rerun()

@@ -42,7 +42,7 @@ _BASIS_TIED = (
 
 def section() -> None:
     """A question, the statements, and why the blanket is enough."""
-    dag, target = project().dag, project().target
+    dag, target = project().dag, project().structure.target
     if dag is None or target is None:
         st.caption("Draw or upload a graph first.")
         return
@@ -54,7 +54,7 @@ def section() -> None:
     question, statements = st.columns([1, 1.3], gap="large")
     with question, mistakes():
         _question(dag, target)
-        if project().regime == "graphical" and dag.markov_blanket(target):
+        if project().designs.plan.regime == "graphical" and dag.markov_blanket(target):
             st.markdown("**Why the Markov blanket is enough**")
             st.markdown(plain(blanket_sufficiency(dag, target)))
     with statements, mistakes():

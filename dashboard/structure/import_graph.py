@@ -151,7 +151,7 @@ def _source() -> bytes | None:
         help="The format is recognised by what the file holds. Only the graph is read: tables of "
         "probabilities in a BIF file are passed over.",
     )
-    schema = project().schema
+    schema = project().data.schema
     names = () if schema is None else schema.names
     # Another tab or page drops the text of the box, but not what was pasted for these columns.
     kept, known = st.session_state.get(_TEXT, ("", names))
@@ -176,7 +176,7 @@ def _source() -> bytes | None:
 
 def _brought(source: bytes) -> ImportedGraph:
     """The graph on its way in; read once, so that choices survive a rerun."""
-    schema = project().schema
+    schema = project().data.schema
     assert schema is not None
     held = st.session_state.get(_KEY)
     if isinstance(held, ImportedGraph) and (held.source, held.columns) == (source, schema.names):
@@ -215,7 +215,7 @@ def _fit(brought: ImportedGraph) -> None:
         return
     _changes(matched)
     _outcome(brought, matched)
-    if matched.drawing.dag.edges == project().graph.edges:  # names say what is unmeasured
+    if matched.drawing.dag.edges == project().structure.graph.edges:  # names say what is unmeasured
         st.session_state[_PENDING] = False
         st.success("This graph is the one in use.", icon=":material/check:")
         return
@@ -227,13 +227,13 @@ def _fit(brought: ImportedGraph) -> None:
         on_click=_use,
         args=(brought, matched),
     )
-    if project().graph.edges:
+    if project().structure.graph.edges:
         st.caption(_instead(learned=matched.drawing.dag.learned))
 
 
 def _instead(*, learned: bool) -> str:
     """What becomes of the graph drawn now."""
-    if project().graph.provenance != "declared":
+    if project().structure.graph.provenance != "declared":
         return "It takes the place of the learned graph; Undo does not bring that back."
     if learned:
         return (
@@ -367,7 +367,7 @@ def _changes(matched: Matched) -> None:
 
 def _outcome(brought: ImportedGraph, matched: Matched) -> None:
     named = matched.drawing.outcome
-    if len(named) == 1 and named[0] != project().target:
+    if len(named) == 1 and named[0] != project().structure.target:
         brought.outcome = st.checkbox(
             f"The file names an outcome: predict {plain(named[0])}",
             value=brought.outcome,
@@ -378,9 +378,9 @@ def _outcome(brought: ImportedGraph, matched: Matched) -> None:
 def _use(brought: ImportedGraph, matched: Matched) -> None:
     """A callback, so that the target's own box is drawn with it."""
     state, drawing = project(), matched.drawing
-    state.graph.load(drawing.dag, drawing.positions)
+    state.structure.graph.load(drawing.dag, drawing.positions)
     if len(drawing.outcome) == 1 and brought.outcome:
-        state.target = drawing.outcome[0]
+        state.structure.target = drawing.outcome[0]
     hidden = drawing.dag.unmeasured
     st.session_state["graph_taken"] = (
         f"The graph is in use: {count_text(len(drawing.dag.edges), 'edge')}"

@@ -25,31 +25,31 @@ if TYPE_CHECKING:
 def section() -> None:
     """The panel below the drawing: what was learned, the step under way, or its start."""
     state = project()
-    if state.blanket.job is not None:
-        words = f"the blanket of {plain(state.blanket.job.plan.target)}"
-        job_view.section("blanket", lambda found: found.blanket, words, _take)
+    if state.structure.blanket.job is not None:
+        words = f"the blanket of {plain(state.structure.blanket.job.plan.target)}"
+        job_view.section("blanket", lambda found: found.structure.blanket, words, _take)
         return
-    state.blanket.table = None  # its files may go
-    if state.graph.provenance != "declared":
+    state.structure.blanket.table = None  # its files may go
+    if state.structure.graph.provenance != "declared":
         _learned()
         _bring_back()
         return
-    if not state.graph.edges:
+    if not state.structure.graph.edges:
         _bring_back()
-    if state.regime != "graphical" or state.graph.edges:
+    if state.designs.plan.regime != "graphical" or state.structure.graph.edges:
         return
-    if state.awaits_table:
+    if state.data.awaits_table:
         st.caption(
             ":material/hourglass_empty: Learning the blanket with budget waits for the table: it "
             "measures rows. Draw or upload the graph, or choose another regime."
         )
-    elif state.raw is not None:
+    elif state.data.raw is not None:
         with st.expander("No graph? Learn the blanket with budget", icon=":material/school:"):
             _start()
 
 
 def _learned() -> None:
-    graph = project().graph
+    graph = project().structure.graph
     cost = (
         "from public rows"
         if graph.prior is None
@@ -78,15 +78,15 @@ def _learned() -> None:
 def _bring_back() -> None:
     """The graph that was drawn before a learned one took its place."""
     state = project()
-    kept = len(state.graph.drawn_before)
-    if not kept or state.schema is None:
+    kept = len(state.structure.graph.drawn_before)
+    if not kept or state.data.schema is None:
         return
     st.button(
         f"Bring back the graph drawn before ({kept} edge{'' if kept == 1 else 's'})",
         key="graph_bring_back",
         icon=":material/restore:",
-        on_click=state.graph.bring_back,
-        args=(state.schema.names,),
+        on_click=state.structure.graph.bring_back,
+        args=(state.data.schema.names,),
         help="It takes the place of the learned edges. What was charged to the ledger stays "
         "charged.",
     )
@@ -95,14 +95,14 @@ def _bring_back() -> None:
 def _start() -> None:
     state = project()
     st.markdown(
-        f"Columns that predict **{plain(state.target or '')}** are looked for **with noise**, one "
-        "at a time, each beyond what the ones before explain. This spends a part of the privacy "
-        "budget now; the release uses the rest. What comes out says nothing about causes. It takes "
-        "the place of the drawing and ends its undo history; a graph drawn before is kept and can "
-        "be brought back."
+        f"Columns that predict **{plain(state.structure.target or '')}** are looked for "
+        "**with noise**, one at a time, each beyond what the ones before explain. This "
+        "spends a part of the privacy budget now; the release uses the rest. What comes out says "
+        "nothing about causes. It takes the place of the drawing and ends its undo history; a "
+        "graph drawn before is kept and can be brought back."
     )
-    if state.blanket.message:
-        st.error(plain(state.blanket.message), icon=":material/error:")
+    if state.structure.blanket.message:
+        st.error(plain(state.structure.blanket.message), icon=":material/error:")
     _entries()
     try:
         plan = state.graph_plan()
@@ -119,7 +119,7 @@ def _start() -> None:
             label="Learn the blanket",
             rehearsal_label="Learn the blanket (rehearsal)",
             icon=":material/school:",
-            attempt=state.blanket.attempt,
+            attempt=state.structure.blanket.attempt,
         ),
         plan,
         lambda: _run(plan),
@@ -132,31 +132,31 @@ def _entries() -> None:
     first, second, third = st.columns(3)
     with first:
         epsilon_entry(
-            state.budget,
+            state.designs.plan.budget,
             "blanket_epsilon",
             "Epsilon of learning and release together",
             help="The same entry as on the page Budget.",
         )
-        confirmation.tick_above_maximum(state.budget.epsilon, "blanket_above_limit")
+        confirmation.tick_above_maximum(state.designs.plan.budget.epsilon, "blanket_above_limit")
     second.slider(
         "Part of the budget for learning",
         1,
         50,
-        round(state.blanket.share * 100),
+        round(state.structure.blanket.share * 100),
         format="%d %%",
         key="blanket_share",
         on_change=keep,
-        args=(state.blanket, "share", "blanket_share", from_percent),
+        args=(state.structure.blanket, "share", "blanket_share", from_percent),
         help="The rest is for the release.",
     )
     third.number_input(
         "Most columns in the blanket",
         1,
         50,
-        state.blanket.members,
+        state.structure.blanket.members,
         key="blanket_members",
         on_change=keep,
-        args=(state.blanket, "members", "blanket_members"),
+        args=(state.structure.blanket, "members", "blanket_members"),
         help="As many rounds are paid for, even if the search ends before.",
     )
 
@@ -181,27 +181,30 @@ def _cost(plan: GraphPlan) -> None:
 def _run(plan: GraphPlan) -> None:
     """Start the step in a process of its own."""
     state = project()
-    assert state.schema is not None and state.raw is not None
-    table = ready(state.schema, state.raw, public=state.public, rng=fresh_rng())
-    state.blanket.attempt += 1
-    state.blanket.message = ""
-    state.blanket.table = table  # a table behind files stays open for the step
-    state.blanket.job = worker.learn_graph(plan, table, asset_entry.chosen(), state.seed)
+    assert state.data.schema is not None and state.data.raw is not None
+    table = ready(state.data.schema, state.data.raw, public=state.data.public, rng=fresh_rng())
+    state.structure.blanket.attempt += 1
+    state.structure.blanket.message = ""
+    state.structure.blanket.table = table  # a table behind files stays open for the step
+    state.structure.blanket.job = worker.learn_graph(
+        plan, table, asset_entry.chosen(), state.account.seed
+    )
 
 
 def _promise(plan: GraphPlan) -> str:
     state = project()
-    if state.public:
+    if state.data.public:
         return "These rows are public: learn with known noise. Nothing is charged."
     return (
-        f"Spend epsilon {eps_text(plan.spent.epsilon)} of “{plain(state.asset or 'the asset')}” on "
-        "learning the blanket. This cannot be undone, even if it fails once the search has begun."
+        f"Spend epsilon {eps_text(plan.spent.epsilon)} of "
+        f"“{plain(state.account.asset or 'the asset')}” on learning the blanket. This cannot be "
+        "undone, even if it fails once the search has begun."
     )
 
 
 def _take(result: Path) -> None:
     """The blanket becomes the graph."""
     state = project()
-    assert state.schema is not None
+    assert state.data.schema is not None
     found = formats.read(result / folders.GRAPH)
-    state.graph.load(found.over(state.schema.names))
+    state.structure.graph.load(found.over(state.data.schema.names))

@@ -28,7 +28,7 @@ state = project()
 taken = st.session_state.pop("graph_taken", None)
 if taken:
     st.success(taken, icon=":material/check:")
-if state.target is not None:
+if state.structure.target is not None:
     summary = st.container(border=True)
     drawing, panel = st.columns([3, 1.15], gap="medium")
     with drawing:
@@ -38,7 +38,11 @@ if state.target is not None:
     learn_blanket.section()
     # Written after the drawing, so that it speaks of the edges just drawn.
     with summary, mistakes():
-        features = len(state.schema.columns) - 1 - len(state.further) if state.schema else None
+        features = (
+            len(state.data.schema.columns) - 1 - len(state.designs.plan.further)
+            if state.data.schema
+            else None
+        )
         text = features_statement(state.settled_task(), state.dag, features)
         st.markdown(f":material/shield: {plain(text)}")
         target_entry.refusal()

@@ -38,56 +38,57 @@ _REGIME_WORDS = {
 def section() -> None:
     """Target and regime, side by side."""
     state = project()
-    schema = state.schema
+    plan = state.designs.plan
+    schema = state.data.schema
     assert schema is not None
     left, middle, right = st.columns([1.2, 1.6, 1], gap="medium")
     names = list(schema.names)
-    target = state.target if state.target in names else None
+    target = state.structure.target if state.structure.target in names else None
     key = showing("target_choice", target)
-    state.target = left.selectbox(
+    state.structure.target = left.selectbox(
         "Column to be predicted (Y)",
         names,
         key=key,
         index=None if target is None else names.index(target),
         placeholder="Choose a column",
         on_change=keep,
-        args=(state, "target", key),
+        args=(state.structure, "target", key),
     )
     regime = middle.segmented_control(
         "Regime",
         list(get_args(Regime)),
         format_func=lambda key: _REGIME_WORDS[key][0],
-        default=state.regime,
+        default=plan.regime,
         required=True,
         key="regime_choice",
     )
-    state.regime = regime or state.regime
-    middle.caption(_REGIME_WORDS[state.regime][1])
+    plan.regime = regime or plan.regime
+    middle.caption(_REGIME_WORDS[plan.regime][1])
     with left:
         further_section()
-    if state.regime == "predictive":
-        most = max(1, len(schema.columns) - 1 - len(state.further))
-        state.k = right.number_input(
+    if plan.regime == "predictive":
+        most = max(1, len(schema.columns) - 1 - len(plan.further))
+        plan.k = right.number_input(
             "Number of features k",
             1,
             most,
             # Columns may have gone since it was typed, and the widget raises for a value above its
             # end.
-            None if state.k is None else min(state.k, most),
+            None if plan.k is None else min(plan.k, most),
             step=1,
             key="k_choice",
             placeholder="As many as the budget carries",
             help=K_HELP,
         )
-        if state.k == most:
+        if plan.k == most:
             right.caption(f"All {most} features: nothing is chosen, nothing is paid for choosing.")
         words = OPTIONS["task.selection"].choices
         rules: list[SelectionRule] = list(words)
-        state.selection = right.selectbox(
+        plan.selection = right.selectbox(
             "How the features are chosen",
             rules,
             format_func=words.__getitem__,
-            index=rules.index(state.selection),
+            index=rules.index(plan.selection),
             key="selection_choice",
             help="Every way spends the selection pool, whatever the rows hold; only the names of "
             "the chosen columns leave the table.",
@@ -100,23 +101,24 @@ _FURTHER_KEY = "further_choice"
 def further_section() -> None:
     """A choice of columns and, where there are some, a table of their weights and features."""
     state = project()
-    assert state.schema is not None
-    if state.target is None:
+    plan = state.designs.plan
+    assert state.data.schema is not None
+    if state.structure.target is None:
         return
-    names = [name for name in state.schema.names if name != state.target]
-    kept = [name for name in state.further if name in names]
+    names = [name for name in state.data.schema.names if name != state.structure.target]
+    kept = [name for name in plan.further if name in names]
     chosen = st.multiselect(
         "Further columns to be predicted (optional)",
         names,
         default=kept,
         max_selections=MOST_TARGETS - 1,
-        key=f"{_FURTHER_KEY}_{state.target}",
+        key=f"{_FURTHER_KEY}_{state.structure.target}",
         placeholder="None",
         help="Each is a target of its own, with its own S. They share the budget by their weights "
         "beside the 1 of Y. Not together with 3-way marginals or the naive Bayes model.",
     )
-    if list(state.further) != chosen:
-        state.further = {name: state.further.get(name, 1.0) for name in chosen}
+    if list(plan.further) != chosen:
+        plan.further = {name: plan.further.get(name, 1.0) for name in chosen}
     if chosen:
         _weights(chosen)
         _features()
@@ -132,10 +134,10 @@ def refusal() -> None:
 
 
 def _weights(chosen: list[str]) -> None:
-    state = project()
+    designs = project().designs
     key = f"{_FURTHER_KEY}_weights_{'|'.join(chosen)}"
     st.data_editor(
-        pd.DataFrame({"target": chosen, "weight": [state.further[name] for name in chosen]}),
+        pd.DataFrame({"target": chosen, "weight": [designs.plan.further[name] for name in chosen]}),
         key=key,
         hide_index=True,
         num_rows="fixed",
@@ -150,15 +152,16 @@ def _weights(chosen: list[str]) -> None:
 def _weighted(chosen: list[str], key: str) -> None:
     for row, changes in st.session_state[key]["edited_rows"].items():
         if changes.get("weight") is not None:
-            project().further[chosen[int(row)]] = float(changes["weight"])
+            project().designs.plan.further[chosen[int(row)]] = float(changes["weight"])
 
 
 def _features() -> None:
     """S of every target, as the graph says."""
     state = project()
-    if state.dag is None or state.regime == "predictive":
+    plan = state.designs.plan
+    if state.dag is None or plan.regime == "predictive":
         return
-    kind = "Pa" if state.regime == "causal" else "MB"
-    for name in (state.target or "", *state.further):
-        inside = ", ".join(given_by(state.dag, state.regime, name)) or "nothing yet"
+    kind = "Pa" if plan.regime == "causal" else "MB"
+    for name in (state.structure.target or "", *plan.further):
+        inside = ", ".join(given_by(state.dag, plan.regime, name)) or "nothing yet"
         st.caption(f"{kind}({plain(name)}): {plain(inside)}")

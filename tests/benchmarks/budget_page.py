@@ -23,7 +23,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.budget.overview import TABS
 from dashboard.key import access
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
@@ -54,13 +56,11 @@ def wide(columns: int, regime: str) -> Project:
     edges = [(names[place], "outcome") for place in range(parents)]
     edges += [(names[place], names[place + 7]) for place in range(columns - 8)]
     return Project(
-        name="wide",
-        raw=read_table("\n".join(lines).encode()),
-        schema=schema,
-        public=True,
-        graph=EditedGraph(edges=tuple(edges)),
-        target="outcome",
-        regime=regime,  # type: ignore[arg-type]
+        data=DataEntries(
+            name="wide", raw=read_table("\n".join(lines).encode()), schema=schema, public=True
+        ),
+        structure=StructureEntries(graph=EditedGraph(edges=tuple(edges)), target="outcome"),
+        designs=Designs(plan=Entries(regime=regime)),
     )
 
 
@@ -77,13 +77,13 @@ def opened(project: Project, tab: str) -> AppTest:
 def drag(test: AppTest, turn: int) -> None:
     project = test.session_state["project"]
     tenths = {"background": 150 + turn, "selection": 100}
-    found = [tenths[pool] for pool in project.pools if pool != "task"]
-    whole = dict(zip([p for p in project.pools if p != "task"], found, strict=True))
+    found = [tenths[pool] for pool in project.designs.plan.pools if pool != "task"]
+    whole = dict(zip([p for p in project.designs.plan.pools if p != "task"], found, strict=True))
     whole["task"] = 1000 - sum(found)
     test.session_state["share_bar"] = {
         "shares": {
-            "rev": project.budget.shares_rev,
-            "tenths": [whole[pool] for pool in project.pools],
+            "rev": project.designs.plan.budget.shares_rev,
+            "tenths": [whole[pool] for pool in project.designs.plan.pools],
         }
     }
 
@@ -91,11 +91,11 @@ def drag(test: AppTest, turn: int) -> None:
 def lock(test: AppTest, turn: int) -> None:
     project = test.session_state["project"]
     columns = ("measure_000", "outcome")
-    project.budget.locks = {columns: 0.02 + turn / 1000}
+    project.designs.plan.budget.locks = {columns: 0.02 + turn / 1000}
 
 
 def weigh(test: AppTest, turn: int) -> None:
-    test.session_state["project"].weights = {"measure_000": 2.0 + turn}
+    test.session_state["project"].designs.plan.weights = {"measure_000": 2.0 + turn}
 
 
 CHANGES = {

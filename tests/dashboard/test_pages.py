@@ -9,8 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.common import open_project
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import BudgetEntries
-from dashboard.session.graph import EditedGraph
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from prism_core.data.schema import column_form
 from prism_core.data.schema.column import Column
@@ -26,14 +27,15 @@ pytestmark = pytest.mark.app
 def project(spurious) -> Project:
     dag = formats.read(spurious.dag_json)
     return Project(
-        name=spurious.title,
-        sample=spurious.name,
-        raw=spurious.train,
-        test=spurious.test,
-        public=True,
-        schema=spurious.schema,
-        graph=EditedGraph(edges=dag.edges),
-        target="Y",
+        data=DataEntries(
+            name=spurious.title,
+            sample=spurious.name,
+            raw=spurious.train,
+            test=spurious.test,
+            public=True,
+            schema=spurious.schema,
+        ),
+        structure=StructureEntries(graph=EditedGraph(edges=dag.edges), target="Y"),
     )
 
 
@@ -52,8 +54,8 @@ def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
     assert not test.exception
     found = test.session_state["project"]
     assert "by its own address alone" not in texts(test)
-    assert found.n == 20_000
-    assert found.target == "readmitted_30d"
+    assert found.data.n == 20_000
+    assert found.structure.target == "readmitted_30d"
     assert "20,000 training rows" in texts(test)
 
 
@@ -72,50 +74,52 @@ def test_later_pages_send_back_to_the_first_gap(name):
     ],
 )
 def test_the_structure_page_says_what_s_is(project, regime, words):
-    project.regime = regime
+    project.designs.plan.regime = regime
     assert words in texts(open_page("structure", project))
 
 
 def test_the_way_of_choosing_features_is_kept_and_reaches_the_plan(project):
-    project.regime = "predictive"
-    project.k = 3
+    project.designs.plan.regime = "predictive"
+    project.designs.plan.k = 3
     test = open_page("structure", project)
     assert "S is not known yet: the 3 features" in texts(test)
     box = test.selectbox(key="selection_choice")
     assert len(box.options) == 4
     box.select("mutual_information").run()
     assert not test.exception
-    assert project.selection == "mutual_information"
+    assert project.designs.plan.selection == "mutual_information"
     assert project.plan().selection.rule == "mutual_information"
-    project.public, project.selection = False, "logistic"
+    project.data.public, project.designs.plan.selection = False, "logistic"
     open_page("structure", project)
-    assert project.selection == "logistic"
+    assert project.designs.plan.selection == "logistic"
     assert project.plan().selection.event.delta == pytest.approx(project.plan().delta / 10)
 
 
 def test_what_is_drawn_is_taken_and_an_old_revision_is_not(project):
     test = open_page("structure", project)
-    revision = project.graph.rev
+    revision = project.structure.graph.rev
     test.session_state["dag_editor"] = {"graph": {"rev": revision, "edges": [["A", "Y"]]}}
     test.run()
-    assert project.graph.edges == (("A", "Y"),)
+    assert project.structure.graph.edges == (("A", "Y"),)
     assert "S = Pa(Y) = {A}" in texts(test)
     test.button(key="graph_undo").click().run()
-    assert len(project.graph.edges) == 12
+    assert len(project.structure.graph.edges) == 12
     assert "S = Pa(Y) = {A, B}" in texts(test)
     # A late message of the browser, made before the undo.
     test.session_state["dag_editor"] = {"graph": {"rev": revision, "edges": [["N1", "Y"]]}}
     test.run()
-    assert len(project.graph.edges) == 12
+    assert len(project.structure.graph.edges) == 12
 
 
 def test_a_cycle_from_the_browser_is_named_and_not_taken(project):
     test = open_page("structure", project)
-    before = project.graph.edges
+    before = project.structure.graph.edges
     edges = [*map(list, before), ["S1", "A"]]
-    test.session_state["dag_editor"] = {"graph": {"rev": project.graph.rev, "edges": edges}}
+    test.session_state["dag_editor"] = {
+        "graph": {"rev": project.structure.graph.rev, "edges": edges}
+    }
     test.run()
-    assert project.graph.edges == before
+    assert project.structure.graph.edges == before
     assert "would close a cycle" in texts(test)
 
 
@@ -124,17 +128,17 @@ def test_an_edge_without_a_mouse(project):
     test.selectbox(key="edge_cause").set_value("N1")
     test.selectbox(key="edge_effect").set_value("Y")
     next(b for b in test.button if b.label == "Add edge").click().run()
-    assert ("N1", "Y") in project.graph.edges
+    assert ("N1", "Y") in project.structure.graph.edges
     test.selectbox(key="edge_cause").set_value("Y")
     test.selectbox(key="edge_effect").set_value("A")
     next(b for b in test.button if b.label == "Add edge").click().run()
     assert "The graph has a cycle" in texts(test)
-    assert ("Y", "A") not in project.graph.edges
+    assert ("Y", "A") not in project.structure.graph.edges
 
 
 def test_a_target_without_parents_gets_advice(project):
-    project.target = "A"
-    project.graph = EditedGraph()
+    project.structure.target = "A"
+    project.structure.graph = EditedGraph()
     test = open_page("structure", project)
     assert "Draw" in texts(test)
     assert "To go on" in texts(test)
@@ -152,7 +156,7 @@ def test_the_budget_page_shows_every_marginal(project):
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
 def test_an_unusable_epsilon_is_a_sentence_and_stays(project, epsilon):
-    project.budget = BudgetEntries(epsilon=epsilon)
+    project.designs.plan.budget = BudgetEntries(epsilon=epsilon)
     test = open_page("budget", project)
     assert "epsilon must be a number above 0" in texts(test)
     assert "To go on" in texts(test)
@@ -180,27 +184,27 @@ def test_presets_set_epsilon_and_show_it(project):
     pills = test.get("pills") or test.get("button_group")
     assert pills[0].value == 1.0
     pills[0].set_value(4.0).run()
-    assert project.budget.epsilon == 4.0
+    assert project.designs.plan.budget.epsilon == 4.0
     shown = next(entry for entry in test.text_input if entry.key.startswith("epsilon"))
     assert shown.value == "4"
     shown.set_value("0.3").run()
-    assert project.budget.epsilon == 0.3
+    assert project.designs.plan.budget.epsilon == 0.3
     assert (test.get("pills") or test.get("button_group"))[0].value is None
 
 
 def test_a_weak_epsilon_is_warned_of(project):
-    project.budget.epsilon = 1e6
+    project.designs.plan.budget.epsilon = 1e6
     assert "protects very little" in texts(open_page("budget", project))
 
 
 def test_a_reload_finds_the_project_again(project):
-    project.budget.epsilon = 0.7
+    project.designs.plan.budget.epsilon = 0.7
     first = open_page("data", project)
     assert project.key in first.query_params["project"]
     again = session(address=project.key).run()
     assert again.session_state["project"] is project
     stranger = session(address="guess").run()
-    assert stranger.session_state["project"].raw is None
+    assert stranger.session_state["project"].data.raw is None
 
 
 def test_persons_are_counted_when_a_column_names_them():
@@ -212,38 +216,40 @@ def test_persons_are_counted_when_a_column_names_them():
             Column(name="y", kind="boolean"),
         )
     )
-    project = Project(name="stays.csv", raw=raw, schema=schema)
+    project = Project(
+        data=DataEntries(name="stays.csv", raw=raw, schema=schema),
+    )
     test = open_page("data", project)
     assert "Say how rows and people relate" in texts(test)
     test.radio(key="people_way").set_value("id").run()
-    assert project.schema.person_id is None
+    assert project.data.schema.person_id is None
     test.button(key="people_count").click().run()
-    assert project.schema.person_id == "mrn"
-    assert project.schema.persons == 70
-    assert project.n == 56
+    assert project.data.schema.person_id == "mrn"
+    assert project.data.schema.persons == 70
+    assert project.data.n == 56
     assert "70 persons in 200 rows: **70 rows stay**" in texts(test)
 
 
 def test_what_is_typed_in_the_columns_survives_a_page_switch(project):
     test = open_page("data", project)
-    typed = [dict(row) for row in project.form]
+    typed = [dict(row) for row in project.data.form]
     typed[0]["description"] = "first cause"
-    project.form_edited = typed
+    project.data.form_edited = typed
     turned(test, "structure").run()
     turned(test, "data").run()
-    assert project.form[0]["description"] == "first cause"
+    assert project.data.form[0]["description"] == "first cause"
     assert not test.exception
 
 
 def test_private_rows_are_never_offered_basic_composition(project):
-    project.public = False
-    project.budget.accountant = "basic"
+    project.data.public = False
+    project.designs.plan.budget.accountant = "basic"
     test = open_page("budget", project)
-    assert project.budget.accountant == "zcdp"
+    assert project.designs.plan.budget.accountant == "zcdp"
     options = test.selectbox(key="accountant").options
     assert len(options) == 2
     assert not any("Basic" in text for text in options)
-    project.public = True
+    project.data.public = True
     assert len(open_page("budget", project).selectbox(key="accountant").options) == 3
 
 
@@ -251,16 +257,16 @@ def test_pld_is_offered_only_where_its_library_is(project, monkeypatch):
     from dashboard.budget import epsilon_entry
 
     monkeypatch.setattr(epsilon_entry, "available", lambda: ("zcdp", "basic"))
-    project.budget.accountant = "pld"
+    project.designs.plan.budget.accountant = "pld"
     test = open_page("budget", project)
     assert len(test.selectbox(key="accountant").options) == 2
-    assert project.budget.accountant == "zcdp"
-    project.public = False
+    assert project.designs.plan.budget.accountant == "zcdp"
+    project.data.public = False
     assert "accountant" not in [box.key for box in open_page("budget", project).selectbox]
 
 
 def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
-    project.public = False
+    project.data.public = False
     test = open_page("budget", project)
     test.selectbox(key="accountant").select("pld").run()
     assert "needs a plan whose noise is all fixed beforehand" in texts(test)
@@ -273,7 +279,11 @@ def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
     test.selectbox(key="accountant").select("zcdp").run()
     assert 0.9 < less / project.plan().queries[0].sigma < 0.97
     # A lifetime that is the release's own epsilon does not cover its zCDP amount.
-    project.budget.accountant, project.asset, project.lifetime = "pld", "stays", 1.0
+    project.designs.plan.budget.accountant, project.account.asset, project.account.lifetime = (
+        "pld",
+        "stays",
+        1.0,
+    )
     test = open_page("release", project)
     assert "the ledger charges the zCDP amount" in texts(test)
     assert test.button(key="release_run").disabled
@@ -283,14 +293,14 @@ def test_pld_lowers_the_noise_and_says_where_it_does_not_go(project):
 
 @pytest.mark.parametrize("regime", ["causal", "graphical", "predictive"])
 def test_three_way_marginals_change_the_plan(project, regime):
-    project.regime, project.k = regime, 4
-    project.schema = replace(
-        project.schema,
+    project.designs.plan.regime, project.designs.plan.k = regime, 4
+    project.data.schema = replace(
+        project.data.schema,
         columns=tuple(  # large enough that S and Y are not measured as one joint
             column
             if column.name == "Y"
             else Column(name=column.name, kind="ordinal", levels=tuple(range(30)))
-            for column in project.schema.columns
+            for column in project.data.schema.columns
         ),
     )
     test = open_page("budget", project)
@@ -302,7 +312,7 @@ def test_three_way_marginals_change_the_plan(project, regime):
     assert any("3-way marginals" in label for label in marginals(test)["marginal"])
     before = project.plan().three_way.choice_share
     test.text_input(key="choice_share").set_value("15").run()
-    assert project.budget.choice == 0.15
+    assert project.designs.plan.budget.choice == 0.15
     assert project.plan().three_way.choice_share == pytest.approx(3 * before)
     turned(test, "structure").run()
     turned(test, "budget").run()
@@ -311,12 +321,15 @@ def test_three_way_marginals_change_the_plan(project, regime):
 
 
 def test_three_way_marginals_need_the_graphical_model(project):
-    project.three_way, project.synthesis = "cmi", replace(project.synthesis, model="naive_bayes")
+    project.designs.plan.three_way, project.designs.plan.synthesis = (
+        "cmi",
+        replace(project.designs.plan.synthesis, model="naive_bayes"),
+    )
     assert "3-way marginals need the graphical model" in texts(open_page("budget", project))
 
 
 def test_a_release_needs_a_confirmation_and_an_asset(project):
-    project.public = False
+    project.data.public = False
     test = open_page("release", project)
     assert test.button(key="release_run").disabled  # no asset yet
     assert "Name the asset below" in texts(test)
@@ -326,7 +339,7 @@ def test_a_release_needs_a_confirmation_and_an_asset(project):
         test.text_input(key="release_confirm").set_value(typed).run()
         test.button(key="release_run").click().run()
         assert "Type “stays 2024” into the field above" in texts(test)
-        assert project.job is None
+        assert project.release.job is None
     test.text_input(key="asset_lifetime").set_value("much").run()
     assert test.button(key="release_run").disabled
     assert "lifetime epsilon must be a number above 0" in texts(test)
@@ -338,12 +351,12 @@ def test_a_release_needs_a_confirmation_and_an_asset(project):
 @pytest.mark.privacy
 def test_nothing_shown_before_the_release_depends_on_the_rows(project):
     """T-DOMAIN on the pages: other rows under the same header and number, the same pages."""
-    other = replace(project.raw, frame=project.raw.frame.map(lambda _: "CANARY-7391"))
+    other = replace(project.data.raw, frame=project.data.raw.frame.map(lambda _: "CANARY-7391"))
     for name in ("data", "structure", "budget", "rehearse", "release"):
         seen = []
-        for raw in (project.raw, other):
-            project.raw, project.public = raw, False
-            project.asset = "an asset"
+        for raw in (project.data.raw, other):
+            project.data.raw, project.data.public = raw, False
+            project.account.asset = "an asset"
             test = open_page(name, project)
             shown = texts(test) + str([m.value for m in test.metric])
             shown += str([frame.value.to_csv() for frame in test.dataframe])
@@ -353,14 +366,14 @@ def test_nothing_shown_before_the_release_depends_on_the_rows(project):
 
 
 def test_the_declaration_can_be_checked_on_request(project):
-    project.public = False
+    project.data.public = False
     test = open_page("data", project)
     assert "cells** lie outside" not in texts(test)
     test.session_state["check_open"] = True  # as the curator opens it
     test.run()
     test.button(key="check_columns").click().run()
     assert "**0 cells** lie outside" in texts(test)
-    assert project.checked
+    assert project.data.checked
     # The field for the source of changes has come up above it, and the answer is in sight.
     (check,) = (each for each in test.expander if each.label.startswith("Check the declaration"))
     assert check.proto.expanded
@@ -369,7 +382,7 @@ def test_the_declaration_can_be_checked_on_request(project):
 def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(project):
     from dashboard.data import columns_form
 
-    project.public = False
+    project.data.public = False
     project.look("counted cells outside")
 
     def app():
@@ -382,58 +395,64 @@ def test_counts_seen_make_a_later_change_private_unless_the_codebook_says_so(pro
     test = AppTest.from_function(app)
     test.session_state["project"] = project
     assert test.run().text[0].value == "private rows"
-    project.source = "codebook 3.2, page 14"
+    project.data.source = "codebook 3.2, page 14"
     assert test.run().text[0].value == "declared"
     assert columns_form.section is not None
 
 
 def test_a_schema_drafted_from_private_rows_is_said_on_the_pages(project):
-    project.schema = replace(project.schema, provenance="private rows")
+    project.data.schema = replace(project.data.schema, provenance="private rows")
     for name in ("data", "release"):
         assert "this step is not private" in texts(open_page(name, project))
 
 
 def test_a_project_of_odd_names_is_shown_as_it_stands():
     raw = read_table(b"<b>x</b>,*y*,`z` $1$\n1,2,3\n4,5,6\n7,8,9\n")
-    project = Project(name="<i>odd</i>.csv", raw=raw)
+    project = Project(
+        data=DataEntries(name="<i>odd</i>.csv", raw=raw),
+    )
     test = open_page("data", project)
     assert "odd" in texts(test)
     test.radio(key="schema_way").set_value("header").run()
     test.button(key="draft_header").click().run()
     test.button(key="apply_columns").click().run()
     assert "choose its kind" in texts(test)
-    for row in project.form:
+    for row in project.data.form:
         row |= {"kind": "ordinal", "levels": "1 | 4 | 7"}
-    project.form_edited, project.form_rev = None, project.form_rev + 1
+    project.data.form_edited, project.data.form_rev = None, project.data.form_rev + 1
     test.run()
     test.button(key="apply_columns").click().run()
     assert not test.exception
-    assert project.schema is not None
-    assert project.schema.names == ("<b>x</b>", "*y*", "`z` $1$")
+    assert project.data.schema is not None
+    assert project.data.schema.names == ("<b>x</b>", "*y*", "`z` $1$")
 
 
 def test_a_source_is_stated_in_words_and_a_new_check_asks_again(project):
-    project.public = False
+    project.data.public = False
     project.look("counted cells outside")
     test = open_page("data", project)
-    test.text_input(key=f"apply_source_{project.checks}").set_value("  x ").run()
-    assert project.source == ""
+    test.text_input(key=f"apply_source_{project.data.checks}").set_value("  x ").run()
+    assert project.data.source == ""
     assert "No source is named" in texts(test)
-    test.text_input(key=f"apply_source_{project.checks}").set_value("codebook 3.2, page 14").run()
-    assert project.source == "codebook 3.2, page 14"
+    test.text_input(key=f"apply_source_{project.data.checks}").set_value(
+        "codebook 3.2, page 14"
+    ).run()
+    assert project.data.source == "codebook 3.2, page 14"
     assert "declared from codebook 3.2, page 14, not from what was seen" in texts(test)
     test.button(key="check_columns").click().run()
-    assert (project.checked, project.source) == (True, "")
+    assert (project.data.checked, project.data.source) == (True, "")
     test.run()
-    assert test.text_input(key=f"apply_source_{project.checks}").value == ""
+    assert test.text_input(key=f"apply_source_{project.data.checks}").value == ""
 
 
 def readmissions() -> Project:
     rows = "".join(f"{i // 2},{20 + i},{i % 2}\n" for i in range(40))
     return Project(
-        name="stays.csv",
-        raw=read_table(f"pid,age,y\n{rows}".encode(), name="stays.csv"),
-        form=[dict(row) for row in column_form.blank_rows(["pid", "age", "y"])],
+        data=DataEntries(
+            name="stays.csv",
+            raw=read_table(f"pid,age,y\n{rows}".encode(), name="stays.csv"),
+            form=[dict(row) for row in column_form.blank_rows(["pid", "age", "y"])],
+        ),
     )
 
 
@@ -461,15 +480,15 @@ def test_the_id_column_is_taken_out_of_the_form_and_counted_only_when_asked(monk
     assert "pid, age, y" in said
     test.selectbox(key="form_person").set_value("pid").run()
     test.button(key="form_names_person").click().run()
-    assert [row["name"] for row in project.rows_of_form] == ["age", "y"]
-    project.schema = Schema(columns=(Column(name="age", kind="boolean"),))
+    assert [row["name"] for row in project.data.rows_of_form] == ["age", "y"]
+    project.data.schema = Schema(columns=(Column(name="age", kind="boolean"),))
     test.run()
     assert test.selectbox(key="people_column").value == "pid"
     assert asked == []
     assert "counting reads this column once" in texts(test)
     test.button(key="people_count").click().run()
     assert asked == ["pid"]
-    assert (project.people.person_id, project.people.persons) == ("pid", 20)
+    assert (project.data.people.person_id, project.data.people.persons) == ("pid", 20)
     assert "20 rows stay" in texts(test)
     assert "a readmission comes with a further stay" in texts(test)
 
@@ -480,41 +499,43 @@ def test_decimals_are_proposed_once_and_shown_in_the_grid():
     rows[0] |= {"kind": "numeric", "lower": "0", "upper": "120"}
     rows[1] |= {"kind": "numeric", "lower": "0.0", "upper": "4.5"}
     rows[2] |= {"kind": "boolean"}
-    project = Project(name="x.csv", raw=raw, form=rows)
+    project = Project(
+        data=DataEntries(name="x.csv", raw=raw, form=rows),
+    )
     test = open_page("data", project)
     test.button(key="apply_columns").click().run()
-    assert project.schema is not None
-    assert [column.decimals for column in project.schema.columns[:2]] == [0, 1]
-    assert [row["decimals"] for row in project.rows_of_form[:2]] == [0, 1]
+    assert project.data.schema is not None
+    assert [column.decimals for column in project.data.schema.columns[:2]] == [0, 1]
+    assert [row["decimals"] for row in project.data.rows_of_form[:2]] == [0, 1]
     assert "Decimals proposed from the bounds: age 0, dose 1" in texts(test)
-    emptied = [dict(row) for row in project.rows_of_form]
+    emptied = [dict(row) for row in project.data.rows_of_form]
     emptied[0]["decimals"] = None
-    project.show_form(emptied)
+    project.data.show_form(emptied)
     test.run()
     assert "from the bounds: dose 1" in texts(test)
     test.button(key="apply_columns").click().run()
-    assert project.schema["age"].decimals is None  # hers, not proposed again
+    assert project.data.schema["age"].decimals is None  # hers, not proposed again
     assert not test.exception
 
 
 def test_the_number_of_persons_may_be_typed():
     project = readmissions()
-    project.schema = Schema(columns=(Column(name="age", kind="boolean"),))
-    project.person_hint = "pid"
+    project.data.schema = Schema(columns=(Column(name="age", kind="boolean"),))
+    project.data.person_hint = "pid"
     test = open_page("data", project)
     test.number_input(key="people_number").set_value(20).run()
-    assert (project.people.person_id, project.people.persons) == ("pid", 20)
+    assert (project.data.people.person_id, project.data.people.persons) == ("pid", 20)
 
 
 def test_the_number_of_features_is_left_to_the_plan_until_it_is_typed(project):
-    project.regime = "predictive"
+    project.designs.plan.regime = "predictive"
     test = open_page("structure", project)
     entry = test.number_input(key="k_choice")
     assert entry.value is None
     assert project.plan().selection.k == 8  # of more columns than this budget carries
     entry.set_value(4).run()
     assert project.plan().selection.k == 4
-    most = len(project.schema.columns) - 1
+    most = len(project.data.schema.columns) - 1
     test.number_input(key="k_choice").set_value(most).run()
     assert f"All {most} features: nothing is chosen" in texts(test)
     assert project.plan().selection is None

@@ -13,8 +13,11 @@ import pytest
 
 from dashboard.common import rehearsal_run
 from dashboard.jobs import worker
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, run_rehearsal
@@ -74,16 +77,20 @@ def _clean(monkeypatch):
 @pytest.fixture
 def project(spurious) -> Project:
     found = Project(
-        name="stays.csv",
-        raw=Sealed("stays.csv", spurious.train.header, 3_000),
-        schema=spurious.schema,
-        test=Sealed("later.csv", spurious.train.header, 500),
-        target="Y",
-        train=Sealed("train", (), 3_000),
-        holdout=Sealed("holdout", (), 500),
-        asset="stays",
-        graph=EditedGraph(edges=formats.read(spurious.dag_json).edges),
-        synthesis=Synthesis(model="naive_bayes", rows=500),
+        data=DataEntries(
+            name="stays.csv",
+            raw=Sealed("stays.csv", spurious.train.header, 3_000),
+            schema=spurious.schema,
+            test=Sealed("later.csv", spurious.train.header, 500),
+        ),
+        structure=StructureEntries(
+            target="Y", graph=EditedGraph(edges=formats.read(spurious.dag_json).edges)
+        ),
+        release=ReleaseEntries(
+            train=Sealed("train", (), 3_000), holdout=Sealed("holdout", (), 500)
+        ),
+        account=AccountEntries(asset="stays"),
+        designs=Designs(plan=Entries(synthesis=Synthesis(model="naive_bayes", rows=500))),
     )
     found.rehearsing.seeds, found.rehearsing.epsilons = 1, "2"
     return found
@@ -150,7 +157,7 @@ def use_everything(test: AppTest) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("regime", ["causal", "predictive"])
 def test_nothing_on_budget_touches_a_private_row(project, regime):
-    project.regime = regime
+    project.designs.plan.regime = regime
     assert use_everything(sealed_page("budget", project)) > 10
 
 
@@ -175,7 +182,7 @@ def test_this_test_can_fail(project, monkeypatch):
     def curious():
         from dashboard.session.shelf import project as current
 
-        current().raw.column("Y").nunique()
+        current().data.raw.column("Y").nunique()
         return real()
 
     monkeypatch.setattr(rehearsal_run, "stand_in", curious)

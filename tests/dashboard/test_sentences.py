@@ -13,7 +13,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import folders, worker
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from prism_core.bundle import bundle_files
 from prism_core.bundle.report.report_copy import copy_report
@@ -46,14 +48,9 @@ PURPOSE = "benchmark for external teams"
 def project(schema, frame) -> Project:
     raw = from_frame(frame)
     return Project(
-        name="stays",
-        raw=raw,
-        test=raw,
-        public=True,
-        schema=schema,
-        target="readmitted",
-        graph=EditedGraph(edges=EDGES),
-        synthesis=Synthesis(model="naive_bayes", rows=200),
+        data=DataEntries(name="stays", raw=raw, test=raw, public=True, schema=schema),
+        structure=StructureEntries(target="readmitted", graph=EditedGraph(edges=EDGES)),
+        designs=Designs(plan=Entries(synthesis=Synthesis(model="naive_bayes", rows=200))),
     )
 
 
@@ -62,19 +59,19 @@ def run(project: Project) -> None:
     test = open_page("release", project)
     test.button(key="release_run").click().run()
     assert not test.exception
-    assert project.job is not None
+    assert project.release.job is not None
     end = time.monotonic() + 120
-    while project.job.outcome().state == "running" and time.monotonic() < end:
+    while project.release.job.outcome().state == "running" and time.monotonic() < end:
         time.sleep(0.2)
-    assert project.job.outcome().state == "done", project.job.outcome().message
-    assert project.job.process is not None
-    project.job.process.wait(60)
+    assert project.release.job.outcome().state == "done", project.release.job.outcome().message
+    assert project.release.job.process is not None
+    project.release.job.process.wait(60)
     open_page("release", project)
-    assert project.folder is not None
+    assert project.release.folder is not None
 
 
 def test_the_summary_says_which_files_hold_designs_and_which_hold_private_rows(project):
-    project.scenarios.others["B"] = project.copy()
+    project.designs.others["B"] = project.designs.plan.copy()
     shown = texts(open_page("release", project))
     assert "Your designs beside the plan (B) go into it" in shown
     assert re.search(r"Private rows and exact counts are in none of these files", shown)
@@ -108,7 +105,7 @@ def bounds_page() -> None:
 
 def test_the_page_budget_does_not_promise_what_it_does_not(project):
     for epsilon, promised in ((0.001, False), (50.0, True)):
-        project.budget.epsilon = epsilon
+        project.designs.plan.budget.epsilon = epsilon
         test = AppTest.from_function(bounds_page, default_timeout=60)
         test.session_state["project"] = project
         test.run()
@@ -142,30 +139,30 @@ def test_release_and_report_say_when_the_plan_has_moved_on(project):
     run(project)
     for name in ("release", "report"):
         assert "earlier plan" not in texts(open_page(name, project))
-    project.regime = "predictive"
-    project.budget.epsilon = 2.0
+    project.designs.plan.regime = "predictive"
+    project.designs.plan.budget.epsilon = 2.0
     for name in ("release", "report"):
         test = open_page(name, project)
         assert "This run was made with an earlier plan" in texts(test), name
-        assert project.job is not None
-        assert project.job.plan.hash[:12] in texts(test)
+        assert project.release.job is not None
+        assert project.release.job.plan.hash[:12] in texts(test)
         (table,) = (f.value for f in test.dataframe if "in this run" in f.value.columns)
         told = {
             row["what changed"]: (row["in this run"], row["now"]) for _, row in table.iterrows()
         }
         assert told["Regime"] == ("causal", "predictive")
         assert told["Epsilon"] == ("1.0", "2.0")
-    project.regime, project.budget.epsilon = "causal", 1.0
+    project.designs.plan.regime, project.designs.plan.budget.epsilon = "causal", 1.0
     assert "earlier plan" not in texts(open_page("report", project))
-    ward = replace(project.schema["ward"], levels=("north", "south", "west", "rest"))
-    columns = tuple(ward if c.name == "ward" else c for c in project.schema.columns)
-    project.use_schema(replace(project.schema, columns=columns))
+    ward = replace(project.data.schema["ward"], levels=("north", "south", "west", "rest"))
+    columns = tuple(ward if c.name == "ward" else c for c in project.data.schema.columns)
+    project.use_schema(replace(project.data.schema, columns=columns))
     test = open_page("report", project)
     (table,) = (f.value for f in test.dataframe if "in this run" in f.value.columns)
     assert table.to_numpy().tolist() == [
         ["Column ward", "levels north, south, rest", "levels north, south, west, rest"]
     ]
-    project.budget.epsilon = float("nan")
+    project.designs.plan.budget.epsilon = float("nan")
     assert "makes no plan" in texts(open_page("release", project))
 
 
@@ -176,7 +173,7 @@ def test_who_what_and_why_is_entered_before_the_run_and_stands_in_the_bundle(pro
     test.text_input(key="said_purpose").set_value(f"{PURPOSE} <b>").run()
     assert "what you entered below of: Organisation, Purpose" in texts(test)
     run(project)
-    folder = project.folder
+    folder = project.release.folder
     assert folder is not None
     report = (folder / bundle_files.REPORT).read_text(encoding="utf-8")
     top = report.split("people whose rows were used")[0]
@@ -189,7 +186,7 @@ def test_who_what_and_why_is_entered_before_the_run_and_stands_in_the_bundle(pro
     assert verify(folder).findings == ()
     assert copy_report(folder) == report
     # The page shows the bundle's own report, and after a reload the same entries.
-    project.said.clear()
+    project.release.said.clear()
     test = open_page("report", project)
     assert test.text_input(key="said_purpose").value == f"{PURPOSE} <b>"
     assert test.get("iframe")[0].proto.srcdoc == report
@@ -201,12 +198,16 @@ def test_who_what_and_why_is_entered_before_the_run_and_stands_in_the_bundle(pro
 
 
 def test_the_ledgers_own_words_stay_with_the_curator_unless_she_takes_them(project):
-    project.public, project.asset, project.why = False, "stays of clinic A", PURPOSE
-    project.synthesis = Synthesis()
+    project.data.public, project.account.asset, project.account.why = (
+        False,
+        "stays of clinic A",
+        PURPOSE,
+    )
+    project.designs.plan.synthesis = Synthesis()
     test = open_page("release", project)
     assert test.text_input(key="said_purpose").value == ""
     test.button(key="said_ledger").click().run()
-    assert project.said == {"asset": "stays of clinic A", "purpose": PURPOSE}
+    assert project.release.said == {"asset": "stays of clinic A", "purpose": PURPOSE}
 
 
 def test_who_what_and_why_on_the_command_line(make_run, tmp_path, capsys):
@@ -235,7 +236,7 @@ def test_what_is_said_reaches_the_process_of_the_run(project, monkeypatch):
         "_process",
         lambda folder, lock, plan: worker.Job(folder=folder, plan=plan, started=0.0),
     )
-    table = encode(project.schema, project.raw, public=True)
+    table = encode(project.data.schema, project.data.raw, public=True)
     job = worker.start(project.plan(), table, None, 1, said=CuratorStatement(purpose=PURPOSE))
     assert json.loads((job.folder / folders.SAID).read_text())["purpose"] == PURPOSE
     assert (job.folder / folders.SAID).stat().st_mode & 0o777 == 0o600
@@ -256,12 +257,14 @@ def test_a_column_without_a_kind_is_asked_for_in_grammar(names, said):
     rows = "".join("1," * len(names) + f"{i}\n" for i in range(20))
     header = ",".join((*names, "y"))
     project = Project(
-        name="x.csv",
-        raw=read_table(f"{header}\n{rows}".encode()),
-        form=[
-            *map(dict, column_form.blank_rows(names)),
-            {**column_form.blank_rows(["y"])[0], "kind": "boolean"},
-        ],
+        data=DataEntries(
+            name="x.csv",
+            raw=read_table(f"{header}\n{rows}".encode()),
+            form=[
+                *map(dict, column_form.blank_rows(names)),
+                {**column_form.blank_rows(["y"])[0], "kind": "boolean"},
+            ],
+        ),
     )
     test = open_page("data", project)
     test.button(key="apply_columns").click().run()

@@ -1597,15 +1597,15 @@ CATALOGUE = (
     _one(
         "rows of a closed tab stay in memory",
         "let_go",
-        "state.raw = None",
+        "data.raw = None",
         "pass",
         "dashboard/session/test_memory.py::test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the_file",
     ),
     _one(
         "another file is taken for the one that was let go",
         "take_back",
-        "gone is None or raw.sha256 != gone.sha256 or public != state.public",
-        "gone is None or public != state.public",
+        "gone is None or raw.sha256 != gone.sha256 or public != state.data.public",
+        "gone is None or public != state.data.public",
         "dashboard/session/test_memory.py::test_the_rows_kept_aside_are_the_same_ones_again",
     ),
     _one(

@@ -70,11 +70,11 @@ def settled(test: AppTest, project: Project) -> AppTest:
     for _ in range(40):
         test.run()
         assert not test.exception, test.exception[0].value
-        job = project.rivals.job
+        job = project.inspection.comparators.job
         if job is not None:
             job.process.wait(timeout=120)
             continue
-        works = {} if project.inspection is None else project.inspection.works
+        works = {} if project.inspection.shown is None else project.inspection.shown.works
         begun = list(works.values())
         for work in begun:
             work.future.exception(timeout=60)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.inspection import Inspection
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.tables.raw_table import from_frame
 from prism_core.planning.brief import Brief
@@ -57,30 +59,27 @@ def released_project(
     )
     made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
     return Project(
-        name="stays",
-        raw=raw,
-        test=raw,
-        public=public,
-        schema=schema,
-        target=target,
-        graph=EditedGraph(edges=edges),
-        train=train,
-        holdout=encode_holdout(schema, raw, rng=rng, public=public),
-        asset="ward 7",
-        folder=bundle_folder.write(made, folder),
+        data=DataEntries(name="stays", raw=raw, test=raw, public=public, schema=schema),
+        structure=StructureEntries(target=target, graph=EditedGraph(edges=edges)),
+        release=ReleaseEntries(
+            train=train,
+            holdout=encode_holdout(schema, raw, rng=rng, public=public),
+            folder=bundle_folder.write(made, folder),
+        ),
+        account=AccountEntries(asset="ward 7"),
     )
 
 
 def opened(project: Project, section: str = "") -> Project:
     """The same project with its release opened on the page Inspect, at a section."""
-    assert project.folder is not None
-    assert project.holdout is not None
-    folder = bundle_folder.read(project.folder)
-    project.inspection = Inspection(
-        folder=project.folder,
+    assert project.release.folder is not None
+    assert project.release.holdout is not None
+    folder = bundle_folder.read(project.release.folder)
+    project.inspection.shown = Inspection(
+        folder=project.release.folder,
         certificate=folder.certificate,
         section=section,
-        subject=subject(folder, project.holdout, project.train),
+        subject=subject(folder, project.release.holdout, project.release.train),
     )
     return project
 
@@ -88,6 +87,6 @@ def opened(project: Project, section: str = "") -> Project:
 def inspect_page(project: Project, section: str | None = None) -> AppTest:
     """The page Inspect at a section, once everything that it begins is there."""
     if section is not None:
-        assert project.inspection is not None
-        project.inspection.section = section
+        assert project.inspection.shown is not None
+        project.inspection.shown.section = section
     return settled(turned(session(project), "inspect"), project)

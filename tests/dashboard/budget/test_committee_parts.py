@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.session.designs import BudgetEntries
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import BudgetEntries, Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.meaning import meaning
@@ -23,13 +24,11 @@ pytestmark = pytest.mark.app
 def project(spurious) -> Project:
     dag = formats.read(spurious.dag_json)
     return Project(
-        raw=spurious.train,
-        test=spurious.test,
-        public=True,
-        schema=spurious.schema,
-        graph=EditedGraph(edges=dag.edges),
-        target="Y",
-        synthesis=Synthesis(model="naive_bayes", sampling="iid"),
+        data=DataEntries(
+            raw=spurious.train, test=spurious.test, public=True, schema=spurious.schema
+        ),
+        structure=StructureEntries(graph=EditedGraph(edges=dag.edges), target="Y"),
+        designs=Designs(plan=Entries(synthesis=Synthesis(model="naive_bayes", sampling="iid"))),
     )
 
 
@@ -85,20 +84,20 @@ def test_entries_are_kept_and_reach_the_bounds(project):
     test.text_input(key="bounds_beta").set_value("0,2").run()
     test.text_input(key="bounds_p_min").set_value("0.25").run()
     assert not test.exception
-    assert (project.beta, project.p_min) == (0.2, 0.25)
+    assert (project.designs.beta, project.designs.p_min) == (0.2, 0.25)
     made = bounds(project.plan(), beta=0.2, p_min=0.25)
     assert metrics(test)["Model against population, Δ_S"] == made.delta_s.text != "no guarantee"
     again = mounted(bounds_page, project)
     assert again.text_input(key="bounds_p_min").value == "0.25"
     again.text_input(key="bounds_p_min").set_value("").run()
-    assert project.p_min is None
+    assert project.designs.p_min is None
     assert not again.exception
 
 
 def test_what_was_typed_in_another_project_is_not_shown(project):
     test = mounted(bounds_page, project)
     test.text_input(key="bounds_p_min").set_value("few").run()
-    project.p_min = None
+    project.designs.p_min = None
     test.run()
     shown = next(one for one in test.text_input if str(one.key).startswith("bounds_p_min"))
     assert shown.value == ""
@@ -114,27 +113,27 @@ def test_what_is_no_number_is_a_sentence(project, entry):
 
 
 def test_an_unusable_entry_is_a_sentence(project):
-    project.p_min = 0.0
+    project.designs.p_min = 0.0
     test = mounted(bounds_page, project)
     assert any("p\\_min must" in error.value for error in test.error)
 
 
 def test_rounded_sampling_is_said_and_gives_no_total(project):
-    project.synthesis = replace(project.synthesis, sampling="rounded")
+    project.designs.plan.synthesis = replace(project.designs.plan.synthesis, sampling="rounded")
     test = mounted(bounds_page, project)
     assert any("independent draws" in info.value for info in test.info)
     assert metrics(test)["Excess risk"] == "no guarantee"
 
 
 def test_before_features_are_chosen_the_worst_case_is_shown(project):
-    project.regime = "predictive"
+    project.designs.plan.regime = "predictive"
     assert "the 8 columns with most levels" in texts(mounted(bounds_page, project))
 
 
 def test_another_budget_gives_other_bounds(project):
     test = mounted(bounds_page, project)
     before = list(test.dataframe[0].value["guaranteed l1 error"])
-    project.budget = BudgetEntries(epsilon=4.0)
+    project.designs.plan.budget = BudgetEntries(epsilon=4.0)
     test.run()
     assert list(test.dataframe[0].value["guaranteed l1 error"]) != before
 
@@ -162,7 +161,7 @@ def test_a_guess_is_kept(project):
     test = mounted(meaning_page, project)
     test.select_slider(key="meaning_guess").set_value(1_000).run()
     assert not test.exception
-    assert project.guess == 1_000
+    assert project.designs.guess == 1_000
     assert metrics(test)["Right before"] == "1 in 1,000"
     again = mounted(meaning_page, project)
     assert metrics(again)["Right before"] == "1 in 1,000"
@@ -173,7 +172,7 @@ def test_a_sharper_curve_is_offered_where_it_is_proven(project):
     test.toggle(key="meaning_exact").set_value(True).run()
     assert not test.exception
     assert "privacy loss distribution" in texts(test)
-    project.synthesis = replace(project.synthesis, model="pgm")
+    project.designs.plan.synthesis = replace(project.designs.plan.synthesis, model="pgm")
     test = mounted(meaning_page, project)
     assert "meaning_exact" not in [toggle.key for toggle in test.toggle]
 
@@ -186,7 +185,8 @@ def test_small_rates_on_a_logarithmic_scale(project):
 
 @pytest.mark.privacy
 def test_two_sessions_do_not_share_what_was_computed(project):
-    other = replace(project, budget=BudgetEntries(epsilon=4.0), planned=None)
+    plan = replace(project.designs.plan, budget=BudgetEntries(epsilon=4.0), planned=None)
+    other = replace(project, designs=replace(project.designs, plan=plan))
     first, second = mounted(meaning_page, project), mounted(meaning_page, other)
     assert metrics(first) != metrics(second)
     first.run()

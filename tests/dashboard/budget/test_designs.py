@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import StructureEntries
 from dashboard.session.project import Project
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.planning.search.comparison import figures
@@ -35,13 +37,16 @@ def test_b_is_changed_in_the_same_controls_and_a_stays(project):
     assert "You are changing **B**" in texts(test)
     now(test.text_input, "epsilon_B").set_value("0.25").run()
     now(test.selectbox, "allocation_B").select("uniform").run()
-    drag_b = project.scenarios.others["B"].budget.shares_rev
+    drag_b = project.designs.others["B"].budget.shares_rev
     test.session_state["share_bar_B"] = {"shares": {"rev": drag_b, "tenths": [600, 400]}}
     test.run()
-    other = project.scenarios.others["B"].budget
+    other = project.designs.others["B"].budget
     assert (other.epsilon, other.allocation, other.background) == (0.25, "uniform", 0.4)
-    assert (project.budget.epsilon, project.budget.allocation) == (1.0, "closed_form")
-    assert project.budget.background == 0.2
+    assert (project.designs.plan.budget.epsilon, project.designs.plan.budget.allocation) == (
+        1.0,
+        "closed_form",
+    )
+    assert project.designs.plan.budget.background == 0.2
     shown = {metric.label: metric.value for metric in test.metric}
     assert shown["Epsilon"] == "0.25"
     assert now(again(test).text_input, "epsilon_B").value == "0.25"
@@ -52,13 +57,13 @@ def test_one_click_makes_b_the_plan_and_loses_nothing(project):
     now(test.text_input, "epsilon_B").set_value("0.25").run()
     test.button(key="design_adopt").click().run()
     assert not test.exception
-    assert project.budget.epsilon == 0.25
-    assert project.scenarios.others["B"].budget.epsilon == 1.0
-    assert project.scenarios.edited == "A"
+    assert project.designs.plan.budget.epsilon == 0.25
+    assert project.designs.others["B"].budget.epsilon == 1.0
+    assert project.designs.edited == "A"
     assert now(test.text_input, "epsilon").value == "0.25"
     assert project.plan().budget.epsilon == 0.25
     # A late message of the bar before the exchange belongs to neither of them.
-    assert project.budget.shares_rev != project.scenarios.others["B"].budget.shares_rev
+    assert project.designs.plan.budget.shares_rev != project.designs.others["B"].budget.shares_rev
 
 
 def test_the_comparison_names_what_differs_and_what_is_better(project):
@@ -71,20 +76,20 @@ def test_the_comparison_names_what_differs_and_what_is_better(project):
     assert rows.loc["Mean expected error of the task marginals", "less is better"] == "A"
     assert rows.loc["Epsilon spent", "less is better"] == "B"
     test.button(key="compare_adopt").click().run()
-    assert project.budget.epsilon == 0.25
+    assert project.designs.plan.budget.epsilon == 0.25
 
 
 def test_more_designs_on_request_and_each_can_be_removed(project):
     test = page(project, TABS[3])
     for letter in "BCDE":
         test.button(key="design_keep").click().run()
-        assert letter in project.scenarios.others
+        assert letter in project.designs.others
     assert "design_keep" not in [button.key for button in test.button]
     group = now(test.get("button_group"), "design_edited")
     group.set_value("C").run()
     test.button(key="design_drop").click().run()
-    assert sorted(project.scenarios.others) == ["B", "D", "E"]
-    assert project.scenarios.edited == "A"
+    assert sorted(project.designs.others) == ["B", "D", "E"]
+    assert project.designs.edited == "A"
     assert test.button(key="design_keep").label == "Keep as C"
     assert not test.exception
 
@@ -138,11 +143,11 @@ def save(test: AppTest, name: str) -> AppTest:
 def test_a_design_is_saved_put_back_and_deleted(project):
     test = save(page(project, TABS[3]), "half the noise")
     assert "half the noise" in texts(test.run())
-    project.budget.epsilon = 4.0
+    project.designs.plan.budget.epsilon = 4.0
     test.run()
     test.button(key="book_load_0").click().run()
-    assert project.scenarios.others["B"].budget.epsilon == 1.0
-    assert project.budget.epsilon == 4.0
+    assert project.designs.others["B"].budget.epsilon == 1.0
+    assert project.designs.plan.budget.epsilon == 4.0
     test.button(key="book_delete_0").click().run()
     assert "None is saved yet" in texts(test)
     assert not test.exception
@@ -151,20 +156,19 @@ def test_a_design_is_saved_put_back_and_deleted(project):
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 81])
 def test_an_unusable_name_is_a_sentence_and_stays(project, name):
     test = page(project, TABS[3])
-    project.scenarios.name = name
+    project.designs.name = name
     test.run()
     test.button(key="book_save").click().run()
     assert "The name of a scenario is one line of text" in texts(test)
-    assert project.scenarios.name == name
+    assert project.designs.name == name
 
 
 def twin(project: Project) -> Project:
     """The same table in another person's session."""
+    of = project.data
     return Project(
-        **{
-            name: getattr(project, name)
-            for name in ("name", "public", "target", "raw", "schema", "graph")
-        }
+        data=DataEntries(name=of.name, public=of.public, raw=of.raw, schema=of.schema),
+        structure=StructureEntries(target=project.structure.target, graph=project.structure.graph),
     )
 
 
@@ -178,8 +182,8 @@ def test_two_sessions_share_no_design_unless_they_name_the_same_folder(
     first.button(key="design_keep").click().run()
     assert "only mine" in texts(first.run())
     assert "only mine" not in texts(second.run())
-    assert theirs.scenarios.others == {}
-    assert theirs.scenarios.saved == {}
+    assert theirs.designs.others == {}
+    assert theirs.designs.saved == {}
     for test in (first, second):
         now(test.toggle, "book_shared").set_value(True).run()
     now(first.text_input, "book_folder").set_value(str(tmp_path / "study")).run()
@@ -191,23 +195,23 @@ def test_two_sessions_share_no_design_unless_they_name_the_same_folder(
     assert "for the study" in texts(second)
     assert "only mine" not in texts(second)
     second.button(key="book_load_0").click().run()
-    assert theirs.scenarios.others["B"].budget.epsilon == mine.budget.epsilon
+    assert theirs.designs.others["B"].budget.epsilon == mine.designs.plan.budget.epsilon
     second.button(key="book_delete_0").click().run()
     assert "for the study" not in texts(first.run())
 
 
 def test_a_folder_that_cannot_be_used_is_a_sentence(project, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    project.scenarios.shared, project.scenarios.folder = True, str(tmp_path / "file")
+    project.designs.shared, project.designs.folder = True, str(tmp_path / "file")
     test = page(project, TABS[3])
     save(test, "a design")
     assert "cannot be" in texts(test)
 
 
 def test_usable_designs_are_written_beside_a_release(project):
-    project.scenarios.keep(project)
-    project.scenarios.keep(project)
-    project.scenarios.others["B"].budget.epsilon = 0.25
-    project.scenarios.others["C"].budget.delta = "tiny"
-    found = project.usable(project.scenarios.letters)
+    project.designs.keep(project.designs.plan)
+    project.designs.keep(project.designs.plan)
+    project.designs.others["B"].budget.epsilon = 0.25
+    project.designs.others["C"].budget.delta = "tiny"
+    found = project.usable(project.designs.letters)
     assert [(one.name, one.budget.epsilon) for one in found] == [("A", 1.0), ("B", 0.25)]

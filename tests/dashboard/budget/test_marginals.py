@@ -34,15 +34,15 @@ def test_every_allocation_reaches_the_plan(project):
 
 def test_the_joint_can_be_switched_off(project):
     small = {"age", "ward"}
-    project.schema = replace(
-        project.schema,
+    project.data.schema = replace(
+        project.data.schema,
         columns=tuple(
             replace(column, levels=(0, 1)) if column.name in small else column
-            for column in project.schema.columns
+            for column in project.data.schema.columns
         ),
     )
-    project.graph = EditedGraph(edges=tuple((name, "Y") for name in sorted(small)))
-    project.joint = True
+    project.structure.graph = EditedGraph(edges=tuple((name, "Y") for name in sorted(small)))
+    project.designs.plan.joint = True
     test = page(project)
     assert next(query.kind for query in project.plan().queries) == "joint"
     now(test.toggle, "joint").set_value(False).run()
@@ -51,7 +51,7 @@ def test_the_joint_can_be_switched_off(project):
 
 
 def test_at_most_so_many_3_ways(project):
-    project.three_way = "model_error"
+    project.designs.plan.three_way = "model_error"
     test = page(project)
     now(test.number_input, "max_three_way").set_value(1).run()
     assert project.plan().three_way.rounds == 1
@@ -60,7 +60,7 @@ def test_at_most_so_many_3_ways(project):
 
 
 def test_adaptive_rounds_are_paid_from_the_task(project):
-    project.graph = EditedGraph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
+    project.structure.graph = EditedGraph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
     test = page(project)
     now(test.selectbox, "three_way").set_value("adaptive").run()
     assert project.plan().three_way is None
@@ -76,10 +76,10 @@ def test_adaptive_rounds_are_paid_from_the_task(project):
 
 def test_numeric_columns_by_moments(project):
     age = Column(name="age", kind="numeric", lower=0.0, upper=8.0, edges=(2.0, 4.0, 6.0))
-    columns = tuple(age if c.name == "age" else c for c in project.schema.columns)
-    project.use_schema(dataclasses.replace(project.schema, columns=columns))
-    project.graph = EditedGraph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
-    project.joint = False
+    columns = tuple(age if c.name == "age" else c for c in project.data.schema.columns)
+    project.use_schema(dataclasses.replace(project.data.schema, columns=columns))
+    project.structure.graph = EditedGraph(edges=(("age", "Y"), ("<b>$x$</b>", "Y")))
+    project.designs.plan.joint = False
     test = page(project)
     now(test.selectbox, "numeric_queries").set_value("moments").run()
     now(test.number_input, "numeric_bins").set_value(2).run()
@@ -96,7 +96,8 @@ def typed(monkeypatch, project, changes, rows, rev=None):
     """What the grid hands over when something was typed into it."""
     with monkeypatch.context() as patch:
         patch.setattr(marginals_table.st, "session_state", {"table": {"edited_rows": changes}})
-        marginals_table._typed(project, rows, "table", project.rev if rev is None else rev)
+        entries = project.designs.plan
+        marginals_table._typed(entries, rows, "table", entries.rev if rev is None else rev)
 
 
 ROWS = [
@@ -108,12 +109,12 @@ ROWS = [
 
 def test_a_tick_locks_the_share_that_is_shown(project, monkeypatch):
     typed(monkeypatch, project, {0: {"locked": True}}, ROWS)
-    assert project.budget.locks == {("age", "Y"): 0.25}
+    assert project.designs.plan.budget.locks == {("age", "Y"): 0.25}
     query = project.plan().queries[0]
     assert (query.locked, query.share) == (True, pytest.approx(0.25))
     # Said again with another share behind it, the lock stays where it was set.
     typed(monkeypatch, project, {0: {"locked": True}}, [LockRow(columns=("age", "Y"), share=0.1)])
-    assert project.budget.locks == {("age", "Y"): 0.25}
+    assert project.designs.plan.budget.locks == {("age", "Y"): 0.25}
 
 
 def test_a_typed_share_locks_and_the_others_share_the_rest(project, monkeypatch):
@@ -130,23 +131,23 @@ def test_a_typed_share_locks_and_the_others_share_the_rest(project, monkeypatch)
     assert frame.loc[frame["locked"], "share"].item() == 60.0
     assert "1 share locked" in texts(test)
     test.button(key="locks_clear").click().run()
-    assert project.budget.locks == {}
+    assert project.designs.plan.budget.locks == {}
     assert [query.share for query in project.plan().queries] == before
 
 
 def test_a_table_that_was_put_away_locks_nothing_any_more(project, monkeypatch):
-    before = project.rev
-    project.renew()
+    before = project.designs.plan.rev
+    project.designs.plan.renew()
     typed(monkeypatch, project, {"0": {"locked": True}}, ROWS, rev=before)
-    assert project.budget.locks == {}
+    assert project.designs.plan.budget.locks == {}
 
 
 def test_unticking_unlocks_and_the_table_starts_anew(project, monkeypatch):
     typed(monkeypatch, project, {1: {"share": 50.0}}, ROWS)
-    rev = project.rev
+    rev = project.designs.plan.rev
     typed(monkeypatch, project, {1: {"share": 50.0, "locked": False}}, ROWS)
-    assert project.budget.locks == {}
-    assert project.rev != rev
+    assert project.designs.plan.budget.locks == {}
+    assert project.designs.plan.rev != rev
 
 
 @pytest.mark.parametrize("share", [90.0, 0.0, -1.0, 300.0])
@@ -160,11 +161,11 @@ def test_a_lock_that_cannot_be_is_a_sentence_and_stays_to_be_corrected(project, 
 
 
 def test_a_weight_counts_and_an_unusable_one_is_a_sentence(project):
-    project.weights = {"age": 3.0}
+    project.designs.plan.weights = {"age": 3.0}
     plain, weighted = page(project), project.plan().queries
     assert weighted[0].weight > weighted[1].weight
     assert not plain.error
-    project.weights = {"age": 0.0}
+    project.designs.plan.weights = {"age": 0.0}
     test = page(project)
     assert "weight of 'age' must be a number above 0" in texts(test)
     assert table(test, "weight")["weight"].iloc[0] == 0.0

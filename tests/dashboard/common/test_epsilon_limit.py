@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.errors import BudgetError
 from prism_core.privacy.ledger import default_workspace
 from prism_core.structure import formats
@@ -22,14 +24,13 @@ pytestmark = pytest.mark.app
 @pytest.fixture
 def project(spurious) -> Project:
     return Project(
-        name="stays.csv",
-        raw=spurious.train,
-        test=spurious.test,
-        schema=spurious.schema,
-        target="Y",
-        graph=EditedGraph(edges=formats.read(spurious.dag_json).edges),
-        asset="stays 2024",
-        lifetime=1e6,
+        data=DataEntries(
+            name="stays.csv", raw=spurious.train, test=spurious.test, schema=spurious.schema
+        ),
+        structure=StructureEntries(
+            target="Y", graph=EditedGraph(edges=formats.read(spurious.dag_json).edges)
+        ),
+        account=AccountEntries(asset="stays 2024", lifetime=1e6),
     )
 
 
@@ -39,8 +40,8 @@ def boxes(test: AppTest) -> list:
 
 def test_above_the_maximum_nothing_is_planned_until_it_is_ticked(project):
     assert boxes(open_page("budget", project)) == []
-    project.budget.epsilon = 30.0
-    project.budget.delta = "0.5"
+    project.designs.plan.budget.epsilon = 30.0
+    project.designs.plan.budget.delta = "0.5"
     test = open_page("budget", project)
     assert "epsilon = 30 is above the maximum of this workspace, 20" in texts(test)
     with pytest.raises(BudgetError, match="above the maximum"):
@@ -60,7 +61,7 @@ def test_above_the_maximum_nothing_is_planned_until_it_is_ticked(project):
 
 
 def test_another_maximum_is_ticked_anew(project):
-    project.budget.epsilon, project.allowed_above = 30.0, 20.0
+    project.designs.plan.budget.epsilon, project.designs.allowed_above = 30.0, 20.0
     assert project.plan().budget.above_limit == 20.0
     default_workspace().mkdir()
     (default_workspace() / "settings.toml").write_text("[limits]\nmax_epsilon = 5.0\n")
@@ -69,7 +70,7 @@ def test_another_maximum_is_ticked_anew(project):
 
 
 def test_public_rows_have_no_maximum(project):
-    project.budget.epsilon, project.public = 30.0, True
+    project.designs.plan.budget.epsilon, project.data.public = 30.0, True
     assert project.plan().budget.above_limit is None
     assert boxes(open_page("budget", project)) == []
 
@@ -77,6 +78,6 @@ def test_public_rows_have_no_maximum(project):
 @pytest.mark.parametrize("epsilon", [1e308, 1e300, 1e10, 5e-324, 1e-300])
 @pytest.mark.parametrize("public", [True, False])
 def test_no_number_ends_the_page(project, epsilon, public):
-    project.budget.epsilon, project.public = epsilon, public
+    project.designs.plan.budget.epsilon, project.data.public = epsilon, public
     assert texts(open_page("budget", project))
     assert texts(open_page("release", project))

@@ -7,7 +7,9 @@ import ast
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.privacy.ledger import Ledger
 from tests.support.product import nodes_by_function
 
@@ -45,9 +47,12 @@ def page():
     spend_form.spend_form(words, plan, lambda: run.append(amount), tick=tick)
 
 
-def opened(by: str = "word", **facts: object) -> AppTest:
+def opened(by: str = "word") -> AppTest:
     test = AppTest.from_function(page, default_timeout=30)
-    test.session_state["project"] = Project(name="a.csv", asset="Ward 7", lifetime=1.0, **facts)
+    test.session_state["project"] = Project(
+        data=DataEntries(name="a.csv"),
+        account=AccountEntries(asset="Ward 7", lifetime=1.0),
+    )
     test.session_state["by"] = by
     return test
 

@@ -14,7 +14,7 @@ NOTE = UNCHECKED.capitalize()
 
 def shown(project, section: str) -> int:
     if section == "Compare":
-        project.rivals.own = True
+        project.inspection.comparators.own = True
     return texts(inspect_page(opened(project), section)).count(NOTE)
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
 from prism_core.data.codebooks import read_codebook
 from prism_core.data.tables.raw_table import read_table
@@ -36,12 +37,14 @@ def use(test):
 @pytest.fixture
 def design() -> Project:
     """A design before its table."""
-    return Project(name="a design", announced=500)
+    return Project(
+        data=DataEntries(name="a design", announced=500),
+    )
 
 
 def test_a_codebook_without_open_places_is_in_use_at_once(design):
     test = use(upload(design, CLOSED.encode()))
-    schema = design.schema
+    schema = design.data.schema
     assert schema is not None
     assert schema.columns == read_codebook(CLOSED.encode()).schema().columns
     assert schema.provenance == "codebook"
@@ -67,30 +70,30 @@ def test_open_columns_stand_in_the_form_with_what_is_known(design):
     test.multiselect(key="codebook_left_out").set_value(["note"]).run()
     test.selectbox(key="codebook_person").set_value("id").run()
     use(test)
-    rows = {row["name"]: row for row in design.rows_of_form}
+    rows = {row["name"]: row for row in design.data.rows_of_form}
     assert list(rows) == ["age", "sex", "pay"]
     assert (rows["pay"]["kind"], rows["pay"]["lower"], rows["pay"]["upper"]) == ("numeric", "0", "")
-    assert design.schema is None
-    assert design.person_hint == "id"
+    assert design.data.schema is None
+    assert design.data.person_hint == "id"
 
 
 def test_what_is_typed_into_open_places_is_named_in_the_provenance(design):
     test = upload(design, OPEN.encode())
     test.multiselect(key="codebook_left_out").set_value(["note", "id"]).run()
     use(test)
-    design.show_form(
+    design.data.show_form(
         [
             {**row, "upper": row["upper"] or "5"} if row["name"] == "pay" else row
-            for row in design.rows_of_form
+            for row in design.data.rows_of_form
         ]
     )
     test.run()
     test.button(key="apply_columns").click().run()
     assert not test.exception, test.exception[0].value
-    assert design.schema is not None
-    assert design.schema.provenance == "codebook"
-    assert design.schema.codebook is not None
-    assert design.schema.codebook.by_hand == ("pay",)
+    assert design.data.schema is not None
+    assert design.data.schema.provenance == "codebook"
+    assert design.data.schema.codebook is not None
+    assert design.data.schema.codebook.by_hand == ("pay",)
 
 
 def test_free_text_and_identifiers_are_left_out_unless_she_says_otherwise(design):
@@ -102,14 +105,16 @@ def test_free_text_and_identifiers_are_left_out_unless_she_says_otherwise(design
 
 def test_columns_that_the_table_has_not_are_left_out(design):
     rows = "age,ward,sex\n3,a,1\n4,b,2\n"
-    project = Project(name="t.csv", raw=read_table(rows.encode(), name="t.csv"))
+    project = Project(
+        data=DataEntries(name="t.csv", raw=read_table(rows.encode(), name="t.csv")),
+    )
     text = f"{CLOSED}pay,Pay,integer,0,9,\n"
     test = upload(project, text.encode())
     assert "Not in the table, and left out: pay" in texts(test)
     assert "not in the codebook: ward" in texts(test)
     use(test)
-    assert project.schema is not None
-    assert project.schema.names == ("age", "sex")
+    assert project.data.schema is not None
+    assert project.data.schema.names == ("age", "sex")
 
 
 def test_a_package_of_several_tables_asks_which(design):
@@ -134,7 +139,7 @@ def test_a_file_of_spss_gives_its_labels_and_no_row(design, tmp_path):
 def test_what_is_no_codebook_is_said(design, content):
     test = upload(design, content)
     assert any("codebook" in error.value.lower() or "XML" in error.value for error in test.error)
-    assert design.form is None
+    assert design.data.form is None
 
 
 def test_the_schema_is_offered_as_table_schema(design):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.session.data_entries import People
+from dashboard.session.data_entries import DataEntries, People
 from dashboard.session.project import Project
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.column import Column
@@ -32,9 +32,11 @@ def project() -> Project:
     header = ",".join((*CASES, "y"))
     rows = "".join(f"{',' * len(CASES)}{i % 2}\n" for i in range(9))
     return Project(
-        name="stays.csv",
-        raw=read_table(f"{header}\n{rows}".encode(), name="stays.csv"),
-        draft_people=People(one_row_per_person=True),
+        data=DataEntries(
+            name="stays.csv",
+            raw=read_table(f"{header}\n{rows}".encode(), name="stays.csv"),
+            draft_people=People(one_row_per_person=True),
+        ),
     )
 
 
@@ -59,13 +61,13 @@ def test_upload_apply_and_download_give_the_same_schema(project):
     test.button(key="use_schema").click().run()
     assert not test.exception
     assert test.button(key="apply_columns").disabled
-    assert schema_file.dumps(project.schema) == text
+    assert schema_file.dumps(project.data.schema) == text
     # Something else is in use, so that what the form says has to be applied.
-    project.use_schema(replace(project.schema, columns=declared.columns[-1:]))
+    project.use_schema(replace(project.data.schema, columns=declared.columns[-1:]))
     test.run()
     test.button(key="apply_columns").click().run()
     assert not test.exception
-    assert schema_file.dumps(project.schema) == text
+    assert schema_file.dumps(project.data.schema) == text
     assert test.button(key="apply_columns").disabled
 
 
@@ -74,14 +76,14 @@ def test_no_level_ends_the_page(project, typed):
     rows = [dict(row) for row in column_form.blank_rows(["bars", "y"])]
     rows[0] |= {"kind": "categorical", "levels": typed, "other": typed, "fill": typed}
     rows[1] |= {"kind": "boolean"}
-    project.form = rows
+    project.data.form = rows
     test = open_page("data", project)
     test.button(key="apply_columns").click().run()
     assert not test.exception
     if typed == '"a':
         assert "must end with one" in "".join(error.value for error in test.error)
     else:
-        assert project.schema["bars"].levels == (typed,)
+        assert project.data.schema["bars"].levels == (typed,)
     assert not test.run().exception
 
 
@@ -92,15 +94,15 @@ def test_another_type_of_a_level_and_another_description_are_changes(project):
     )
     project.use_schema(Schema(columns=columns, one_row_per_person=True))
     for change in ({"levels": "1.0 | 2"}, {"description": "ward"}):
-        rows = [dict(row) for row in column_form.to_rows(project.schema.columns)]
+        rows = [dict(row) for row in column_form.to_rows(project.data.schema.columns)]
         rows[0] |= change
-        project.show_form(rows)
+        project.data.show_form(rows)
         test = open_page("data", project)
         assert not test.button(key="apply_columns").disabled
         test.button(key="apply_columns").click().run()
         assert not test.exception
-    assert [type(level) for level in project.schema["digits"].levels] == [float, int]
-    assert project.schema["digits"].description == "ward"
+    assert [type(level) for level in project.data.schema["digits"].levels] == [float, int]
+    assert project.data.schema["digits"].description == "ward"
 
 
 def test_the_check_names_the_column_that_does_not_fit(project):

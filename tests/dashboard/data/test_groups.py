@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dashboard.session.data_entries import People
+from dashboard.session.data_entries import DataEntries, People
 from dashboard.session.project import Project
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.tables.raw_table import read_table
@@ -24,10 +24,12 @@ def project(canary) -> Project:
     rows[1] |= {"kind": "boolean"}
     lines = "".join(f"{code},{y}\n" for code in ("I50.1", "E11.9", canary) for y in (0, 1))
     return Project(
-        name="stays.csv",
-        raw=read_table(f"icd,y\n{lines}".encode(), name="stays.csv"),
-        form=rows,
-        draft_people=People(one_row_per_person=True),
+        data=DataEntries(
+            name="stays.csv",
+            raw=read_table(f"icd,y\n{lines}".encode(), name="stays.csv"),
+            form=rows,
+            draft_people=People(one_row_per_person=True),
+        ),
     )
 
 
@@ -43,14 +45,14 @@ def test_a_pasted_map_is_used_applied_and_taken_off(project, canary):
     assert not test.exception
     assert "Now: 3 codes in 2 groups" in said(test)
     test.button(key="apply_columns").click().run()
-    column = project.schema["icd"]
+    column = project.data.schema["icd"]
     assert column.levels == ("heart", "sugar", "other")
     assert column.groups.codes == (("I50.1", "I50.9"), ("E11.9",), ("other",))
-    assert schema_file.loads(schema_file.dumps(project.schema)) == project.schema
+    assert schema_file.loads(schema_file.dumps(project.data.schema)) == project.data.schema
     assert "These columns are in use" in said(test)
     assert canary not in said(test)
     test.button(key="drop_groups").click().run()
-    assert project.rows_of_form[0]["groups"] == ""
+    assert project.data.rows_of_form[0]["groups"] == ""
     assert "Changes are not in use" in said(test)
 
 
@@ -60,7 +62,7 @@ def test_codes_are_grouped_by_their_first_characters(project):
     test.checkbox(key="groups_by_prefix").check().run()
     test.button(key="use_groups").click().run()
     test.button(key="apply_columns").click().run()
-    assert project.schema["icd"].levels == ("I50", "E11", "other")
+    assert project.data.schema["icd"].levels == ("I50", "E11", "other")
 
 
 def test_a_mistake_in_the_map_names_the_column_and_the_line(project):
@@ -68,14 +70,14 @@ def test_a_mistake_in_the_map_names_the_column_and_the_line(project):
     test.text_area(key="groups_text").set_value("I50.1,heart\nI50.9").run()
     assert test.button(key="use_groups").disabled
     assert "Column 'icd': groups of codes: line 2 must hold a code and its group" in said(test)
-    assert project.rows_of_form[0]["groups"] == ""
+    assert project.data.rows_of_form[0]["groups"] == ""
 
 
 def test_declared_levels_are_the_codes_where_none_are_pasted(project):
     codes = [
         f"{letter}{tens:02d}.{digit}" for letter in "EI" for tens in range(50) for digit in range(5)
     ]
-    project.form[0]["levels"] = " | ".join([*codes, "other"])
+    project.data.form[0]["levels"] = " | ".join([*codes, "other"])
     test = open_page("data", project)
     assert test.button(key="use_groups").disabled
     assert "upload or paste one" in said(test)
@@ -86,7 +88,7 @@ def test_declared_levels_are_the_codes_where_none_are_pasted(project):
     test.button(key="use_groups").click().run()
     assert "Now: 500 codes in 100 groups" in said(test)
     test.button(key="apply_columns").click().run()
-    groups = project.schema["icd"].groups
+    groups = project.data.schema["icd"].groups
     assert (len(groups.groups), groups.groups[-1]) == (101, "other")
     assert groups.codes[0] == ("E00.0", "E00.1", "E00.2", "E00.3", "E00.4")
     # Now that the levels are groups there is no code left, and the button says so.
@@ -96,8 +98,8 @@ def test_declared_levels_are_the_codes_where_none_are_pasted(project):
 
 def test_levels_with_commas_between_are_one_level_and_booleans_come_out_as_such(project):
     assert "One level only" not in said(open_page("data", project))
-    project.form[0] |= {"levels": "heart, lung, other"}
-    project.form_edited = None
+    project.data.form[0] |= {"levels": "heart, lung, other"}
+    project.data.form_edited = None
     test = open_page("data", project)
     assert "One level only: icd" in "".join(box.value for box in test.warning)
     assert "come out as true and false, whatever the file writes: y" in said(test)

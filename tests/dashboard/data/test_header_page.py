@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
 from prism_core.data.schema import schema_file
 from prism_core.data.tables.raw_table import read_table
@@ -18,7 +19,9 @@ def bare(frame, canary) -> Project:
     rows = frame.copy()
     rows.loc[0, "ward"] = canary
     raw = read_table(rows.to_csv(index=False, header=False).encode(), name="bare.csv")
-    return Project(name="bare.csv", raw=raw)
+    return Project(
+        data=DataEntries(name="bare.csv", raw=raw),
+    )
 
 
 def test_a_schema_for_it_is_refused(bare, schema, canary):
@@ -29,7 +32,7 @@ def test_a_schema_for_it_is_refused(bare, schema, canary):
     test.button(key="use_schema").click().run()
     assert "The first line of 'bare.csv' does not hold the names of columns" in texts(test)
     assert canary not in texts(test)
-    assert bare.schema is None
+    assert bare.data.schema is None
 
 
 def test_its_first_line_does_not_become_a_form(bare, canary):
@@ -38,7 +41,7 @@ def test_its_first_line_does_not_become_a_form(bare, canary):
     test.button(key="draft_header").click().run()
     assert "looks like a row and not like names of columns" in texts(test)
     assert canary not in texts(test)
-    assert bare.form is None
+    assert bare.data.form is None
 
 
 def test_it_is_not_offered_as_the_column_that_names_the_person(bare, frame, canary):
@@ -47,8 +50,8 @@ def test_it_is_not_offered_as_the_column_that_names_the_person(bare, frame, cana
     content = frame.to_csv(index=False).encode()
     test.file_uploader(key="upload_twin").upload("t.csv", content, "text/csv").run()
     test.button(key="draft_twin").click().run()
-    bare.form[0] |= {"learn": True}
-    bare.form_edited, bare.form_rev = None, bare.form_rev + 1
+    bare.data.form[0] |= {"learn": True}
+    bare.data.form_edited, bare.data.form_rev = None, bare.data.form_rev + 1
     test.run()
     test.radio(key="people_way").set_value("id").run()
     assert "looks like a row and not like names of columns" in texts(test)
@@ -57,7 +60,9 @@ def test_it_is_not_offered_as_the_column_that_names_the_person(bare, frame, cana
 
 def test_names_in_another_case_are_named(frame, schema):
     raw = read_table(frame.rename(columns=str.upper).to_csv(index=False).encode(), name="t.csv")
-    project = Project(name="t.csv", raw=raw)
+    project = Project(
+        data=DataEntries(name="t.csv", raw=raw),
+    )
     test = open_page("data", project)
     test.radio(key="schema_way").set_value("upload").run()
     content = schema_file.dumps(schema).encode()

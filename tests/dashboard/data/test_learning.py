@@ -10,8 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import folders, worker
-from dashboard.session.data_entries import People
+from dashboard.session.data_entries import DataEntries, People
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import UNCHECKED
 from prism_core.data.tables.raw_table import read_table
@@ -46,11 +47,13 @@ def project() -> Project:
     rows[1] |= {"kind": "categorical", "learn": True}
     rows[2] |= {"kind": "boolean"}
     return Project(
-        name="stays.csv",
-        raw=table(),
-        form=[dict(row) for row in rows],
-        asset="stays 2024",
-        draft_people=People(one_row_per_person=True),
+        data=DataEntries(
+            name="stays.csv",
+            raw=table(),
+            form=[dict(row) for row in rows],
+            draft_people=People(one_row_per_person=True),
+        ),
+        account=AccountEntries(asset="stays 2024"),
     )
 
 
@@ -60,9 +63,9 @@ def metrics(test: AppTest) -> dict[str, str]:
 
 def learn(test: AppTest, project: Project) -> None:
     """Confirm, press the button, wait for the child, and show the page again."""
-    test.checkbox(key=f"learn_confirm_{project.learning.attempt}").check().run()
+    test.checkbox(key=f"learn_confirm_{project.data.learning.attempt}").check().run()
     test.button(key="learn_run").click().run()
-    job = project.learning.job
+    job = project.data.learning.job
     assert job is not None
     end = time.monotonic() + 120
     while job.outcome().state == "running":
@@ -89,14 +92,14 @@ def test_what_it_costs_is_shown_before(project):
     assert list(cost["column"]) == ["age", "ward"]
     assert f"{plan.events[1].threshold:,}" in cost["what comes out"][1]
     test.slider(key="learn_share").set_value(30).run()
-    assert project.learning.share == 0.3
+    assert project.data.learning.share == 0.3
     assert float(metrics(test)["Learning spends, ε"]) > plan.spent.epsilon * 1.5
 
 
 def test_a_share_of_delta_is_asked_for_only_where_names_are_learned(project):
     assert open_page("data", project).slider(key="learn_delta_share").value == 10
-    project.form[1] |= {"learn": False, "levels": "north | south"}
-    project.form_edited = None
+    project.data.form[1] |= {"learn": False, "levels": "north | south"}
+    project.data.form_edited = None
     test = open_page("data", project)
     assert "learn_delta_share" not in [slider.key for slider in test.slider]
 
@@ -112,23 +115,23 @@ def test_a_share_of_delta_is_asked_for_only_where_names_are_learned(project):
 def test_an_unusable_wish_is_a_sentence(project, row, words):
     if row.get("kind") == "ordinal":
         row |= {"lower": "", "upper": "", "levels": "1 | 2", "decimals": None}
-    project.form[0] |= row
+    project.data.form[0] |= row
     test = open_page("data", project)
     assert words in texts(test)
     assert "learn_run" not in [button.key for button in test.button]
 
 
 def test_people_are_asked_for_before_there_is_a_schema(project):
-    project.draft_people = People()
+    project.data.draft_people = People()
     test = open_page("data", project)
     assert "Declare that every person has one row" in texts(test)
     test.radio(key="people_way").set_value("row").run()
-    assert project.draft_people.one_row_per_person
+    assert project.data.draft_people.one_row_per_person
     assert "Learning spends, ε" in metrics(test)
 
 
 def test_an_asset_must_be_named_and_cover_it(project):
-    project.asset = ""
+    project.account.asset = ""
     test = open_page("data", project)
     test.checkbox(key="learn_confirm_0").check().run()
     assert test.button(key="learn_run").disabled
@@ -148,18 +151,18 @@ def test_entries_survive_a_page_switch(project):
     test.text_input(key="learn_epsilon").set_value("2,5").run()
     test.text_input(key="asset_why").set_value("a benchmark").run()
     test.text_input(key="asset_lifetime").set_value("7").run()
-    project.learning.details["age"]["cells"] = 75
+    project.data.learning.details["age"]["cells"] = 75
     turned(test, "budget").run()
     turned(test, "data").run()
     assert test.slider(key="learn_share").value == 25
     assert test.slider(key="learn_delta_share").value == 40
     assert test.text_input(key="learn_epsilon").value == "2,5"
-    assert project.budget.epsilon == 2.5
+    assert project.designs.plan.budget.epsilon == 2.5
     assert test.text_input(key="asset_why").value == "a benchmark"
     assert test.text_input(key="asset_lifetime").value == "7"
-    assert project.learning.details["age"]["cells"] == 75
+    assert project.data.learning.details["age"]["cells"] == 75
     assert project.domain_plan("declared").outline.requests[0].cells == 75
-    assert project.to_learn == ("age", "ward")
+    assert project.data.to_learn == ("age", "ward")
 
 
 @pytest.mark.privacy
@@ -167,7 +170,7 @@ def test_a_second_step_takes_its_share_of_what_is_left(project):
     plan = project.domain_plan("declared")
     age, ward = plan.outline.requests
     learned = (age.column(18, 90, (50,)), ward.column(("north",)))
-    project.schema = plan.schema(learned, plan.prior(1))
+    project.data.schema = plan.schema(learned, plan.prior(1))
     test = open_page("data", project)  # the ticks are still there: learn both again
     second = project.domain_plan("dp")
     assert second.prior().events == (*plan.events, *second.events)
@@ -179,7 +182,7 @@ def test_a_second_step_takes_its_share_of_what_is_left(project):
 def test_nothing_shown_before_learning_depends_on_the_rows(project):
     seen = []
     for raw in (table(), table("CANARY-7391")):
-        project.raw = raw
+        project.data.raw = raw
         test = open_page("data", project)
         shown = texts(test) + str(metrics(test))
         shown += str([frame.value.to_csv() for frame in test.dataframe])
@@ -193,22 +196,22 @@ def test_what_is_typed_can_be_downloaded_without_paying(project):
 
     test = open_page("data", project)
     assert not test.get("download_button")[0].proto.disabled
-    project.form[2]["kind"] = None
-    project.form_edited, project.form_rev = None, project.form_rev + 1
+    project.data.form[2]["kind"] = None
+    project.data.form_edited, project.data.form_rev = None, project.data.form_rev + 1
     test.run()
     assert test.get("download_button")[0].proto.disabled
     assert "Without a kind: y." in texts(test)
     assert columns_form.section is not None
-    project.form[2]["kind"] = "boolean"
-    project.form_edited = None
-    outline = project.outline("declared")
+    project.data.form[2]["kind"] = "boolean"
+    project.data.form_edited = None
+    outline = project.data.outline("declared")
     assert loads_outline(dumps_outline(outline)) == outline
 
 
 def test_what_is_typed_stays_on_screen_while_it_is_learned(project, monkeypatch):
     test = open_page("data", project)
     assert "Read-only" not in texts(test)
-    monkeypatch.setattr(Project, "learns", True)
+    monkeypatch.setattr(DataEntries, "learns", True)
     test.run()
     assert "Read-only while the columns are being learned" in texts(test)
     frames = [f.value for f in test.dataframe if "kind" in f.value.columns]
@@ -226,8 +229,8 @@ def test_what_the_bounds_may_leave_outside_is_said_before_and_after(project):
     )
     age, ward = plan.outline.requests
     learned = (age.column(18, 90, (50,)), ward.column(("north",)))
-    project.schema = plan.schema(learned, plan.prior(1))
-    project.learning.clipped = plan.outside
+    project.data.schema = plan.schema(learned, plan.prior(1))
+    project.data.learning.clipped = plan.outside
     test = open_page("data", project)
     assert f"age up to about {share}" in texts(test)
     assert "They are clipped to the ends. To widen the bounds" in texts(test)
@@ -239,7 +242,7 @@ def test_what_the_bounds_may_leave_outside_is_said_before_and_after(project):
 @pytest.mark.slow
 @pytest.mark.privacy
 def test_learned_charged_shown_and_deducted(project):
-    project.raw = table("CANARY-7391")
+    project.data.raw = table("CANARY-7391")
     test = open_page("data", project)
     plan = project.domain_plan("declared")
     test.text_input(key="asset_why").set_value("bounds of age").run()
@@ -248,19 +251,23 @@ def test_learned_charged_shown_and_deducted(project):
     assert (charge.state, charge.asset, charge.why) == ("done", "stays 2024", "bounds of age")
     assert charge.epsilon == plan.spent.epsilon
     # The learned domain stands in the form, with its provenance and price.
-    schema = project.schema
+    schema = project.data.schema
     assert schema.provenance == "dp"
     assert schema.prior.charge == charge.id
     assert schema["ward"].levels == ("north", "south", "other")
-    assert project.form[1]["levels"] == "north | south | other"
-    assert project.to_learn == ()
+    assert project.data.form[1]["levels"] == "north | south | other"
+    assert project.data.to_learn == ()
     assert "schema: learned with budget" in texts(test)
     assert "These columns are in use" in texts(test)
     assert f"Learned with epsilon = {eps_text(plan.spent.epsilon)}" in texts(test)
     assert "learn_run" not in [button.key for button in test.button]
-    assert "CANARY" not in texts(test) + str(project.form)
+    assert "CANARY" not in texts(test) + str(project.data.form)
     # Budget says what is gone and what is left; the plan does with the rest.
-    project.target, project.regime, project.k = "y", "predictive", 2
+    project.structure.target, project.designs.plan.regime, project.designs.plan.k = (
+        "y",
+        "predictive",
+        2,
+    )
     test = open_page("budget", project)
     later = project.plan()
     assert f"has spent **{eps_text(plan.spent.epsilon)}**" in texts(test)
@@ -288,18 +295,18 @@ def test_a_refused_charge_loses_nothing_and_leaves_no_private_file(project):
     begun = project.domain_plan("declared")
     ledger.charge("stays 2024", step="release", spent=spent, events=(), plan="x", accountant="zcdp")
     asset = AssetConfig(name="stays 2024", lifetime_epsilon=1.0)
-    project.learning.job = job = worker.learn(
-        begun, project.raw, asset, 1, delta_share=0.1, public=False
+    project.data.learning.job = job = worker.learn(
+        begun, project.data.raw, asset, 1, delta_share=0.1, public=False
     )
     job.process.wait(timeout=120)
     assert not (job.folder / folders.ROWS).exists()
-    before = [dict(row) for row in project.rows_of_form]
+    before = [dict(row) for row in project.data.rows_of_form]
     test.run()
     assert "lifetime epsilon of 1" in texts(test)
     assert len(ledger.charges()) == 1
-    assert project.schema is None
-    assert project.rows_of_form == before
-    assert project.learning.share == 0.4
+    assert project.data.schema is None
+    assert project.data.rows_of_form == before
+    assert project.data.learning.share == 0.4
     assert test.button(key="learn_run").disabled  # and the balance says so now
 
 
@@ -308,30 +315,30 @@ def test_a_refused_charge_loses_nothing_and_leaves_no_private_file(project):
 def test_cancelling_loses_nothing_and_leaves_no_private_file(project):
     plan = project.domain_plan("declared")
     asset = AssetConfig(name="stays 2024", lifetime_epsilon=1.0)
-    job = worker.learn(plan, project.raw, asset, 1, delta_share=0.1, public=False)
+    job = worker.learn(plan, project.data.raw, asset, 1, delta_share=0.1, public=False)
     assert stat.S_IMODE(job.folder.stat().st_mode) == 0o700
     job.cancel()
     assert not (job.folder / folders.ROWS).exists()
-    project.learning.job = job
+    project.data.learning.job = job
     test = open_page("data", project)
     assert "Learning was cancelled" in texts(test)
     assert not job.folder.exists()
-    assert project.to_learn == ("age", "ward")
-    assert project.schema is None
+    assert project.data.to_learn == ("age", "ward")
+    assert project.data.schema is None
 
 
 @pytest.mark.slow
 def test_public_rows_are_learned_with_known_noise_and_not_charged(project):
-    project.public, project.seed = True, 8
+    project.data.public, project.account.seed = True, 8
     test = open_page("data", project)
     assert "asset_name" not in [entry.key for entry in test.text_input]
     plan, rng = project.domain_plan("declared"), np.random.default_rng(8)
     learn(test, project)
     same = learn_domain(
-        plan, project.raw, ledger=None, noise=SeededNoise(rng), rng=rng, public=True
+        plan, project.data.raw, ledger=None, noise=SeededNoise(rng), rng=rng, public=True
     )
-    assert project.schema == same.schema
-    assert project.schema.prior.charge is None
+    assert project.data.schema == same.schema
+    assert project.data.schema.prior.charge is None
     assert Ledger().charges() == ()
 
 
@@ -339,21 +346,21 @@ def test_a_learned_column_may_be_corrected_and_its_price_stays(project):
     plan = project.domain_plan("declared")
     age, ward = plan.outline.requests
     prior = plan.prior(1)
-    project.schema = plan.schema((age.column(18, 90, (50,)), ward.column(("north",))), prior)
-    rows = column_form.to_rows(project.schema.columns)
+    project.data.schema = plan.schema((age.column(18, 90, (50,)), ward.column(("north",))), prior)
+    rows = column_form.to_rows(project.data.schema.columns)
     rows[1]["levels"] = "north | west | other"
-    project.show_form(rows)
+    project.data.show_form(rows)
     test = open_page("data", project)
     test.button(key="apply_columns").click().run()
-    assert project.schema["ward"].levels == ("north", "west", "other")
-    assert (project.schema.provenance, project.schema.prior) == ("dp", prior)
+    assert project.data.schema["ward"].levels == ("north", "west", "other")
+    assert (project.data.schema.provenance, project.data.schema.prior) == ("dp", prior)
     # After counts of the private rows were seen, a change comes from them; the price still stays.
     project.look("counted cells outside")
     rows[1]["levels"] = "north | south | other"
-    project.show_form(rows)
+    project.data.show_form(rows)
     test = open_page("data", project)
     test.button(key="apply_columns").click().run()
-    assert (project.schema.provenance, project.schema.prior) == ("private rows", prior)
+    assert (project.data.schema.provenance, project.data.schema.prior) == ("private rows", prior)
 
 
 def test_an_uploaded_outline_fills_the_form(project):
@@ -365,7 +372,7 @@ def test_an_uploaded_outline_fills_the_form(project):
         "  - {name: age, kind: numeric, lower: 0, upper: 150, learn: {bins: 4, cells: 75}}\n"
         "  - {name: y, kind: boolean}\n"
     )
-    project.form = None
+    project.data.form = None
 
     def app():
         import streamlit as st
@@ -379,7 +386,7 @@ def test_an_uploaded_outline_fills_the_form(project):
     test = AppTest.from_function(app)
     test.session_state["project"], test.session_state["outline"] = project, outline
     assert not test.run().exception
-    assert project.to_learn == ("age",)
-    assert project.learning.details["age"]["cells"] == 75
-    assert project.people == People(one_row_per_person=True)
+    assert project.data.to_learn == ("age",)
+    assert project.data.learning.details["age"]["cells"] == 75
+    assert project.data.people == People(one_row_per_person=True)
     assert project.domain_plan("declared").outline == outline

@@ -11,8 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import worker
 from dashboard.session import shelf as states
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.bundle import bundle_files, manifest
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.bundle.verify.verification import verify
@@ -35,13 +37,9 @@ EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
 def project(schema, frame) -> Project:
     raw = from_frame(frame)
     return Project(
-        name="stays 2024.csv",
-        raw=raw,
-        test=raw,
-        schema=schema,
-        target="readmitted",
-        graph=EditedGraph(edges=EDGES),
-        asset="stays",
+        data=DataEntries(name="stays 2024.csv", raw=raw, test=raw, schema=schema),
+        structure=StructureEntries(target="readmitted", graph=EditedGraph(edges=EDGES)),
+        account=AccountEntries(asset="stays"),
     )
 
 
@@ -52,14 +50,14 @@ def source_field(test: AppTest):
 
 def widen(project: Project, column: str, level: str, test: AppTest) -> None:
     """Type another level into the form, and apply the columns."""
-    rows = column_form.to_rows(project.schema.columns)
+    rows = column_form.to_rows(project.data.schema.columns)
     (row,) = (each for each in rows if each["name"] == column)
     row["levels"] += f" | {level}"
-    project.show_form(rows)
+    project.data.show_form(rows)
     test.run()
     test.button(key="apply_columns").click().run()
     assert not test.exception
-    assert level in [str(known) for known in project.schema[column].levels]
+    assert level in [str(known) for known in project.data.schema[column].levels]
 
 
 def counted(project: Project) -> AppTest:
@@ -75,10 +73,10 @@ def counted(project: Project) -> AppTest:
 
 def test_counts_before_the_plan_reach_every_paper(project, tmp_path):
     counted(project)
-    assert project.schema.provenance == "declared"
+    assert project.data.schema.provenance == "declared"
     plan = project.plan()
     protocol = Protocol(plan=plan).to_markdown().replace("\\", "")
-    table = encode(plan.schema, project.raw)
+    table = encode(plan.schema, project.data.raw)
     made = release(plan, table, ledger=None, rng=np.random.default_rng(1))
     folder = bundle_folder.write(made, tmp_path / "run", workspace=tmp_path / "workspace")
     papers = {
@@ -105,7 +103,7 @@ def test_counts_before_the_plan_reach_every_paper(project, tmp_path):
     assert not verify(folder).findings
     # A bundle whose record was taken out of the schema is not what its certificate says.
     (folder / bundle_files.SCHEMA).write_text(
-        schema_file.dumps(replace(project.schema, looks=())), encoding="utf-8"
+        schema_file.dumps(replace(project.data.schema, looks=())), encoding="utf-8"
     )
     manifest.write_manifest(folder, tmp_path / "workspace")
     assert verify(folder).findings
@@ -115,10 +113,10 @@ def test_no_figure_of_what_was_seen_is_recorded(project, frame):
     """T-DOMAIN for the record: other rows, the same record."""
     records = []
     for rows in (frame, frame.map(lambda _: "CANARY-7391")):
-        other = replace(project, raw=from_frame(rows), schema=project.schema, looked={})
+        other = replace(project, data=replace(project.data, raw=from_frame(rows), looked={}))
         test = open_page("data", other)
         test.button(key="check_columns").click().run()
-        text = schema_file.dumps(other.schema)
+        text = schema_file.dumps(other.data.schema)
         assert "counted cells outside" in text
         assert "CANARY" not in text
         records.append([line for line in text.splitlines() if "when" not in line])
@@ -127,7 +125,7 @@ def test_no_figure_of_what_was_seen_is_recorded(project, frame):
 
 def test_the_record_survives_a_download_and_an_upload(project, monkeypatch):
     counted(project)
-    text = schema_file.dumps(project.schema)
+    text = schema_file.dumps(project.data.schema)
     assert SOURCE in text
 
     def app():
@@ -139,19 +137,20 @@ def test_the_record_survives_a_download_and_an_upload(project, monkeypatch):
         _take(schema_file.loads(st.session_state["text"]))
 
     # In another session, and in this one; the same columns are no change.
-    for new in (replace(project, looked={}, looks=(), schema=None, form=None), project):
-        before = project.schema
+    blank = replace(project.data, looked={}, looks=(), schema=None, form=None)
+    for new in (replace(project, data=blank), project):
+        before = project.data.schema
         test = AppTest.from_function(app, default_timeout=60)
         test.session_state["project"], test.session_state["text"] = new, text
         monkeypatch.setattr("streamlit.rerun", lambda: None)
         test.run()
         assert not test.exception
-        assert new.schema == before
-        assert new.checked  # later changes are asked about
+        assert new.data.schema == before
+        assert new.data.checked  # later changes are asked about
 
 
 def test_an_older_schema_does_not_take_the_record_away(project, monkeypatch):
-    old = schema_file.dumps(project.schema)
+    old = schema_file.dumps(project.data.schema)
     counted(project)
 
     def app():
@@ -166,9 +165,9 @@ def test_an_older_schema_does_not_take_the_record_away(project, monkeypatch):
     test.session_state["project"], test.session_state["text"] = project, old
     monkeypatch.setattr("streamlit.rerun", lambda: None)
     test.run()
-    assert "counted cells outside" in schema_file.dumps(project.schema)
+    assert "counted cells outside" in schema_file.dumps(project.data.schema)
     # No source was named for this change: the level is gone again after a look.
-    assert project.schema.provenance == "private rows"
+    assert project.data.schema.provenance == "private rows"
     assert "No source is named" in texts(open_page("data", project))
 
 
@@ -176,27 +175,28 @@ def test_one_change_without_a_source_is_not_made_good_by_the_next(project):
     test = open_page("data", project)
     test.button(key="check_columns").click().run()
     widen(project, "ward", "west", test)
-    assert project.schema.provenance == "private rows"
+    assert project.data.schema.provenance == "private rows"
     source_field(test).set_value(SOURCE).run()
     widen(project, "grade", "4", test)
-    assert project.schema.provenance == "private rows"
+    assert project.data.schema.provenance == "private rows"
     # The column itself, declared from the codebook, makes it good.
     widen(project, "ward", "abroad", test)
-    assert project.schema.provenance == "declared"
+    assert project.data.schema.provenance == "declared"
 
 
 def test_the_record_survives_a_reload(project, tmp_path):
     counted(project)
     plan = project.plan()
     asset = AssetConfig(name="stays", lifetime_epsilon=3.0)
-    table = encode(plan.schema, project.raw)
-    job = worker.start(plan, table, asset, 1, key="a key", name=project.name)
+    table = encode(plan.schema, project.data.raw)
+    job = worker.start(plan, table, asset, 1, key="a key", name=project.data.name)
     job.cancel()
     again = states._resumed("a key")
     assert again is not None
-    assert again.schema == project.schema
-    assert again.checked
-    assert SOURCE in texts(open_page("data", replace(again, raw=project.raw)))
+    assert again.data.schema == project.data.schema
+    assert again.data.checked
+    again.data.raw = project.data.raw
+    assert SOURCE in texts(open_page("data", again))
 
 
 def test_the_same_file_loaded_again_was_looked_at_all_the_same(project, schema):
@@ -209,39 +209,43 @@ def test_the_same_file_loaded_again_was_looked_at_all_the_same(project, schema):
 
         replace_project(st.session_state["new"])
 
-    new = Project(name=project.name, raw=project.raw)
+    new = Project(
+        data=DataEntries(name=project.data.name, raw=project.data.raw),
+    )
     test = AppTest.from_function(app)
     test.session_state["project"], test.session_state["new"] = project, new
     test.run()
     assert not test.exception
-    assert new.checked
+    assert new.data.checked
     new.use_schema(schema)
-    assert "counted cells outside" in schema_file.dumps(new.schema)
+    assert "counted cells outside" in schema_file.dumps(new.data.schema)
 
 
 def test_a_draft_from_the_private_file_is_on_record(project):
-    project.schema = None
+    project.data.schema = None
     test = open_page("data", project)
     test.radio(key="schema_way").set_value("rows").run()
     test.checkbox(key="draft_rows_agreed").check().run()
     test.button(key="draft_rows").click().run()
     test.button(key="apply_columns").click().run()
-    assert project.schema is not None
-    assert project.schema.provenance == "private rows"
+    assert project.data.schema is not None
+    assert project.data.schema.provenance == "private rows"
     assert "drafted from the rows" in texts(open_page("data", project))
-    assert "drafted from rows" in schema_file.dumps(project.schema)
+    assert "drafted from rows" in schema_file.dumps(project.data.schema)
 
 
 def test_a_count_of_persons_is_on_record_and_asks_for_no_source(schema, frame):
     frame = frame.assign(pid=[str(i // 2) for i in range(len(frame))])
-    project = Project(name="stays.csv", raw=from_frame(frame), schema=schema)
+    project = Project(
+        data=DataEntries(name="stays.csv", raw=from_frame(frame), schema=schema),
+    )
     test = open_page("data", project)
     test.radio(key="people_way").set_value("id").run()
     test.button(key="people_count").click().run()
-    assert project.schema.persons == 150
+    assert project.data.schema.persons == 150
     assert "the column that names the person were counted" in texts(open_page("data", project))
-    assert not project.checked
-    assert project.schema.provenance == "declared"
+    assert not project.data.checked
+    assert project.data.schema.provenance == "declared"
 
 
 def test_the_release_page_says_it_before_the_run(project):
@@ -258,15 +262,20 @@ def test_a_plan_without_a_look_is_as_it_was(project):
     assert "looks" not in Protocol(plan=plan).to_dict()
     again = design(
         Brief(
-            project.schema, plan.task, plan.budget, plan.n, dag=plan.dag, synthesis=plan.synthesis
+            project.data.schema,
+            plan.task,
+            plan.budget,
+            plan.n,
+            dag=plan.dag,
+            synthesis=plan.synthesis,
         )
     )
     assert again.hash == plan.hash
 
 
 def test_looks_at_public_rows_are_nobodys_concern(project):
-    project.public = True
+    project.data.public = True
     test = open_page("data", project)
     test.button(key="check_columns").click().run()
-    assert "looks" not in schema_file.dumps(project.schema)
-    assert not project.checked
+    assert "looks" not in schema_file.dumps(project.data.schema)
+    assert not project.data.checked

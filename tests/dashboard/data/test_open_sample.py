@@ -9,7 +9,8 @@ import pytest
 
 from dashboard.common import open_project
 from dashboard.session import shelf as states
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from dashboard.session.shelf import unsaved_parts
 from prism_core.data.schema.column import Column
@@ -32,15 +33,16 @@ def _samples(monkeypatch, spurious):
 def private() -> Project:
     rows = "".join(f"{i % 3},{i % 2}\n" for i in range(40))
     return Project(
-        name="stays.csv",
-        raw=read_table(f"a,y\n{rows}".encode(), name="stays.csv"),
-        schema=Schema(
-            columns=tuple(Column(name=name, kind="boolean") for name in ("a", "y")),
-            one_row_per_person=True,
+        data=DataEntries(
+            name="stays.csv",
+            raw=read_table(f"a,y\n{rows}".encode(), name="stays.csv"),
+            schema=Schema(
+                columns=tuple(Column(name=name, kind="boolean") for name in ("a", "y")),
+                one_row_per_person=True,
+            ),
+            private_marks=frozenset(["digest"]),
         ),
-        graph=EditedGraph(edges=(("a", "y"),)),
-        target="y",
-        private_marks=frozenset(["digest"]),
+        structure=StructureEntries(graph=EditedGraph(edges=(("a", "y"),)), target="y"),
     )
 
 
@@ -64,11 +66,23 @@ def link(test: AppTest) -> str:
 )
 def test_the_first_click_replaces_no_private_project(name, key):
     project = private()
-    before = (project.key, project.raw, project.schema, project.graph.edges, project.target)
+    before = (
+        project.key,
+        project.data.raw,
+        project.data.schema,
+        project.structure.graph.edges,
+        project.structure.target,
+    )
     test = press(open_page(name, project), key)
     now = test.session_state["project"]
     assert now is project
-    assert before == (now.key, now.raw, now.schema, now.graph.edges, now.target)
+    assert before == (
+        now.key,
+        now.data.raw,
+        now.data.schema,
+        now.structure.graph.edges,
+        now.structure.target,
+    )
     assert "stays.csv is open here" in texts(test)
     assert "the table and everything declared, drawn and planned for it" in texts(test)
     press(test, f"{key}_leave")
@@ -76,8 +90,8 @@ def test_the_first_click_replaces_no_private_project(name, key):
     press(test, key)
     press(test, f"{key}_replace")
     now = test.session_state["project"]
-    assert (now.public, now.target, now.key) == (True, "Y", project.key)
-    assert now.private_marks == {"digest"}
+    assert (now.data.public, now.structure.target, now.key) == (True, "Y", project.key)
+    assert now.data.private_marks == {"digest"}
     assert texts(test) == ""
 
 
@@ -91,8 +105,8 @@ def test_a_project_beside_has_an_address_and_the_first_keeps_its_own():
     beside = session(address=key).run()
     assert not beside.exception
     opened = beside.session_state["project"]
-    assert (opened.sample, opened.key) == ("scm_spurious", key)
-    assert opened.private_marks == {"digest"}
+    assert (opened.data.sample, opened.key) == ("scm_spurious", key)
+    assert opened.data.private_marks == {"digest"}
     again = session(address=project.key)
     assert again.run().session_state["project"] is project
     # Replacing after all does not touch what the other tab shows.
@@ -109,8 +123,8 @@ def test_an_untouched_sample_gives_way_without_a_question_and_a_changed_one_does
     assert unsaved_parts(project) == ()
     press(test, "sample_readmission")
     project = test.session_state["project"]
-    assert project.sample == "readmission"
-    project.budget.epsilon = 0.3
+    assert project.data.sample == "readmission"
+    project.designs.plan.budget.epsilon = 0.3
     press(test, "sample_scm_spurious")
     assert test.session_state["project"] is project
     assert "what you changed in it" in texts(test)
@@ -119,11 +133,11 @@ def test_an_untouched_sample_gives_way_without_a_question_and_a_changed_one_does
 @pytest.mark.parametrize(
     "change",
     [
-        lambda p: p.graph.replace(()),
-        lambda p: setattr(p, "target", "A"),
-        lambda p: p.scenarios.keep(p),
-        lambda p: p.weights.update(A=2.0),
-        lambda p: p.rows_of_form[0].update(levels="half | typed | row"),
+        lambda p: p.structure.graph.replace(()),
+        lambda p: setattr(p.structure, "target", "A"),
+        lambda p: p.designs.keep(p.designs.plan),
+        lambda p: p.designs.plan.weights.update(A=2.0),
+        lambda p: p.data.rows_of_form[0].update(levels="half | typed | row"),
     ],
 )
 def test_every_change_of_a_sample_is_noticed(change):
@@ -136,7 +150,7 @@ def test_every_change_of_a_sample_is_noticed(change):
 def test_a_finished_run_is_not_replaced_without_a_word(tmp_path):
     test = press(open_page("data"), "sample_scm_spurious")
     project = test.session_state["project"]
-    project.folder = tmp_path
+    project.release.folder = tmp_path
     press(test, "sample_readmission")
     assert test.session_state["project"] is project
     assert "clear from this page the run that it shows" in texts(test)

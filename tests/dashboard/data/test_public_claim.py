@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dashboard.data import declaration_sources
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.data.table_identity import marks, remember_private
 from prism_core.data.tables.raw_table import read_table
 from prism_core.privacy.ledger import Ledger
@@ -42,50 +44,60 @@ def errors(test: AppTest) -> str:
 def test_a_private_file_that_is_uploaded_again_as_public_is_questioned():
     test = load(open_page("data"), ROWS, "stays.csv", public=False)
     held = test.session_state["project"]
-    assert (held.public, held.raw.rows) == (False, 3)
+    assert (held.data.public, held.data.raw.rows) == (False, 3)
     # The same rows in another order and under another name: nothing is taken over in silence.
     again = b"ward,age\nb,42\na,31\na,53\n"
     load(test, again, "open.csv", public=True)
-    assert test.session_state["project"].public is False
+    assert test.session_state["project"].data.public is False
     assert "were loaded as private before" in errors(test)
     assert "42" not in errors(test)
     (tick,) = [box for box in test.checkbox if "I decide" in box.label]
     tick.check().run()
     press(test)
-    if test.session_state["project"].public is False:  # what is open holds something of its own
+    if (
+        test.session_state["project"].data.public is False
+    ):  # what is open holds something of its own
         (replace,) = [b for b in test.button if b.label == "Replace what is open"]
         replace.click().run()
     taken = test.session_state["project"]
-    assert (taken.public, taken.name) == (True, "open.csv")
-    assert not taken.private_marks & marks(read_table(again))
+    assert (taken.data.public, taken.data.name) == (True, "open.csv")
+    assert not taken.data.private_marks & marks(read_table(again))
 
 
 def test_rows_that_were_charged_in_an_earlier_session_are_questioned(tmp_path):
     remember_private(Ledger(), "ward 7", read_table(ROWS))
     test = load(open_page("data"), ROWS, "open.csv", public=True)
-    assert test.session_state["project"].raw is None
+    assert test.session_state["project"].data.raw is None
     assert "charged as private, under “ward 7”" in errors(test)
     load(test, OTHER, "other.csv", public=True)
-    assert test.session_state["project"].public is True
+    assert test.session_state["project"].data.public is True
     assert errors(test) == ""
 
 
 def test_a_schema_is_not_drafted_from_the_private_file_as_its_own_twin():
     private = read_table(ROWS, name="stays.csv")
-    project = Project(name="stays", raw=private, private_marks=marks(private), asset="ward 7")
+    project = Project(
+        data=DataEntries(name="stays", raw=private, private_marks=marks(private)),
+        account=AccountEntries(asset="ward 7"),
+    )
     test = open_page("data", project)
     test.radio(key="schema_way").set_value("twin").run()
     for content, drafted in ((ROWS, False), (OTHER, True)):
         test.file_uploader(key="upload_twin").upload("twin.csv", content, "text/csv").run()
         test.button(key="draft_twin").click().run()
         assert not test.exception
-        assert (project.form_provenance == "public twin") is drafted
+        assert (project.data.form_provenance == "public twin") is drafted
         assert ("were loaded as private before" in errors(test)) is not drafted
 
 
 def test_a_schema_with_aliases_gets_a_sentence_on_the_page():
     raw = read_table(ROWS, name="stays.csv")
-    test = open_page("data", Project(name="stays", raw=raw, private_marks=marks(raw)))
+    test = open_page(
+        "data",
+        Project(
+            data=DataEntries(name="stays", raw=raw, private_marks=marks(raw)),
+        ),
+    )
     bomb = "a: &a [x]\ncolumns: [{name: age, kind: *a}]\n"
     test.file_uploader(key="upload_schema").upload("s.yaml", bomb.encode(), "text/yaml").run()
     test.button(key="use_schema").click().run()

@@ -6,9 +6,11 @@ import json
 
 import pytest
 
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.graph import EditedGraph
 from dashboard.session.project import Project
 from dashboard.session.project_files import from_file, to_file
+from dashboard.session.release_entries import AccountEntries
 from prism_core.bundle import project_file
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.data.schema.column_form import blank_rows
@@ -24,17 +26,20 @@ def entered(schema, frame, canary) -> Project:
     rows = frame.copy()
     rows.loc[3, "ward"] = canary
     raw = read_table(rows.to_csv(index=False).encode(), name="stays.csv")
-    state = Project(name="stays.csv", raw=raw, file_sha256=raw.sha256, asset="stays")
+    state = Project(
+        data=DataEntries(name="stays.csv", raw=raw, file_sha256=raw.sha256),
+        account=AccountEntries(asset="stays"),
+    )
     state.use_schema(schema)
-    state.target = "readmitted"
-    state.graph = EditedGraph(edges=(("age", "readmitted"), ("grief", "readmitted")))
-    state.graph.unmeasured = frozenset({"grief"})
-    state.graph.positions = {"age": (10.0, -4.0)}
-    state.budget.epsilon = 0.7
-    state.scenarios.keep(state)
-    state.scenarios.others["B"].budget.epsilon = 2.5
-    state.said["contact"] = "Data office "
-    state.approved = Protocol(plan=state.plan(), asset="stays").approve(
+    state.structure.target = "readmitted"
+    state.structure.graph = EditedGraph(edges=(("age", "readmitted"), ("grief", "readmitted")))
+    state.structure.graph.unmeasured = frozenset({"grief"})
+    state.structure.graph.positions = {"age": (10.0, -4.0)}
+    state.designs.plan.budget.epsilon = 0.7
+    state.designs.keep(state.designs.plan)
+    state.designs.others["B"].budget.epsilon = 2.5
+    state.release.said["contact"] = "Data office "
+    state.release.approved = Protocol(plan=state.plan(), asset="stays").approve(
         by="A. B.", role="chair", date="2026-01-31"
     )
     return state
@@ -47,15 +52,15 @@ def saved(state: Project) -> str:
 def test_the_plan_is_the_same_to_the_hash_and_its_approval_holds(entered):
     back = from_file(project_file.loads(saved(entered)))
     assert back.plan().hash == entered.plan().hash
-    assert back.approved.covers(back.plan(), back.asset)
-    assert back.plan(back.scenarios.others["B"]).hash == (
-        entered.plan(entered.scenarios.others["B"]).hash
+    assert back.release.approved.covers(back.plan(), back.account.asset)
+    assert back.plan(back.designs.others["B"]).hash == (
+        entered.plan(entered.designs.others["B"]).hash
     )
-    assert back.graph.positions == entered.graph.positions
+    assert back.structure.graph.positions == entered.structure.graph.positions
     assert back.dag.unmeasured == ("grief",)
-    assert back.said["contact"] == "Data office"
-    assert back.awaits_table
-    assert not back.public
+    assert back.release.said["contact"] == "Data office"
+    assert back.data.awaits_table
+    assert not back.data.public
     assert saved(back) == saved(entered)
 
 
@@ -63,36 +68,36 @@ def test_nothing_of_the_rows_is_in_it(entered, canary, schema, frame):
     """Two tables that differ in every cell, and have as many rows, make the same file."""
     text = saved(entered)
     assert canary not in text
-    assert entered.file_sha256 not in text
+    assert entered.data.file_sha256 not in text
     other = frame.iloc[::-1].to_csv(index=False).encode()
-    entered.raw = read_table(other, name="stays.csv")
-    entered.file_sha256 = entered.raw.sha256
+    entered.data.raw = read_table(other, name="stays.csv")
+    entered.data.file_sha256 = entered.data.raw.sha256
     assert saved(entered) == text
 
 
 def test_a_look_at_the_rows_is_not_forgotten(entered):
-    entered.schema, entered.target, entered.approved = None, None, None
+    entered.data.schema, entered.structure.target, entered.release.approved = None, None, None
     entered.look("drafted from rows")
-    entered.show_form(blank_rows(["age"]))
+    entered.data.show_form(blank_rows(["age"]))
     back = from_file(project_file.loads(saved(entered)))
-    assert back.checked
-    assert [row["name"] for row in back.rows_of_form] == ["age"]
+    assert back.data.checked
+    assert [row["name"] for row in back.data.rows_of_form] == ["age"]
 
 
 def test_what_is_half_typed_comes_back(entered):
     rows = [dict(row) for row in blank_rows(["age", "ward"])]
     rows[0]["lower"] = "eigh"
-    entered.show_form(rows)
+    entered.data.show_form(rows)
     back = from_file(project_file.loads(saved(entered)))
-    assert back.rows_of_form[0]["lower"] == "eigh"
-    assert back.schema == entered.schema
+    assert back.data.rows_of_form[0]["lower"] == "eigh"
+    assert back.data.schema == entered.data.schema
 
 
 def test_a_mistake_in_a_design_leaves_it_out_and_one_in_the_plan_is_said(entered):
-    entered.scenarios.others["B"].budget.epsilon = float("nan")
+    entered.designs.others["B"].budget.epsilon = float("nan")
     assert to_file(entered)[1] == ("B",)
     assert "Left out" in texts(open_page("data", entered))
-    entered.budget.epsilon = float("nan")
+    entered.designs.plan.budget.epsilon = float("nan")
     assert "cannot be saved yet" in texts(open_page("data", entered))
 
 
@@ -107,7 +112,7 @@ def test_it_opens_in_another_session(entered):
     upload(test, saved(entered))
     state = test.session_state["project"]
     assert state.plan().hash == entered.plan().hash
-    assert state.awaits_table
+    assert state.data.awaits_table
     assert "a design without its table" in texts(test)
 
 
@@ -115,11 +120,15 @@ def test_a_project_of_a_sample_comes_with_its_rows():
     test = open_page("data")
     test.button(key="sample_scm_spurious").click().run()
     before = test.session_state["project"]
-    before.budget.epsilon = 0.7
+    before.designs.plan.budget.epsilon = 0.7
     other = open_page("data")
     upload(other, saved(before))
     state = other.session_state["project"]
-    assert (state.sample, state.public, state.n) == ("scm_spurious", True, before.n)
+    assert (state.data.sample, state.data.public, state.data.n) == (
+        "scm_spurious",
+        True,
+        before.data.n,
+    )
     assert state.plan().hash == before.plan().hash
 
 

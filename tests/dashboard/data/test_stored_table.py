@@ -131,13 +131,13 @@ def test_a_pattern_of_files_is_opened_and_its_rows_are_not_read(parts):
     test.button(key="place_open").click().run()
     assert not test.exception
     found = test.session_state["project"]
-    assert isinstance(found.raw, out_of_core.BigTable)
-    assert found.n + found.holdout_rows == 300
-    assert "readmitted" in found.raw.header
+    assert isinstance(found.data.raw, out_of_core.BigTable)
+    assert found.data.n + found.data.holdout_rows == 300
+    assert "readmitted" in found.data.raw.header
     test.radio(key="schema_way").set_value("header").run()
     test.button(key="draft_header").click().run()
     assert not test.exception
-    found.raw.close()
+    found.data.raw.close()
 
 
 def test_a_table_replaces_no_project_of_ones_own_without_a_question(parts):
@@ -160,9 +160,9 @@ def test_a_table_replaces_no_project_of_ones_own_without_a_question(parts):
     assert not test.exception
     second = test.session_state["project"]
     assert second is not first
-    assert second.raw.rows == first.raw.rows
+    assert second.data.raw.rows == first.data.raw.rows
     for one in (first, second):
-        one.raw.close()
+        one.data.raw.close()
 
 
 @pytest.mark.privacy

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.late_table import bind, count_anew, unbind
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.column_form import blank_rows
@@ -39,9 +41,12 @@ class Untouchable:
 @pytest.fixture
 def design_only(schema) -> Project:
     """A design with everything but its table."""
-    made = Project(name="stays of 2026", announced=PERSONS, asset="stays")
+    made = Project(
+        data=DataEntries(name="stays of 2026", announced=PERSONS),
+        account=AccountEntries(asset="stays"),
+    )
     made.use_schema(schema)
-    made.target, made.regime = "readmitted", "predictive"
+    made.structure.target, made.designs.plan.regime = "readmitted", "predictive"
     return made
 
 
@@ -76,30 +81,35 @@ def test_from_a_number_and_a_schema_to_an_approval(schema, no_reader):
     test.text_input(key="design_name").set_value("stays of 2026").run()
     test.button(key="design_begin").click().run()
     state = test.session_state["project"]
-    assert (state.name, state.announced, state.n, state.raw) == ("stays of 2026", 300, 240, None)
+    assert (state.data.name, state.data.announced, state.data.n, state.data.raw) == (
+        "stays of 2026",
+        300,
+        240,
+        None,
+    )
     test.radio(key="schema_way").set_value("upload").run()
     file = schema_file.dumps(schema).encode()
     test.file_uploader(key="upload_schema").upload("s.yaml", file, "text/yaml").run()
     test.button(key="use_schema").click().run()
-    assert state.schema == schema
-    assert not state.awaits_table or "waits for the table" in texts(test)
-    state.target, state.regime = "readmitted", "predictive"
+    assert state.data.schema == schema
+    assert not state.data.awaits_table or "waits for the table" in texts(test)
+    state.structure.target, state.designs.plan.regime = "readmitted", "predictive"
     for name in ("structure", "budget", "rehearse"):
         assert not turned(test, name).run().exception, name
-    state.asset = "stays"
+    state.account.asset = "stays"
     turned(test, "release").run()
     assert "Load the table of 300 persons" in missing(test)
     assert test.button(key="release_run").disabled
     test.text_input(key="approval_by").set_value("A. Meyer")
     next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
-    assert state.approved is not None
-    assert state.approved.covers(state.plan(), "stays")
+    assert state.release.approved is not None
+    assert state.release.approved.covers(state.plan(), "stays")
 
 
 def test_the_plan_is_that_of_the_table_to_the_hash(design_only, schema, frame):
     """The committee's plan is the one that runs: nothing of it depends on the table."""
-    task, budget = design_only.task(), design_only.used_budget()
-    same = design(Brief(schema, task, budget, 240, synthesis=design_only.synthesis))
+    task, budget = design_only.task(), design_only.designs.plan.used_budget()
+    same = design(Brief(schema, task, budget, 240, synthesis=design_only.designs.plan.synthesis))
     before = design_only.plan()
     assert before.hash == same.hash
     assert Protocol(plan=before).to_json() == Protocol(plan=same).to_json()
@@ -116,7 +126,7 @@ def test_no_cell_is_asked_for_before_the_run(design_only, schema, name):
     bind(design_only, table, "t.csv", public=False, marks=frozenset())
     test = open_page(name, design_only)
     assert not test.exception
-    assert design_only.raw is table
+    assert design_only.data.raw is table
 
 
 def test_a_damaged_file_is_read_at_release_only(design_only, frame):
@@ -126,16 +136,16 @@ def test_a_damaged_file_is_read_at_release_only(design_only, frame):
     test = open_page("release", design_only)
     test.text_input(key="approval_by").set_value("A. Meyer")
     next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
-    assert design_only.approved is not None
+    assert design_only.release.approved is not None
     test.file_uploader(key="upload_table").upload("t.parquet", damaged, "application/x").run()
     test.button(key="upload_load").click().run()
     assert "not a readable Parquet file" in texts(test)
-    assert design_only.raw is None
-    assert design_only.awaits_table
+    assert design_only.data.raw is None
+    assert design_only.data.awaits_table
     file = content(frame)
     test.file_uploader(key="upload_table").upload("t.csv", file, "text/csv").run()
     test.button(key="upload_load").click().run()
-    assert design_only.raw is not None
+    assert design_only.data.raw is not None
     assert missing(test) == ""
     assert not test.button(key="release_run").disabled
 
@@ -148,7 +158,7 @@ def test_another_header_is_refused_and_the_design_stays(design_only, frame, cana
     test.button(key="upload_load").click().run()
     assert "'age'" in texts(test)
     assert canary not in texts(test)
-    assert design_only.awaits_table
+    assert design_only.data.awaits_table
     assert design_only.plan().hash == before
 
 
@@ -165,7 +175,7 @@ def test_another_number_of_rows_is_said_and_the_approval_no_longer_holds(design_
     assert "The plan is for 300 persons, and the table has 280 rows" in missing(test)
     assert test.button(key="release_run").disabled
     test.button(key="count_anew").click().run()
-    assert design_only.n == 280 - 56
+    assert design_only.data.n == 280 - 56
     assert design_only.plan().hash != before
     assert "The plan changed since it was approved" in missing(test)
     assert test.button(key="release_run").disabled
@@ -177,54 +187,60 @@ def test_the_table_can_be_taken_away_again(design_only, frame):
     bind(design_only, raw, "t.csv", public=False, marks=frozenset())
     test = open_page("data", design_only)
     test.button(key="unbind_table").click().run()
-    assert design_only.awaits_table
+    assert design_only.data.awaits_table
     assert design_only.plan().hash == before
 
 
 def test_a_typed_column_names_the_person(design_only):
-    design_only.use_schema(replace(design_only.schema, one_row_per_person=False))
+    design_only.use_schema(replace(design_only.data.schema, one_row_per_person=False))
     test = open_page("data", design_only)
     test.radio(key="people_way").set_value("id").run()
     test.text_input(key="people_typed").set_value("patient").run()
-    schema = design_only.schema
+    schema = design_only.data.schema
     assert (schema.person_id, schema.persons) == ("patient", PERSONS)
     name = next(box.key for box in test.number_input if box.key.startswith("announced_"))
     test.number_input(key=name).set_value(400).run()
-    assert (design_only.schema.persons, design_only.whole) == (400, 400)
-    design_only.raw = Untouchable([*schema.names, "patient"])
+    assert (design_only.data.schema.persons, design_only.data.whole) == (400, 400)
+    design_only.data.raw = Untouchable([*schema.names, "patient"])
     count_anew(design_only)
-    assert design_only.person_hint == "patient"
-    assert not design_only.schema.people_declared
+    assert design_only.data.person_hint == "patient"
+    assert not design_only.data.schema.people_declared
 
 
 def test_a_look_at_the_same_rows_before_goes_on_record(design_only, frame):
     """Rows that this session opened are no stranger's when they come back under a design."""
-    first = Project(name="t.csv", raw=read_table(content(frame), name="t.csv"))
-    first.file_sha256 = first.raw.sha256
+    first = Project(
+        data=DataEntries(name="t.csv", raw=read_table(content(frame), name="t.csv")),
+    )
+    first.data.file_sha256 = first.data.raw.sha256
     first.look("counted cells outside")
-    design_only.looked = dict(first.looked)
-    bind(design_only, first.raw, "t.csv", public=False, marks=frozenset())
-    assert design_only.checked
-    assert design_only.schema.looks
+    design_only.data.looked = dict(first.data.looked)
+    bind(design_only, first.data.raw, "t.csv", public=False, marks=frozenset())
+    assert design_only.data.checked
+    assert design_only.data.schema.looks
 
 
 def test_unbinding_is_for_late_tables_alone(frame):
-    state = Project(name="t.csv", raw=read_table(content(frame), name="t.csv"))
+    state = Project(
+        data=DataEntries(name="t.csv", raw=read_table(content(frame), name="t.csv")),
+    )
     unbind(state)
-    assert state.raw is not None
+    assert state.data.raw is not None
 
 
 def test_learning_and_checks_say_why_they_wait(design_only):
-    design_only.regime = "graphical"
+    design_only.designs.plan.regime = "graphical"
     assert "waits for the table" in texts(open_page("structure", design_only))
     assert "waits for the table" in texts(open_page("data", design_only))
-    design_only.show_form([{**blank_rows(["age"])[0], "kind": "numeric", "learn": True}])
+    design_only.data.show_form([{**blank_rows(["age"])[0], "kind": "numeric", "learn": True}])
     assert "Learning waits for the table" in texts(open_page("data", design_only))
     assert "Not yet" in texts(open_page("inspect", design_only))
 
 
 def test_names_are_typed_or_pasted(no_reader):
-    state = Project(name="d", announced=PERSONS)
+    state = Project(
+        data=DataEntries(name="d", announced=PERSONS),
+    )
     test = open_page("data", state)
     assert "rows" not in test.radio(key="schema_way").options
     test.radio(key="schema_way").set_value("header").run()
@@ -232,4 +248,4 @@ def test_names_are_typed_or_pasted(no_reader):
     assert "Type the names" in texts(test)
     test.text_area(key="draft_names").set_value("age\tward, Größe\nreadmitted").run()
     test.button(key="draft_header").click().run()
-    assert [row["name"] for row in state.form] == ["age", "ward", "Größe", "readmitted"]
+    assert [row["name"] for row in state.data.form] == ["age", "ward", "Größe", "readmitted"]

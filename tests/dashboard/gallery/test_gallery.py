@@ -12,6 +12,7 @@ import pytest
 from dashboard import launch
 from dashboard.jobs import child, folders, worker
 from dashboard.key import machine_key
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
 from prism_core.errors import TableError
 from prism_core.privacy.ledger.ledger import FILE, default_workspace
@@ -112,18 +113,20 @@ def test_adult_can_run_where_the_file_is(tmp_path, monkeypatch):
     ],
 )
 def test_a_story_opens_as_a_project(name, regime, s):
-    before = Project(private_marks=frozenset(["a"]))
+    before = Project(
+        data=DataEntries(private_marks=frozenset(["a"])),
+    )
     before.gallery.messages["adult"] = "kept"
     test = open_page("gallery", before)
     test.button(key=f"gallery_{name}_open").click().run()
     assert not test.exception
     found = test.session_state["project"]
-    assert found.public
-    assert (found.regime, found.target) == (regime, "Y")
+    assert found.data.public
+    assert (found.designs.plan.regime, found.structure.target) == (regime, "Y")
     assert len(found.protected) == s
-    assert found.plan().n == found.raw.rows
-    assert found.test is not None
-    assert found.private_marks == {"a"}
+    assert found.plan().n == found.data.raw.rows
+    assert found.data.test is not None
+    assert found.data.private_marks == {"a"}
     assert found.gallery.messages == {"adult": "kept"}
     assert "Load the table and declare" in texts(test)  # the page Data
     if name == "allocation-wins":

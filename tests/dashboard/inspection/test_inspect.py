@@ -23,12 +23,17 @@ pytestmark = pytest.mark.app
 EDGES = (("age", "readmitted"), ("smoker", "readmitted"))
 
 
-@pytest.mark.parametrize("entered", [{"target": None}, {"target": "smoker"}, {"schema": None}])
+@pytest.mark.parametrize(
+    "entered",
+    [("structure", "target", None), ("structure", "target", "smoker"), ("data", "schema", None)],
+)
 def test_a_finished_release_stays_to_be_looked_at_when_something_else_is_entered(make, entered):
     """Another target without parents, or none: Structure is not finished, the release is."""
     project = opened(make())
-    before = {name: getattr(project, name) for name in entered}
-    vars(project).update(entered)
+    page, name, value = entered
+    entries = getattr(project, page)
+    before = getattr(entries, name)
+    setattr(entries, name, value)
     for section in SECTIONS:
         test = inspect_page(project, section)
         assert "This is the finished release, as it ran" in texts(test)
@@ -36,7 +41,7 @@ def test_a_finished_release_stays_to_be_looked_at_when_something_else_is_entered
     turned(test, "report").run()
     assert not test.exception
     assert "This is the finished release, as it ran" in texts(test)
-    vars(project).update(before)
+    setattr(entries, name, before)
     assert "as it ran" not in texts(inspect_page(project, "Compare"))
 
 
@@ -44,7 +49,7 @@ def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     project = make()
     test = inspect_page(project)
     assert "reads the real rows without noise" in texts(test)
-    assert project.inspection is None
+    assert project.inspection.shown is None
     test.button(key="inspect_run").click()
     settled(test, project)
     shown = texts(test)
@@ -57,25 +62,25 @@ def test_the_comparison_starts_on_request_and_says_what_it_is(make):
     assert "real (TRTR)" in frames(test)
     assert "ceiling)" not in frames(test)  # the text beside it may say that it is none
     project.forget_results()
-    assert project.inspection is None
-    assert len(project.earlier) == 1
+    assert project.inspection.shown is None
+    assert len(project.release.earlier) == 1
 
 
 @pytest.mark.privacy
 def test_rows_that_were_put_into_the_folder_are_not_inspected(make, frame):
     """Private numbers train on the folder's rows: they must be those that were released."""
     project = make()
-    frame.to_parquet(project.folder / "synthetic.parquet", index=False)
+    frame.to_parquet(project.release.folder / "synthetic.parquet", index=False)
     test = inspect_page(project)
     test.button(key="inspect_run").click()
     settled(test, project)
     assert "synthetic.parquet was changed" in texts(test)
-    assert project.inspection is None
+    assert project.inspection.shown is None
 
 
 def test_a_run_whose_rows_are_gone_says_so(make):
     project = make()
-    project.holdout = None
+    project.release.holdout = None
     assert "no longer in memory" in texts(inspect_page(project))
 
 
@@ -98,15 +103,15 @@ def test_every_section_has_its_words(make, section, words):
 def test_sections_are_worked_out_when_they_are_opened_and_once(make):
     project = opened(make())
     test = inspect_page(project)
-    assert set(project.inspection.works) == {
+    assert set(project.inspection.shown.works) == {
         "predict:logistic_onehot:S",
         "predict:logistic_onehot",
         "agreement:logistic_onehot:S",
     }
-    first = project.inspection.works["predict:logistic_onehot:S"]
-    project.inspection.section = "Subgroups"
+    first = project.inspection.shown.works["predict:logistic_onehot:S"]
+    project.inspection.shown.section = "Subgroups"
     test = inspect_page(project, "Subgroups")
-    assert project.inspection.works["predict:logistic_onehot:S"] is first
+    assert project.inspection.shown.works["predict:logistic_onehot:S"] is first
     test.number_input(key="subgroup_least").set_value(100_000)
     settled(test, project)
     assert "small groups are suppressed" in texts(test)
@@ -115,14 +120,14 @@ def test_sections_are_worked_out_when_they_are_opened_and_once(make):
 def test_slow_tests_run_on_request(make):
     project = opened(make())
     test = inspect_page(project)
-    assert "agreement:gradient_boosting:S" not in project.inspection.works
+    assert "agreement:gradient_boosting:S" not in project.inspection.shown.works
     test.selectbox(key="trust_learner").select("gradient_boosting")
     settled(test, project)
-    assert "predict:gradient_boosting:S" in project.inspection.works
-    assert "agreement:gradient_boosting:S" not in project.inspection.works
+    assert "predict:gradient_boosting:S" in project.inspection.shown.works
+    assert "agreement:gradient_boosting:S" not in project.inspection.shown.works
     assert not test.button(key="agreement_run").disabled
     test = inspect_page(project, "Columns and pairs")
-    assert "discriminator" not in project.inspection.works
+    assert "discriminator" not in project.inspection.shown.works
     test.button(key="discriminator_run").click()
     settled(test, project)
     assert "Being told apart is no privacy leak" in texts(test)
@@ -130,7 +135,7 @@ def test_slow_tests_run_on_request(make):
 
 def test_earlier_runs_come_into_the_table_and_a_lost_one_is_named(make, tmp_path):
     earlier, project = make("first", seed=2), opened(make("second", seed=3))
-    project.earlier = [earlier.folder, tmp_path / "gone"]
+    project.release.earlier = [earlier.folder, tmp_path / "gone"]
     test = inspect_page(project, "Compare")
     assert "1: first" in frames(test)
     assert "this release" in frames(test)
@@ -144,7 +149,7 @@ def test_work_that_fails_is_a_sentence_without_values(make):
     def broken(_tell):
         raise ValueError("CANARY-7391")
 
-    project.inspection.start("predict:logistic_onehot:S", broken)
+    project.inspection.shown.start("predict:logistic_onehot:S", broken)
     test = inspect_page(project)
     assert "could not be worked out (ValueError)" in texts(test)
     assert "CANARY" not in texts(test)
@@ -161,7 +166,7 @@ def test_work_can_be_stopped(make):
             tell(0.5, "counting")
             time.sleep(0.02)
 
-    work = project.inspection.start("predict:logistic_onehot:S", endless)
+    work = project.inspection.shown.start("predict:logistic_onehot:S", endless)
     test = open_page("inspect", project)
     test.button(key="stop_predict:logistic_onehot:S").click().run()
     assert work.stop
@@ -184,7 +189,7 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     settled(test, project)
     for elsewhere in (False, True):  # in this tab with the click, or in another one
         if elsewhere:
-            project.inspection.private_epsilon = 1.5
+            project.inspection.shown.private_epsilon = 1.5
         else:
             test.text_input(key="private_epsilon").set_value("2,5")
         test.button(key="private_run").click()
@@ -201,7 +206,7 @@ def test_private_numbers_need_the_typed_name_and_are_charged(make):
     assert charge.epsilon == pytest.approx(1.0, abs=1e-6)
     assert charge.state == "done"
     assert "charge number 1 in the ledger" in texts(test)
-    kept = project.folder.with_name("run-charge-1-private-evaluation.json")
+    kept = project.release.folder.with_name("run-charge-1-private-evaluation.json")
     assert json.loads(kept.read_text())["charge"] == 1  # whatever becomes of this session
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert kept.name in texts(test).replace("\\", "")
@@ -236,10 +241,13 @@ def test_what_private_numbers_offer_does_not_depend_on_the_rows(make):
     project = opened(make())
     shown = []
     for shift in (0, 1):
-        codes = np.array(project.holdout.codes)
+        codes = np.array(project.release.holdout.codes)
         codes[:, -1] = (codes[:, -1] + shift) % 2
-        other = replace(project.inspection.subject, holdout=replace(project.holdout, codes=codes))
-        project.inspection.subject = other
+        other = replace(
+            project.inspection.shown.subject,
+            holdout=replace(project.release.holdout, codes=codes),
+        )
+        project.inspection.shown.subject = other
         test = inspect_page(project, "Private numbers")
         shown.append(texts(test) + str([m.value for m in test.metric]))
     assert shown[0] == shown[1]
@@ -247,7 +255,9 @@ def test_what_private_numbers_offer_does_not_depend_on_the_rows(make):
 
 def test_a_holdout_of_one_class_is_a_sentence_everywhere(make):
     project = make()
-    project.holdout = replace(project.holdout, codes=project.holdout.codes * 0)
+    project.release.holdout = replace(
+        project.release.holdout, codes=project.release.holdout.codes * 0
+    )
     opened(project)
     for section in list(SECTIONS)[:5]:
         test = inspect_page(project, section)
@@ -257,9 +267,9 @@ def test_a_holdout_of_one_class_is_a_sentence_everywhere(make):
 
 def test_the_headline_of_a_causal_release_is_about_s(make):
     project = opened(make())
-    assert project.inspection.certificate["task"]["regime"] == "causal"
+    assert project.inspection.shown.certificate["task"]["regime"] == "causal"
     test = inspect_page(project, "Can I trust it?")
-    done = project.inspection.done("predict:")
+    done = project.inspection.shown.done("predict:")
     inner, whole = (done[f"predict:logistic_onehot{end}"].row("auc") for end in (":S", ""))
     assert cards(test)["AUC from S, trained on real"] == f"{inner.ceiling:.3f}"
     assert "no ceiling for this release" in texts(test)
@@ -281,8 +291,10 @@ def test_cards_curves_and_subgroups_learn_from_the_columns_that_were_chosen(make
         if not s_alone:
             test.segmented_control(key="inspect_columns").set_value(False)
             settled(test, project)
-        assert project.inspection.s_alone == s_alone
-        found = project.inspection.done("predict:")[f"predict:logistic_onehot{':S' * s_alone}"]
+        assert project.inspection.shown.s_alone == s_alone
+        found = project.inspection.shown.done("predict:")[
+            f"predict:logistic_onehot{':S' * s_alone}"
+        ]
         auc = found.row("auc")
         low, high = auc.interval
         card = next(m for m in test.metric if m.label == f"{score}, trained on synthetic")
@@ -298,7 +310,7 @@ def test_cards_curves_and_subgroups_learn_from_the_columns_that_were_chosen(make
 
 def test_every_score_has_its_interval_in_the_tables(make):
     earlier, project = make("first", seed=2), opened(make("second", seed=3))
-    project.earlier = [earlier.folder]
+    project.release.earlier = [earlier.folder]
     trust = inspect_page(project)
     for name in ("95% interval, synthetic", "95% interval, real"):
         (scores,) = [
@@ -318,9 +330,9 @@ def test_every_score_has_its_interval_in_the_tables(make):
 
 def test_fewer_than_ten_cases_are_a_sentence_in_place_of_every_score(make):
     project = make()
-    codes = np.array(project.holdout.codes)
+    codes = np.array(project.release.holdout.codes)
     codes[:, -1] = np.arange(len(codes)) < 9
-    project.holdout = replace(project.holdout, codes=codes)
+    project.release.holdout = replace(project.release.holdout, codes=codes)
     test = inspect_page(opened(project))
     sides = ("AUC from S, trained on synthetic", "AUC from S, trained on real", "AUC, guessing")
     assert {cards(test)[name] for name in (*sides, "Calibration error from S")} == {"–"}
@@ -332,7 +344,7 @@ NUMBER = {"target": "age", "edges": (("readmitted", "age"), ("smoker", "age"))}
 
 def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
     project = opened(make("second", **NUMBER))
-    project.earlier = [make("first", seed=2, **NUMBER).folder]
+    project.release.earlier = [make("first", seed=2, **NUMBER).folder]
     test = inspect_page(project)
     labels = {metric.label for metric in test.metric}
     assert labels >= {
@@ -349,7 +361,7 @@ def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
     test.selectbox(key="trust_learner_numeric").select("gradient_boosting")
     test.selectbox(key="metric_choice_numeric").select("rmse")
     settled(test, project)
-    assert "predict:gradient_boosting:S" in project.inspection.works
+    assert "predict:gradient_boosting:S" in project.inspection.shown.works
     assert "Gradient boosting" in frames(test)
     test = inspect_page(project, "Subgroups")
     assert "the RMSE of the model" in texts(test)
@@ -363,7 +375,7 @@ def test_the_bins_of_a_number_are_told_apart_as_classes_on_request(make):
     test = inspect_page(project)
     test.toggle(key="as_classes").set_value(True)
     settled(test, project)
-    assert project.inspection.subject.as_classes
+    assert project.inspection.shown.subject.as_classes
     assert "reaches an AUC of" in texts(test)
     assert "weighted kappa" in frames(test)
     test.toggle(key="as_classes").set_value(False)
@@ -387,7 +399,10 @@ def test_private_numbers_of_a_numeric_target_are_r2_and_rmse(make):
     settled(test, project)
     (charge,) = Ledger().charges()
     assert charge.state == "done"
-    assert [number.name for number in project.inspection.private[0].numbers] == ["r2", "rmse"]
+    assert [number.name for number in project.inspection.shown.private[0].numbers] == [
+        "r2",
+        "rmse",
+    ]
     assert ":green-badge[inside epsilon]" in texts(test)
 
 

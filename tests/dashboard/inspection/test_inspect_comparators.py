@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from dashboard.jobs import folders, worker
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.inspection import Inspection
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.bundle.write import bundle_folder
 from prism_core.comparators import design_comparator
 from prism_core.comparators.external import design_external
@@ -59,26 +61,22 @@ def make(tmp_path, schema, frame):
         )
         made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
         project = Project(
-            name="stays",
-            raw=raw,
-            test=raw,
-            public=public,
-            schema=schema,
-            target="readmitted",
-            graph=EditedGraph(edges=EDGES),
-            train=replace(train, public=public),
-            asset="ward 7",
-            holdout=encode_holdout(schema, raw, rng=rng, public=public),
-            lifetime=1.5,
-            folder=bundle_folder.write(made, tmp_path / "run", again=True),
+            data=DataEntries(name="stays", raw=raw, test=raw, public=public, schema=schema),
+            structure=StructureEntries(target="readmitted", graph=EditedGraph(edges=EDGES)),
+            release=ReleaseEntries(
+                train=replace(train, public=public),
+                holdout=encode_holdout(schema, raw, rng=rng, public=public),
+                folder=bundle_folder.write(made, tmp_path / "run", again=True),
+            ),
+            account=AccountEntries(asset="ward 7", lifetime=1.5),
         )
-        project.synthesis = synthesis
-        folder = bundle_folder.read(project.folder)
-        project.inspection = Inspection(
-            folder=project.folder,
+        project.designs.plan.synthesis = synthesis
+        folder = bundle_folder.read(project.release.folder)
+        project.inspection.shown = Inspection(
+            folder=project.release.folder,
             certificate=folder.certificate,
             section="Compare",
-            subject=subject(folder, project.holdout, project.train),
+            subject=subject(folder, project.release.holdout, project.release.train),
         )
         return project
 
@@ -93,7 +91,7 @@ def lines(test: AppTest):
 @pytest.mark.slow
 def test_a_rehearsal_on_stand_in_rows_stands_beside_the_plan_on_the_same_rows(make):
     project = make()
-    project.train = None  # the private rows are not needed for it
+    project.release.train = None  # the private rows are not needed for it
     test = inspect_page(project)
     shown = texts(test)
     assert "does not know which column is to be predicted" in shown
@@ -180,8 +178,10 @@ def test_another_package_is_rehearsed_and_gets_no_private_row(make, package):
     test.selectbox(key="rival_method").select("dpmm-mst").run()
     assert "nobody here can vouch for the noise of another package" in texts(test)
     assert "rival_run" not in [button.key for button in test.button]
-    plan = design_external("dpmm-mst", project.train.schema, project.train.n, 1.0)
-    job = worker.compare(plan, project.train, AssetConfig(name="ward 7", lifetime_epsilon=9.0), 1)
+    plan = design_external("dpmm-mst", project.release.train.schema, project.release.train.n, 1.0)
+    job = worker.compare(
+        plan, project.release.train, AssetConfig(name="ward 7", lifetime_epsilon=9.0), 1
+    )
     job.process.wait(timeout=120)
     assert "public rows and on stand-in rows only" in job.outcome().message
     job.remove()
@@ -201,14 +201,18 @@ def test_where_releases_need_an_approval_private_rows_are_not_offered(make):
     rule = "[release]\napproval_required = true\n"
     (default_workspace() / "settings.toml").write_text(rule, encoding="utf-8")
     project = make()
-    project.rivals.own = True
+    project.inspection.comparators.own = True
     test = inspect_page(project)
     assert "a comparator cannot be approved" in texts(test)
     assert "rival_run" not in [button.key for button in test.button]
     test.radio(key="rival_own").set_value(False).run()
     assert "rival_run" in [button.key for button in test.button]
-    plan = design_comparator("mst", project.train.schema, project.train.n, 1.0, 1e-5)
-    job = worker.compare(plan, project.train, AssetConfig(name="ward 7", lifetime_epsilon=9.0), 1)
+    plan = design_comparator(
+        "mst", project.release.train.schema, project.release.train.n, 1.0, 1e-5
+    )
+    job = worker.compare(
+        plan, project.release.train, AssetConfig(name="ward 7", lifetime_epsilon=9.0), 1
+    )
     job.process.wait(timeout=120)
     assert "cannot be approved" in job.outcome().message
     assert Ledger().charges() == ()
@@ -220,10 +224,10 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
     shown = []
     for shift in (0, 1):
         project = make()
-        codes = np.array(project.train.codes)
+        codes = np.array(project.release.train.codes)
         codes[:, -1] = (codes[:, -1] + shift) % 2
-        project.train = replace(project.train, codes=codes)
-        project.rivals.own = True
+        project.release.train = replace(project.release.train, codes=codes)
+        project.inspection.comparators.own = True
         test = inspect_page(project)
         shown.append(texts(test) + str([metric.value for metric in test.metric]))
     assert shown[0] == shown[1]
@@ -232,7 +236,10 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
 @pytest.mark.slow
 def test_public_rows_are_run_with_known_noise_and_nobody_is_charged(make):
     project = make(public=True)
-    project.rivals.own, project.rivals.method = True, "independent"
+    project.inspection.comparators.own, project.inspection.comparators.method = (
+        True,
+        "independent",
+    )
     test = inspect_page(project)
     test.button(key="rival_run").click()
     settled(test, project)
@@ -242,7 +249,7 @@ def test_public_rows_are_run_with_known_noise_and_nobody_is_charged(make):
     test.text_input(key="rival_epsilon").set_value("0")
     settled(test, project)
     assert "epsilon must be a number above 0" in texts(test)
-    project.train = None
+    project.release.train = None
     assert "no longer in memory" in texts(inspect_page(project))
 
 
@@ -252,9 +259,11 @@ def test_the_process_is_refused_without_budget_and_leaves_no_row(make):
     """What the page disables is refused in the process as well; nothing private is left behind."""
     project = make()
     Ledger().register("ward 7", epsilon=0.5, delta=1e-4)
-    plan = design_comparator("mst", project.train.schema, project.train.n, 1.0, 1e-5)
+    plan = design_comparator(
+        "mst", project.release.train.schema, project.release.train.n, 1.0, 1e-5
+    )
     asset = AssetConfig(name="ward 7", lifetime_epsilon=0.5)
-    job = worker.compare(plan, project.train, asset, 1)
+    job = worker.compare(plan, project.release.train, asset, 1)
     end = time.monotonic() + 60
     while job.outcome().state == "running" and time.monotonic() < end:
         time.sleep(0.05)

@@ -67,7 +67,7 @@ def test_a_session_needs_the_typed_name_is_charged_once_and_answers(make):
         assert (noise == "—") == (source == "synthetic")
     assert "inside epsilon" in told
     # Another visit finds it again: it is kept in the workspace.
-    project.inspection = None
+    project.inspection.shown = None
     test = inspect_page(opened(project), SECTION)
     assert {metric.label: metric.value for metric in test.metric}["Questions asked"] == "3"
 
@@ -81,10 +81,13 @@ def test_public_rows_are_a_rehearsal_and_other_rows_are_refused(make):
     assert Ledger().charges() == ()
     ask(test, project, ["age"])
     assert ":orange-badge[not covered]" in texts(test)
-    codes = np.array(project.holdout.codes)
+    codes = np.array(project.release.holdout.codes)
     codes[0, -1] = 1 - codes[0, -1]
-    other = replace(project.inspection.subject, holdout=replace(project.holdout, codes=codes))
-    project.inspection.subject = other
+    other = replace(
+        project.inspection.shown.subject,
+        holdout=replace(project.release.holdout, codes=codes),
+    )
+    project.inspection.shown.subject = other
     ask(test, project, ["ward"])
     assert "not the held-out rows that this session was opened with" in texts(test)
 
@@ -94,10 +97,13 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
     project = opened(make())
     shown = []
     for shift in (0, 1):
-        codes = np.array(project.holdout.codes)
+        codes = np.array(project.release.holdout.codes)
         codes[:, -1] = (codes[:, -1] + shift) % 2
-        other = replace(project.inspection.subject, holdout=replace(project.holdout, codes=codes))
-        project.inspection.subject = other
+        other = replace(
+            project.inspection.shown.subject,
+            holdout=replace(project.release.holdout, codes=codes),
+        )
+        project.inspection.shown.subject = other
         test = inspect_page(project, SECTION)
         shown.append(texts(test) + str([m.value for m in test.metric]))
     assert shown[0] == shown[1]
@@ -107,14 +113,16 @@ def test_what_is_offered_does_not_depend_on_the_rows(make):
 @pytest.mark.privacy
 def test_the_class_that_is_most_frequent_is_that_of_the_synthetic_rows(make):
     project = opened(make(public=True))
-    subject = project.inspection.subject
+    subject = project.inspection.shown.subject
     synthetic = np.bincount(subject.synthetic.column("readmitted")).max() / subject.synthetic.n
     test = inspect_page(project, SECTION)
     open_session(test, project, "rehearse")
     ask(test, project, ["age"])
-    codes = np.array(project.holdout.codes)
+    codes = np.array(project.release.holdout.codes)
     codes[:, -1] = 1
-    project.inspection.subject = replace(subject, holdout=replace(project.holdout, codes=codes))
+    project.inspection.shown.subject = replace(
+        subject, holdout=replace(project.release.holdout, codes=codes)
+    )
     test = inspect_page(project, SECTION)
     (asked,) = (f.value for f in test.dataframe if "came from" in f.value.columns)
     assert list(asked["most frequent class"]) == [f"{synthetic:.4g}"]

@@ -178,9 +178,13 @@ def test_another_dashboard_finds_the_run_by_the_projects_key_and_can_end_it(slee
     run = start()
     test = opened("a key")
     state = test.session_state["project"]
-    assert state.job.process is None  # known from the folder alone
-    assert state.job.plan.hash == run.plan.hash
-    assert (state.name, state.asset, state.target) == ("stays.csv", "stays 2024", "Y")
+    assert state.release.job.process is None  # known from the folder alone
+    assert state.release.job.plan.hash == run.plan.hash
+    assert (state.data.name, state.account.asset, state.structure.target) == (
+        "stays.csv",
+        "stays 2024",
+        "Y",
+    )
     assert "cancelled now, nothing is spent" in texts(test)
     assert "the one in the browser's address bar now, with `?project=`" in texts(test)
     test.button(key="release_cancel").click().run()
@@ -190,7 +194,7 @@ def test_another_dashboard_finds_the_run_by_the_projects_key_and_can_end_it(slee
     assert not (run.folder / folders.CODES).exists()
     # Nobody else gets there.
     stranger = opened("no key")
-    assert stranger.session_state["project"].job is None
+    assert stranger.session_state["project"].release.job is None
 
 
 def test_a_run_of_the_project_is_shown_whatever_was_loaded_meanwhile(sleeper):
@@ -198,7 +202,7 @@ def test_a_run_of_the_project_is_shown_whatever_was_loaded_meanwhile(sleeper):
     run = start(test.session_state["project"].key)
     test.run()
     assert not test.exception
-    assert test.session_state["project"].job.folder == run.folder
+    assert test.session_state["project"].release.job.folder == run.folder
     assert "release_cancel" in [button.key for button in test.button]
 
 

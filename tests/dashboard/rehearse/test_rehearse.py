@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 from dashboard.common import public_claim, rehearsal_run
 from dashboard.jobs import worker
 from dashboard.rehearse import controls
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.table_identity import marks
@@ -46,12 +48,11 @@ def here(monkeypatch):
 @pytest.fixture
 def project(spurious) -> Project:
     found = Project(
-        name="stays.csv",
-        raw=spurious.train,
-        schema=spurious.schema,
-        target="Y",
-        graph=EditedGraph(edges=formats.read(spurious.dag_json).edges),
-        synthesis=Synthesis(model="naive_bayes", rows=2_000),
+        data=DataEntries(name="stays.csv", raw=spurious.train, schema=spurious.schema),
+        structure=StructureEntries(
+            target="Y", graph=EditedGraph(edges=formats.read(spurious.dag_json).edges)
+        ),
+        designs=Designs(plan=Entries(synthesis=Synthesis(model="naive_bayes", rows=2_000))),
     )
     found.rehearsing.seeds, found.rehearsing.epsilons = 2, "0.5, 4"
     return found
@@ -87,7 +88,7 @@ def test_it_is_optional_and_blocks_nobody(project):
 
 
 def test_it_sends_back_to_the_first_gap_like_every_page(project):
-    project.target = None
+    project.structure.target = None
     assert "Not yet: **Structure** is not finished" in texts(open_page("rehearse", project))
 
 
@@ -110,8 +111,10 @@ def test_a_rehearsal_of_regimes_says_which_is_best_and_a_second_is_there_at_once
 
 def test_a_numeric_target_is_rehearsed_by_r_squared(project, here, monkeypatch):
     days = Column(name="Y", kind="numeric", lower=0.0, upper=30.0, edges=(2.0, 7.0), decimals=0)
-    columns = tuple(days if column.name == "Y" else column for column in project.schema.columns)
-    project.schema = replace(project.schema, columns=columns)
+    columns = tuple(
+        days if column.name == "Y" else column for column in project.data.schema.columns
+    )
+    project.data.schema = replace(project.data.schema, columns=columns)
     test = click(open_page("rehearse", project), "rehearse_run")
     said = texts(test)
     assert "Mean R² with 95% intervals" in said
@@ -129,7 +132,7 @@ def test_what_is_adopted_becomes_the_plan(project, here):
     test = click(open_page("rehearse", project), "rehearse_run")
     labels = {b.label: b.key for b in test.button if str(b.key).startswith("rehearse_adopt")}
     click(test, labels["Adopt “graphical”"])
-    assert project.regime == "graphical"
+    assert project.designs.plan.regime == "graphical"
     project.rehearsing.comparison = "allocation"
     test = click(open_page("rehearse", project), "rehearse_run")
     labels = {b.label: b.key for b in test.button if str(b.key).startswith("rehearse_adopt")}
@@ -140,22 +143,22 @@ def test_what_is_adopted_becomes_the_plan(project, here):
 
 def test_designs_beside_the_plan_are_compared_and_change_places(project, here):
     assert len(open_page("rehearse", project).radio(key="rehearse_comparison").options) == 2
-    project.scenarios.keep(project)
-    project.scenarios.others["B"].regime = "graphical"
+    project.designs.keep(project.designs.plan)
+    project.designs.others["B"].regime = "graphical"
     test = open_page("rehearse", project)
     test.radio(key="rehearse_comparison").set_value("designs").run()
     click(test, "rehearse_run")
     assert [v.name for v in here[0].variants] == ["A, the plan", "B"]
     click(test, "rehearse_adopt_1")
-    assert project.regime == "graphical"
-    assert project.scenarios.others["B"].regime == "causal"
+    assert project.designs.plan.regime == "graphical"
+    assert project.designs.others["B"].regime == "causal"
 
 
 def test_the_allocation_is_chosen_with_its_why(project, here, monkeypatch):
     from dashboard.common import rehearsal_run
 
     monkeypatch.setattr(rehearsal_run, "SEEDS", 2)
-    project.regime = "graphical"
+    project.designs.plan.regime = "graphical"
     test = click(open_page("rehearse", project), "rehearse_auto")
     assert here[0].epsilons == (1.0,)
     assert "On stand-in rows at epsilon 1, over 2 runs," in texts(test)
@@ -216,7 +219,7 @@ def test_the_time_left_is_told_as_soon_as_a_run_has_ended(project, here, monkeyp
 @pytest.mark.privacy
 def test_the_file_that_was_loaded_as_private_does_not_stand_in(project, monkeypatch):
     content = b"a,b\n1,2\n"
-    project.private_marks = marks(read_table(content))
+    project.data.private_marks = marks(read_table(content))
     monkeypatch.setattr(public_claim, "project", lambda: project)
     entries = project.rehearsing
     controls._take(entries, "open.csv", b"a,b\n3,4\n")

@@ -10,8 +10,10 @@ from streamlit.testing.v1 import AppTest
 from dashboard.jobs import child, folders
 from dashboard.jobs.job import Job
 from dashboard.release import protocol_panel
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
@@ -33,13 +35,13 @@ pytestmark = pytest.mark.app
 @pytest.fixture
 def project(spurious) -> Project:
     return Project(
-        name="stays.csv",
-        raw=spurious.train,
-        test=spurious.test,
-        schema=spurious.schema,
-        target="Y",
-        graph=EditedGraph(edges=formats.read(spurious.dag_json).edges),
-        asset="stays 2024",
+        data=DataEntries(
+            name="stays.csv", raw=spurious.train, test=spurious.test, schema=spurious.schema
+        ),
+        structure=StructureEntries(
+            target="Y", graph=EditedGraph(edges=formats.read(spurious.dag_json).edges)
+        ),
+        account=AccountEntries(asset="stays 2024"),
     )
 
 
@@ -76,31 +78,31 @@ def test_all_green_and_in_words(project):
 )
 def test_what_is_missing_says_what_to_do_and_nothing_can_be_run(project, what, line):
     if what == "people":
-        project.schema = replace(project.schema, one_row_per_person=False)
+        project.data.schema = replace(project.data.schema, one_row_per_person=False)
     elif what == "graph":
-        project.graph = EditedGraph()
+        project.structure.graph = EditedGraph()
     elif what == "epsilon":
-        project.budget.epsilon = float("nan")
+        project.designs.plan.budget.epsilon = float("nan")
     elif what == "holdout":
-        project.test, project.holdout_share = None, 0.0
+        project.data.test, project.data.holdout_share = None, 0.0
     elif what == "asset":
-        project.asset = ""
+        project.account.asset = ""
     else:
-        project.form = [{"name": "A", "learn": True}]
+        project.data.form = [{"name": "A", "learn": True}]
     test = open_page("release", project)
     assert any(line in found for found in missing(test)), missing(test)
     assert [b.key for b in test.button if b.key == "release_run" and not b.disabled] == []
 
 
 def test_a_schema_from_private_rows_is_said_and_not_hidden(project):
-    project.schema = replace(project.schema, provenance="private rows")
+    project.data.schema = replace(project.data.schema, provenance="private rows")
     assert "may give away single people" in texts(open_page("release", project))
 
 
 def test_a_large_task_error_is_a_yellow_line_before_anything_is_charged(project):
     yellow = ":orange[:material/warning:] The task error is large"
     assert not any(part.value.startswith(yellow) for part in open_page("release", project).markdown)
-    project.budget.epsilon = 0.005
+    project.designs.plan.budget.epsilon = 0.005
     assert figures(project.plan()).mean_error > LARGE_ERROR
     test = open_page("release", project)
     assert any(part.value.startswith(yellow) for part in test.markdown)
@@ -118,9 +120,9 @@ def test_an_approval_holds_for_exactly_this_plan(project):
     assert not test.exception
     assert missing(test) == []
     assert "Approved by A. Meyer (privacy committee) on" in texts(test)
-    assert release_protocol_given(project) is project.approved
+    assert release_protocol_given(project) is project.release.approved
     # The plan changes: what, is said; nothing runs; going back is enough.
-    project.budget.epsilon = 2.0
+    project.designs.plan.budget.epsilon = 2.0
     test.run()
     assert any("plan changed since it was approved" in line for line in missing(test))
     (table,) = (f.value for f in test.dataframe if "what changed" in f.value.columns)
@@ -132,15 +134,15 @@ def test_an_approval_holds_for_exactly_this_plan(project):
     assert test.button(key="release_run").disabled
     with pytest.raises(PrismError):
         release_protocol_given(project)
-    project.budget.epsilon = 1.0
-    project.asset = "other stays"
+    project.designs.plan.budget.epsilon = 1.0
+    project.account.asset = "other stays"
     test.run()
     assert any("asset is another one" in line for line in missing(test))
-    project.asset = "Stays  2024"
+    project.account.asset = "Stays  2024"
     test.run()
     assert missing(test) == []
     test.button(key="approval_forget").click().run()
-    assert project.approved is None
+    assert project.release.approved is None
     with pytest.raises(PrismError, match="needs an approval"):
         release_protocol_given(project)
 
@@ -149,7 +151,7 @@ def test_an_approval_holds_for_exactly_this_plan(project):
 def test_an_approval_that_was_used_is_named_with_its_charge(project):
     plan = project.plan()
     record = Protocol(plan=plan, asset="stays 2024").approve(by="A", role="b", date="2025-01-01")
-    project.approved = record
+    project.release.approved = record
     ledger = Ledger()
     ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
     assert missing(open_page("release", project)) == []
@@ -199,9 +201,9 @@ def test_the_protocol_can_be_read_before_it_is_approved(project):
     assert window.proto.srcdoc == Protocol(
         plan=project.plan(),
         asset="stays 2024",
-        purpose=project.why,
+        purpose=project.account.why,
         balance=Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta),
-        holdout=project.test.rows if project.test else project.holdout_rows,
+        holdout=project.data.test.rows if project.data.test else project.data.holdout_rows,
     ).text(".html")
 
 
@@ -210,14 +212,14 @@ def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_
     record = Protocol(plan=project.plan(), asset="stays 2024").approve(
         by="A", role="b", date="2025-01-01"
     )
-    project.approved = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
-    assert project.approved.approval.covers(project.plan(), "stays 2024")
+    project.release.approved = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
+    assert project.release.approved.approval.covers(project.plan(), "stays 2024")
     test = open_page("release", project)
     assert any("plan changed since it was approved" in line for line in missing(test))
     assert test.button(key="release_run").disabled
     with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
         release_protocol_given(project)
-    (tmp_path / folders.APPROVAL).write_text(project.approved.dumps(), encoding="utf-8")
+    (tmp_path / folders.APPROVAL).write_text(project.release.approved.dumps(), encoding="utf-8")
     with pytest.raises(PrismError, match=r"budget\.epsilon differs"):
         child._approval(tmp_path, project.plan(), "stays 2024")
     (tmp_path / folders.APPROVAL).write_text(record.dumps(), encoding="utf-8")
@@ -252,7 +254,7 @@ def test_names_are_needed(project):
     test = open_page("release", project)
     next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
     assert "by must be the names of those who approved" in texts(test)
-    assert project.approved is None
+    assert project.release.approved is None
 
 
 def test_the_workspace_may_ask_for_an_approval(project):
@@ -272,7 +274,7 @@ def test_the_files_of_the_page_and_of_the_command_are_one_kind(project):
     record = Protocol(plan=project.plan(), asset="stays 2024").approve(
         by="A", role="b", date="2025-01-01"
     )
-    project.approved = approval_file.loads(record.dumps())
+    project.release.approved = approval_file.loads(record.dumps())
     assert "for exactly this plan" in texts(open_page("release", project))
     assert protocol_panel.section is not None
 
@@ -298,7 +300,7 @@ def test_earlier_releases_for_the_same_target_are_named(project):
 
 
 def test_a_rehearsal_is_started_without_a_confirmation(project):
-    project.public = True
+    project.data.public = True
     test = open_page("release", project)
     assert missing(test) == []
     assert "release_confirm" not in [entry.key for entry in test.text_input]
@@ -307,19 +309,23 @@ def test_a_rehearsal_is_started_without_a_confirmation(project):
 
 def test_a_finished_release_that_was_put_away_is_shown_again(project, tmp_path):
     job = Job(folder=tmp_path, plan=project.plan(), started=0.0)
-    project.job, project.folder, project.approved = job, job.result, None
+    project.release.job, project.release.folder, project.release.approved = job, job.result, None
     project.forget_results()
-    assert (project.job, project.folder) == (None, None)
+    assert (project.release.job, project.release.folder) == (None, None)
     test = open_page("release", project)
     assert "prepares **another** one" in texts(test)
     for name in ("inspect", "report"):
         test = open_page(name, project)
         assert "Your finished release is kept" in texts(test)
     found, told = object(), project.report
-    project.put_away = (found, told)
+    project.release.put_away = (found, told)
     test.button(key="release_back").click().run()
-    assert (project.job, project.folder, project.finished) == (job, job.result, None)
-    assert project.inspection is found  # numbers that were paid for are among it
+    assert (project.release.job, project.release.folder, project.release.finished) == (
+        job,
+        job.result,
+        None,
+    )
+    assert project.inspection.shown is found  # numbers that were paid for are among it
     assert project.report is told
 
 
@@ -335,7 +341,7 @@ def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(proje
     prior = LearningCharge(
         events=events, delta=project.plan().delta, plan="a" * 64, receipts=("ab" * 16,)
     )
-    project.schema = replace(project.schema, provenance="dp", prior=prior)
+    project.data.schema = replace(project.data.schema, provenance="dp", prior=prior)
     plan = project.plan()
     test = open_page("release", project)
     shown = texts(test)
@@ -369,10 +375,12 @@ def asset_balance(plan):
 
 @pytest.mark.privacy
 def test_an_approval_on_the_page_is_for_a_named_asset(project):
-    project.asset = ""
+    project.account.asset = ""
     test = open_page("release", project)
     (record,) = (b for b in test.button if b.label == "Record the approval of this plan")
     assert record.disabled
-    project.asset = "stays 2024"
-    project.approved = Protocol(plan=project.plan()).approve(by="A", role="b", date="2026-01-01")
+    project.account.asset = "stays 2024"
+    project.release.approved = Protocol(plan=project.plan()).approve(
+        by="A", role="b", date="2026-01-01"
+    )
     assert any("names no data asset" in line for line in missing(open_page("release", project)))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import ReleaseEntries
 from prism_core.bundle import bundle_files
 from prism_core.bundle.write import bundle_folder
 from prism_core.data.tables.raw_table import from_frame
@@ -63,14 +65,9 @@ def project(tmp_path, schema, frame) -> Project:
     )
     made = release(plan, train, ledger=None, noise=SeededNoise(rng), rng=rng)
     return Project(
-        name="stays",
-        raw=raw,
-        test=raw,
-        public=True,
-        schema=schema,
-        target="readmitted",
-        graph=EditedGraph(edges=EDGES),
-        folder=bundle_folder.write(made, tmp_path / "run"),
+        data=DataEntries(name="stays", raw=raw, test=raw, public=True, schema=schema),
+        structure=StructureEntries(target="readmitted", graph=EditedGraph(edges=EDGES)),
+        release=ReleaseEntries(folder=bundle_folder.write(made, tmp_path / "run")),
     )
 
 
@@ -80,7 +77,7 @@ def shown(test: AppTest) -> str:
 
 def test_it_shows_the_bundles_report_without_waiting_for_an_inspection(project):
     test = open_page("report", project)
-    assert shown(test) == (project.folder / bundle_files.REPORT).read_text(encoding="utf-8")
+    assert shown(test) == (project.release.folder / bundle_files.REPORT).read_text(encoding="utf-8")
     assert "Not yet" not in texts(test)
     assert not any(toggle.value for toggle in test.toggle)
     assert all(toggle.disabled for toggle in test.toggle)  # there is nothing to add
@@ -91,7 +88,7 @@ def test_it_shows_the_bundles_report_without_waiting_for_an_inspection(project):
 
 
 def test_without_a_run_it_leads_to_the_release(project):
-    project.folder = None
+    project.release.folder = None
     test = open_page("report", project)
     assert "Not yet: **Release** is not finished" in texts(test)
     assert not test.get("iframe")
@@ -99,7 +96,7 @@ def test_without_a_run_it_leads_to_the_release(project):
 
 @pytest.mark.privacy
 def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
-    project.inspection = Inspected()
+    project.inspection.shown = Inspected()
     test = open_page("report", project)
     assert "0.731" not in shown(test)
     test.toggle(key="report_outside").set_value(True).run()
@@ -107,7 +104,7 @@ def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
     assert "0.731" in shown(test)
     assert shown(test).count('badge out">outside epsilon') == 2
     assert "Outside epsilon" in texts(test)
-    assert "0.731" not in (project.folder / bundle_files.REPORT).read_text()
+    assert "0.731" not in (project.release.folder / bundle_files.REPORT).read_text()
     # Another page and back: it stays; another run: it is off again.
     assert project.report.outside
     assert "0.731" in shown(open_page("report", project))
@@ -116,7 +113,7 @@ def test_numbers_outside_epsilon_are_off_until_the_curator_opts_in(project):
 
 
 def test_what_the_curator_says_stands_on_top_and_stays(project):
-    project.asset, project.why = "stays of clinic A", "benchmark"
+    project.account.asset, project.account.why = "stays of clinic A", "benchmark"
     test = open_page("report", project)
     assert test.text_input(key="said_asset").value == "stays of clinic A"
     assert "<dd>benchmark</dd>" in shown(test)
@@ -127,9 +124,11 @@ def test_what_the_curator_says_stands_on_top_and_stays(project):
     assert "stays of clinic A" not in shown(test)
     # Another page and back; and the next run is of the same house.
     project.forget_results()
-    project.show_finished() if project.finished else setattr(project, "folder", project.earlier[0])
+    project.show_finished() if project.release.finished else setattr(
+        project, "folder", project.release.earlier[0]
+    )
     assert "St. Mary" in shown(open_page("report", project))
-    assert "St. Mary" not in (project.folder / bundle_files.REPORT).read_text()
+    assert "St. Mary" not in (project.release.folder / bundle_files.REPORT).read_text()
 
 
 def test_the_fields_stay_open_after_the_first_is_typed(project):
@@ -149,8 +148,8 @@ def test_the_fields_stay_open_after_the_first_is_typed(project):
 def test_numbers_of_a_rehearsal_are_not_offered_as_private(project):
     kinds = (("Rehearsed", False, True), ("Bought", True, False))
     for name, covered, disabled in kinds:
-        project.inspection = Inspected()
-        project.inspection.private = [type(name, (), {"covered": covered})()]
+        project.inspection.shown = Inspected()
+        project.inspection.shown.private = [type(name, (), {"covered": covered})()]
         assert open_page("report", project).toggle(key="report_private").disabled == disabled
 
 
@@ -186,7 +185,7 @@ def test_the_pdf_is_made_on_request_and_offered(project, monkeypatch, tmp_path):
 
 
 def test_a_damaged_bundle_is_a_sentence(project):
-    (project.folder / bundle_files.CERTIFICATE).write_text("[")
+    (project.release.folder / bundle_files.CERTIFICATE).write_text("[")
     test = open_page("report", project)
     assert any("certificate" in error.value for error in test.error)
     assert not test.get("iframe")
@@ -196,6 +195,6 @@ def test_a_damaged_bundle_is_a_sentence(project):
 def test_the_zip_holds_the_report_and_no_place_of_this_machine(project):
     from prism_core.bundle.manifest import zip_bytes
 
-    with zipfile.ZipFile(io.BytesIO(zip_bytes(project.folder))) as archive:
+    with zipfile.ZipFile(io.BytesIO(zip_bytes(project.release.folder))) as archive:
         assert bundle_files.REPORT in archive.namelist()
         assert bundle_files.LOCAL not in archive.namelist()

@@ -9,8 +9,11 @@ import pytest
 
 from dashboard.common.steps import STEPS, url_path
 from dashboard.session import memory
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.data.tables.raw_table import read_table
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger import Ledger
@@ -53,38 +56,33 @@ def project(schema, content, clock) -> Project:
     """A private table, all but released, with an entry on each page that is nowhere else."""
     raw = read_table(content, name="stays.csv")
     found = Project(
-        name="stays.csv",
-        raw=raw,
-        schema=schema,
-        target="readmitted",
-        graph=EditedGraph(edges=EDGES),
-        file_sha256=raw.sha256,
-        asset="stays 2024",
-        lifetime=9.0,
-        why="for the course",
-        holdout_share=0.25,
-        synthesis=Synthesis(model="naive_bayes", rows=150),
+        data=DataEntries(
+            name="stays.csv", raw=raw, schema=schema, file_sha256=raw.sha256, holdout_share=0.25
+        ),
+        structure=StructureEntries(target="readmitted", graph=EditedGraph(edges=EDGES)),
+        account=AccountEntries(asset="stays 2024", lifetime=9.0, why="for the course"),
+        designs=Designs(plan=Entries(synthesis=Synthesis(model="naive_bayes", rows=150))),
     )
-    found.budget.epsilon = 2.5
+    found.designs.plan.budget.epsilon = 2.5
     return found
 
 
 def typed(state: Project) -> tuple[object, ...]:
     """What a person entered; not one of it is a row."""
     return (
-        state.schema,
-        state.target,
-        state.graph.edges,
-        state.budget.epsilon,
-        state.asset,
-        state.lifetime,
-        state.why,
-        state.holdout_share,
-        state.synthesis,
-        state.rows_of_form,
-        state.people,
-        state.public,
-        state.name,
+        state.data.schema,
+        state.structure.target,
+        state.structure.graph.edges,
+        state.designs.plan.budget.epsilon,
+        state.account.asset,
+        state.account.lifetime,
+        state.account.why,
+        state.data.holdout_share,
+        state.designs.plan.synthesis,
+        state.data.rows_of_form,
+        state.data.people,
+        state.data.public,
+        state.data.name,
     )
 
 
@@ -103,7 +101,7 @@ def idle(clock: Clock, project: Project, *, tab: bool) -> None:
     for _ in range(2):
         clock.now += 4 * 3_600.0
         memory.sweep(opened=lambda _session: tab, most=0 if tab else memory.MOST)
-    assert project.raw is None
+    assert project.data.raw is None
 
 
 def load_again(test: AppTest, content: bytes) -> None:
@@ -119,10 +117,12 @@ def test_every_page_says_what_happened_and_what_to_do(project, clock, content, t
     test = opened(project)
     for page in PAGES:
         turn(test, page)
-    project.form_edited = [row | {"description": "not applied"} for row in project.form_edited]
+    project.data.form_edited = [
+        row | {"description": "not applied"} for row in project.data.form_edited
+    ]
     before = typed(project)
     if tab:
-        project.sessions.add("this tab")
+        project.presence.sessions.add("this tab")
     idle(clock, project, tab=tab)
     for page in PAGES:
         shown = texts(turn(test, page))
@@ -130,7 +130,7 @@ def test_every_page_says_what_happened_and_what_to_do(project, clock, content, t
         assert "let go" in shown, page
     assert typed(project) == before
     load_again(test, content)
-    assert project.raw is not None
+    assert project.data.raw is not None
     assert typed(project) == before
     assert test.session_state["project"] is project
     turn(test, "release")
@@ -151,7 +151,7 @@ def test_rows_stay_while_the_tab_is_used_though_there_is_no_room(project, clock)
         clock.now += memory.IDLE - 1.0
         turn(test, "budget")
         memory.sweep(opened=lambda _session: True, most=0)
-    assert project.raw is not None
+    assert project.data.raw is not None
 
 
 @pytest.mark.slow
@@ -162,41 +162,41 @@ def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_af
     test.text_input(key="release_confirm").set_value("stays 2024").run()
     test.text_input(key="asset_why").set_value("for the thesis")
     before = typed(project)
-    project.sessions.add("this tab")
+    project.presence.sessions.add("this tab")
     idle(clock, project, tab=True)
     test.button(key="release_run").click().run()  # the browser still shows the button
     assert not test.exception
     assert "stays.csv" in texts(test)
     assert "let go" in texts(test)
     assert Ledger().charges() == ()
-    assert project.why == "for the thesis"  # what was on its way with the click
-    project.why = "for the course"
+    assert project.account.why == "for the thesis"  # what was on its way with the click
+    project.account.why = "for the course"
     assert typed(project) == before
     load_again(test, content)
-    assert project.raw is not None
+    assert project.data.raw is not None
     assert typed(project) == before
     turn(test, "release")
     test.text_input(key="release_confirm").set_value("stays 2024").run()
     test.button(key="release_run").click().run()
     assert not test.exception
-    assert project.job is not None
-    assert project.job.process.wait(timeout=120) == 0
+    assert project.release.job is not None
+    assert project.release.job.process.wait(timeout=120) == 0
     (charge,) = Ledger().charges()
     assert (charge.state, charge.asset) == ("done", "stays 2024")
     # The rows of the run were parted; they come back as they were after another long night.
     turn(test, "release")
-    kept = project.holdout.codes.copy()
+    kept = project.release.holdout.codes.copy()
     idle(clock, project, tab=True)
-    assert project.holdout is None
+    assert project.release.holdout is None
     assert "Load “stays.csv” again" in texts(turn(test, "inspect"))
     load_again(test, content)
-    assert (project.holdout.codes == kept).all()
+    assert (project.release.holdout.codes == kept).all()
 
 
 def test_a_cell_that_was_typed_while_the_rows_went_is_kept(project, clock, content):
     test = turn(opened(project), "data")
     idle(clock, project, tab=False)
-    key = f"columns_grid_{project.form_rev}"
+    key = f"columns_grid_{project.data.form_rev}"
     test.session_state[key] = {
         "edited_rows": {0: {"description": "years"}},
         "added_rows": [],
@@ -204,7 +204,9 @@ def test_a_cell_that_was_typed_while_the_rows_went_is_kept(project, clock, conte
     }
     test.run()
     assert not test.exception
-    assert project.rows_of_form[0]["description"] == "years"
+    assert project.data.rows_of_form[0]["description"] == "years"
     load_again(test, content)
-    assert project.rows_of_form[0]["description"] == "years"
-    assert project.schema[project.schema.names[0]].description == ""  # nobody pressed Apply
+    assert project.data.rows_of_form[0]["description"] == "years"
+    assert (
+        project.data.schema[project.data.schema.names[0]].description == ""
+    )  # nobody pressed Apply

@@ -17,6 +17,7 @@ import pytest
 import dashboard
 from dashboard.common import uploads
 from dashboard.session import memory
+from dashboard.session.data_entries import DataEntries
 from dashboard.session.memory import RowSplit
 from dashboard.session.project import Project
 from prism_core.data.schema import schema_file
@@ -62,8 +63,8 @@ def everybody(_session: str) -> bool:
 
 def gone(state: Project, later: float = memory.KEPT + 1.0) -> list[Project]:
     """Two looks at what is held, the second so many seconds after everybody left."""
-    start = state.used
-    state.left = None
+    start = state.presence.used
+    state.presence.left = None
     memory.sweep(start, nobody)
     return memory.sweep(start + later, nobody)
 
@@ -72,9 +73,9 @@ def test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the
     test = load(open_page("data"), ROWS)
     state = test.session_state["project"]
     state.use_schema(SCHEMA)
-    state.target = "ward"
-    row, frame = weakref.ref(state.raw), weakref.ref(state.raw.frame)
-    memory.sweep(state.used + 10 * memory.KEPT, everybody)
+    state.structure.target = "ward"
+    row, frame = weakref.ref(state.data.raw), weakref.ref(state.data.raw.frame)
+    memory.sweep(state.presence.used + 10 * memory.KEPT, everybody)
     gc.collect()
     assert row() is not None
     assert state not in gone(state, memory.KEPT - 1.0)
@@ -82,23 +83,29 @@ def test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the
     gc.collect()
     assert row() is None
     assert frame() is None
-    assert (state.schema, state.target, state.name) == (SCHEMA, "ward", "stays.csv")
+    assert (state.data.schema, state.structure.target, state.data.name) == (
+        SCHEMA,
+        "ward",
+        "stays.csv",
+    )
     test.run()
     assert "5 rows of stays.csv were let go" in words(test, "info")
     # Another file is another project, and the same one goes on with this one.
     load(test, ROWS)
     assert test.session_state["project"] is state
-    assert (state.raw.rows, state.schema, state.target) == (5, SCHEMA, "ward")
+    assert (state.data.raw.rows, state.data.schema, state.structure.target) == (5, SCHEMA, "ward")
     assert "were let go" not in words(test, "info")
 
 
 def test_the_rows_kept_aside_are_the_same_ones_again():
     raw = read_table(ROWS, name="stays.csv")
-    state = Project(name="stays.csv", raw=raw, schema=SCHEMA)
-    state.parted = RowSplit(schema=SCHEMA, kept=2, seed=7)
-    _, state.train, state.holdout = memory.split_rows(state, state.parted)
-    before = state.holdout.codes.copy(), state.train.codes.copy()
-    watched = weakref.ref(state.holdout)
+    state = Project(
+        data=DataEntries(name="stays.csv", raw=raw, schema=SCHEMA),
+    )
+    state.release.parted = RowSplit(schema=SCHEMA, kept=2, seed=7)
+    _, state.release.train, state.release.holdout = memory.split_rows(state, state.release.parted)
+    before = state.release.holdout.codes.copy(), state.release.train.codes.copy()
+    watched = weakref.ref(state.release.holdout)
     memory.let_go(state)
     gc.collect()
     assert watched() is None
@@ -106,39 +113,44 @@ def test_the_rows_kept_aside_are_the_same_ones_again():
     assert not memory.take_back(state, other, public=False)
     assert not memory.take_back(state, read_table(ROWS), public=True)
     assert memory.take_back(state, read_table(ROWS), public=False)
-    assert np.array_equal(state.holdout.codes, before[0])
-    assert np.array_equal(state.train.codes, before[1])
+    assert np.array_equal(state.release.holdout.codes, before[0])
+    assert np.array_equal(state.release.train.codes, before[1])
 
 
 def test_the_rows_of_a_table_that_is_replaced_are_gone():
     test = load(open_page("data"), ROWS)
-    row = weakref.ref(test.session_state["project"].raw)
+    row = weakref.ref(test.session_state["project"].data.raw)
     load(test, OTHER, "other.csv")
     replace = next(one for one in test.button if one.key and one.key.endswith("_replace"))
     replace.click().run()
     test.run()  # the session's state before this run is let go, too
-    assert test.session_state["project"].name == "other.csv"
+    assert test.session_state["project"].data.name == "other.csv"
     gc.collect()
     assert row() is None
 
 
 def test_of_more_than_there_is_room_for_those_looked_at_the_longest_ago_go_first():
-    states = [Project(name=str(i), raw=read_table(ROWS, name=str(i))) for i in range(4)]
+    states = [
+        Project(
+            data=DataEntries(name=str(i), raw=read_table(ROWS, name=str(i))),
+        )
+        for i in range(4)
+    ]
     for place, state in enumerate(states):
-        state.sessions.add(f"s{place}")
+        state.presence.sessions.add(f"s{place}")
         memory.register(state)
-        state.used = 1_000.0 + place
+        state.presence.used = 1_000.0 + place
     one = memory.held_bytes(states[0])
     assert one > 0
     ours = {f"s{place}" for place in range(1, 4)}  # the first one's tab is closed
     now = 1_004.0
     memory.sweep(now, ours.__contains__, most=3 * one)
-    assert [state.raw is None for state in states] == [True, False, False, False]
+    assert [state.data.raw is None for state in states] == [True, False, False, False]
     memory.sweep(now, ours.__contains__, most=2 * one)  # all are open and were looked at just now
-    assert [state.raw is None for state in states] == [True, False, False, False]
+    assert [state.data.raw is None for state in states] == [True, False, False, False]
     memory.sweep(now + memory.IDLE - 2.0, ours.__contains__, most=one)
-    assert [state.raw is None for state in states] == [True, True, True, False]
-    assert all(state.rows_let_go is not None for state in states[:3])
+    assert [state.data.raw is None for state in states] == [True, True, True, False]
+    assert all(state.data.rows_let_go is not None for state in states[:3])
 
 
 class Manager:
@@ -215,7 +227,7 @@ def test_a_file_of_another_kind_is_named_with_what_to_do(name, content, said):
     assert name in words(test, "error")
     assert uploader(test).value is None
     load(test, ROWS)  # the next file is read as if nothing had been
-    assert test.session_state["project"].raw.rows == 5
+    assert test.session_state["project"].data.raw.rows == 5
     assert not test.error
 
 
@@ -224,7 +236,7 @@ def test_a_file_beyond_what_is_read_into_memory_is_sent_to_its_path(monkeypatch)
     test = open_page("data")
     uploader(test).upload("stays.csv", ROWS, "text/csv").run()
     assert "give its path under *A path or database*" in words(test, "error")
-    assert test.session_state["project"].raw is None
+    assert test.session_state["project"].data.raw is None
     assert all(one.key != "upload_load" for one in test.button)
 
 

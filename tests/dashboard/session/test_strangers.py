@@ -12,8 +12,10 @@ from streamlit.testing.v1 import AppTest
 from dashboard.common.steps import GALLERY, STEPS, url_path
 from dashboard.key import access, machine_key
 from dashboard.session import shelf as states
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.data.table_identity import remember_private
 from prism_core.data.tables.raw_table import read_table
 from prism_core.privacy.accountants.accountant import Spent
@@ -55,14 +57,11 @@ def _ledger() -> None:
 def private(spurious) -> Project:
     """Their project, as it stands on the shelf."""
     project = Project(
-        name=FILE,
-        raw=spurious.train,
-        test=spurious.test,
-        schema=spurious.schema,
-        target="Y",
-        graph=EditedGraph(edges=formats.read(spurious.dag_json).edges),
-        asset=ASSET,
-        why=WHY,
+        data=DataEntries(name=FILE, raw=spurious.train, test=spurious.test, schema=spurious.schema),
+        structure=StructureEntries(
+            target="Y", graph=EditedGraph(edges=formats.read(spurious.dag_json).edges)
+        ),
+        account=AccountEntries(asset=ASSET, why=WHY),
     )
     states._shelf()[project.key] = project
     return project
@@ -179,7 +178,7 @@ def test_a_sample_that_was_looked_at_stays_when_the_key_is_typed(studio_key, vis
     test.session_state[access._SETTLED] = ""
     test.run()
     assert not test.exception
-    assert test.session_state["project"].sample == "scm_spurious"
+    assert test.session_state["project"].data.sample == "scm_spurious"
     assert "upload_table" in keys(test)
 
 
@@ -191,13 +190,13 @@ def test_strangers_push_no_project_off_the_shelf(private, visit):
 
 def test_without_the_key_another_sample_takes_the_place_of_a_changed_one(visit):
     test = open_sample(visit())
-    test.session_state[states._OPEN_TO_ALL].budget.epsilon = 0.3
+    test.session_state[states._OPEN_TO_ALL].designs.plan.budget.epsilon = 0.3
     test.button(key="sample_readmission").click().run()
     assert "is open here" in test.warning[0].value
     assert "sample_readmission_beside" not in str(test.main)
     test.button(key="sample_readmission_replace").click().run()
     assert not test.exception
-    assert test.session_state[states._OPEN_TO_ALL].sample == "readmission"
+    assert test.session_state[states._OPEN_TO_ALL].data.sample == "readmission"
 
 
 ROWS = b"age,ward\n31,a\n42,b\n53,a\n"
@@ -280,8 +279,8 @@ def _steps() -> None:
         ),
         "a comparator": lambda: worker.compare(other, table, charged, 1),
         "a run of a project": lambda: worker.find("any"),
-        "a project of one's own": lambda: replace_project(Project(name="junk", raw=sample.train)),
-        "a project by its address": lambda: beside(Project(name="junk")),
+        "a project of one's own": lambda: replace_project(Project()),
+        "a project by its address": lambda: beside(Project()),
         "a table at a path": lambda: table_entry._from_place("/etc/passwd"),
         "a folder of designs": lambda: saved_designs._Folder("/tmp", "any"),
     }

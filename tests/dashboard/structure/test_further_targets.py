@@ -19,12 +19,12 @@ def test_a_further_target_is_chosen_weighed_and_measured():
     test = open_page("structure", project)
     test.multiselect(key="further_choice_readmitted").set_value(["Ward code"]).run()
     assert not test.exception
-    assert project.further == {"Ward code": 1.0}
+    assert project.designs.plan.further == {"Ward code": 1.0}
     assert project.task().further == (Target(name="Ward code"),)
     assert "Pa(readmitted): age, severity" in texts(test)
     assert "Pa(Ward code): severity" in texts(test)
     assert "Ward code (weight 1): S = Pa(Ward code) = {severity}" in texts(test)
-    project.further["Ward code"] = 0.5
+    project.designs.plan.further["Ward code"] = 0.5
     turned(test, "budget").run()
     assert not test.exception
     assert {query.label for query in project.plan().queries if query.pool == "task"} == {
@@ -34,9 +34,9 @@ def test_a_further_target_is_chosen_weighed_and_measured():
     }
     assert "say about **readmitted and Ward code**" in texts(test)
     turned(test, "structure").run()
-    assert project.further == {"Ward code": 0.5}  # kept over a change of page
+    assert project.designs.plan.further == {"Ward code": 0.5}  # kept over a change of page
     test.multiselect(key="further_choice_readmitted").set_value([]).run()
-    assert project.further == {}
+    assert project.designs.plan.further == {}
     assert project.plan().several == ()
 
 
@@ -53,7 +53,7 @@ def test_targets_that_cannot_be_protected_together_say_so_on_structure_and_once_
     assert texts(test).count("cannot be protected together") == 1
     assert "Not yet: **Structure** is not finished" in texts(test)
     # In the other regime they can, and the page goes on.
-    project.regime = "graphical"
+    project.designs.plan.regime = "graphical"
     test = open_page("structure", project)
     assert not test.error
     assert test.button(key="onward_Structure")

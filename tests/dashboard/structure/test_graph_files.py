@@ -71,7 +71,7 @@ def test_chromium_draws_it(drawing, form):
 @pytest.mark.app
 def test_the_page_structure_offers_them_and_says_where_chromium_is_missing(make, monkeypatch):
     project = make()
-    assert project.graph.edges == EDGES
+    assert project.structure.graph.edges == EDGES
     test = open_page("structure", project, structure_tabs=":material/download: Download")
     options = test.selectbox(key="graph_format").options
     assert [word for word in options if "Drawing" in word or "page" in word]

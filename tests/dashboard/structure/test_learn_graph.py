@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from dashboard.jobs import folders
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import StructureEntries
 from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import UNCHECKED
 from prism_core.data.schema.schema import Schema
@@ -32,14 +36,16 @@ def project() -> Project:
         columns=tuple(Column(name=name, kind="boolean") for name in "aby"), one_row_per_person=True
     )
     found = Project(
-        name="stays.csv",
-        raw=read_table(("a,b,y\n" + "\n".join(lines)).encode(), name="stays.csv"),
-        schema=schema,
-        asset="stays 2024",
-        target="y",
-        regime="graphical",
+        data=DataEntries(
+            name="stays.csv",
+            raw=read_table(("a,b,y\n" + "\n".join(lines)).encode(), name="stays.csv"),
+            schema=schema,
+        ),
+        account=AccountEntries(asset="stays 2024"),
+        structure=StructureEntries(target="y"),
+        designs=Designs(plan=Entries(regime="graphical")),
     )
-    found.budget.epsilon = 8.0
+    found.designs.plan.budget.epsilon = 8.0
     return found
 
 
@@ -55,16 +61,18 @@ def test_learned_charged_shown_and_deducted(project):
     assert eps_text(plan.spent.epsilon) in [metric.value for metric in test.metric]
     test.checkbox(key="blanket_confirm_0").check().run()
     test.button(key="blanket_run").click().run()
-    job = project.blanket.job
+    job = project.structure.blanket.job
     if job is not None:  # it may have ended within the same run of the page
         job.process.wait(timeout=120)
         assert not (job.folder / folders.CODES).exists()
         test.run()
     # At this epsilon an edge from a is missed in fewer than one run of 1e20.
-    assert ("a", "y") in project.graph.edges
+    assert ("a", "y") in project.structure.graph.edges
     (charge,) = Ledger().charges()
     assert (charge.state, charge.plan) == ("done", plan.hash)
-    assert project.graph.prior == plan.prior(charge.id, *project.graph.prior.receipts)
+    assert project.structure.graph.prior == plan.prior(
+        charge.id, *project.structure.graph.prior.receipts
+    )
     assert "not causal" in texts(test)
     assert project.dag is not None
     assert project.dag.prior is not None
@@ -72,40 +80,40 @@ def test_learned_charged_shown_and_deducted(project):
     assert later.guarantee.epsilon <= 8.0
     assert later.prior is not None
     assert later.prior.events == plan.events
-    project.regime = "causal"
+    project.designs.plan.regime = "causal"
     with pytest.raises(TaskError, match="learned from rows"):
         project.plan()
     test = open_page("structure", project)
     test.button(key="graph_forget").click().run()
-    assert project.graph.edges == ()
-    assert (project.graph.provenance, project.graph.past) == ("declared", [])
+    assert project.structure.graph.edges == ()
+    assert (project.structure.graph.provenance, project.structure.graph.past) == ("declared", [])
 
 
 @pytest.mark.parametrize("regime", ["causal", "predictive"])
 def test_it_is_offered_for_the_graphical_regime_alone(project, regime):
-    project.regime = regime
+    project.designs.plan.regime = regime
     assert "blanket_run" not in [button.key for button in open_page("structure", project).button]
 
 
 def test_it_is_not_offered_beside_a_graph(project):
-    project.graph.replace((("a", "y"),))
+    project.structure.graph.replace((("a", "y"),))
     assert "blanket_run" not in [button.key for button in open_page("structure", project).button]
 
 
 @pytest.mark.privacy
 def test_a_learned_graph_keeps_its_cost_and_undo_does_not_bring_it_back_without(project):
     prior = project.graph_plan().prior(1)
-    project.graph.replace((("b", "y"),))
-    project.graph.load(
+    project.structure.graph.replace((("b", "y"),))
+    project.structure.graph.load(
         Dag(nodes=("a", "b", "y"), edges=(("a", "y"),), provenance="dp", prior=prior)
     )
-    project.graph.replace(())
+    project.structure.graph.replace(())
     assert project.dag is not None
     assert project.dag.prior == prior  # an empty graph was paid for, too
-    project.graph.load(Dag(nodes=("a", "b", "y"), edges=(("b", "y"),)))
-    assert project.graph.past == []
+    project.structure.graph.load(Dag(nodes=("a", "b", "y"), edges=(("b", "y"),)))
+    assert project.structure.graph.past == []
     assert project.dag.prior is None
-    assert project.graph.unused == [prior]
+    assert project.structure.graph.unused == [prior]
     epsilon = f"epsilon **{eps_text(prior.spent.epsilon)}** was spent on learning a graph"
     for name in ("budget", "release"):
         assert epsilon in texts(open_page(name, project))
@@ -114,10 +122,12 @@ def test_a_learned_graph_keeps_its_cost_and_undo_does_not_bring_it_back_without(
 @pytest.mark.privacy
 def test_the_graph_drawn_before_can_be_brought_back_and_learned_edges_cannot(project):
     drawn, learned = (("b", "y"), ("b", "a")), (("a", "y"),)
-    project.graph.replace(drawn)
-    project.graph.replace(())  # cleared, so that learning is offered
+    project.structure.graph.replace(drawn)
+    project.structure.graph.replace(())  # cleared, so that learning is offered
     prior = project.graph_plan().prior(1)
-    project.graph.load(Dag(nodes=("a", "b", "y"), edges=learned, provenance="dp", prior=prior))
+    project.structure.graph.load(
+        Dag(nodes=("a", "b", "y"), edges=learned, provenance="dp", prior=prior)
+    )
     test = open_page("structure", project)
     assert "(2 edges)" in test.button(key="graph_bring_back").label
     said = texts(test)
@@ -125,6 +135,9 @@ def test_the_graph_drawn_before_can_be_brought_back_and_learned_edges_cannot(pro
     assert "1 parent" not in said
     assert "no other column helps" not in said.split("No other was found")[1]
     test.button(key="graph_bring_back").click().run()
-    assert (project.graph.edges, project.graph.provenance) == (drawn, "declared")
-    assert (project.graph.past, project.graph.future) == ([], [])
+    assert (project.structure.graph.edges, project.structure.graph.provenance) == (
+        drawn,
+        "declared",
+    )
+    assert (project.structure.graph.past, project.structure.graph.future) == ([], [])
     assert "graph_bring_back" not in [button.key for button in test.button]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dashboard.release.checklist import ChecklistLine, checks
-from dashboard.session.graph import EditedGraph
+from dashboard.session.data_entries import DataEntries
+from dashboard.session.designs import Designs, Entries
+from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
@@ -24,18 +26,28 @@ NAMES = ("age", "Ward code", "severity", "readmitted")
 EDGES = (("age", "severity"), ("Ward code", "readmitted"), ("severity", "readmitted"))
 
 
-def made(names: tuple[str, ...] = NAMES, **fields: object) -> Project:
+def made(
+    names: tuple[str, ...] = NAMES,
+    *,
+    target: str | None = None,
+    graph: EditedGraph | None = None,
+    **entries: Any,
+) -> Project:
     header = ",".join(names)
     row = ",".join("1" for _ in names)
+    schema = Schema(
+        columns=tuple(Column(name=name, kind="boolean") for name in names),
+        one_row_per_person=True,
+    )
     return Project(
-        name="a table",
-        raw=read_table(f"{header}\n{row}\n{row}\n".encode()),
-        public=True,
-        schema=Schema(
-            columns=tuple(Column(name=name, kind="boolean") for name in names),
-            one_row_per_person=True,
+        data=DataEntries(
+            name="a table",
+            raw=read_table(f"{header}\n{row}\n{row}\n".encode()),
+            public=True,
+            schema=schema,
         ),
-        **{"target": names[-1], **fields},  # type: ignore[arg-type]
+        structure=StructureEntries(target=target or names[-1], graph=graph or EditedGraph()),
+        designs=Designs(plan=Entries(**entries)),
     )
 
 
@@ -66,7 +78,7 @@ def test_every_format_is_taken_from_a_file(form):
         open_page("structure", project), formats.write(Dag(nodes=nodes, edges=tuple(edges)), form)
     )
     press(test, "use_graph")
-    assert set(project.graph.edges) == set(EDGES)
+    assert set(project.structure.graph.edges) == set(EDGES)
     assert "The graph is in use: 3 edges" in texts(test)
 
 
@@ -81,7 +93,7 @@ def test_a_bif_network_is_pasted_and_its_names_fitted():
     ).run()
     assert "not a column of the table" in texts(test)
     assert test.button(key="use_graph").disabled
-    assert project.graph.edges == ()
+    assert project.structure.graph.edges == ()
 
 
 def test_positions_and_outcome_come_along():
@@ -95,13 +107,13 @@ def test_positions_and_outcome_come_along():
     (offer,) = (b for b in test.checkbox if "names an outcome" in b.label)
     assert offer.value is True
     press(test, "use_graph")
-    assert project.target == "readmitted"
+    assert project.structure.target == "readmitted"
     (box,) = (b for b in test.selectbox if b.label.startswith("Column to be predicted"))
     assert box.value == "readmitted"
-    assert project.graph.foreign
-    assert set(project.graph.positions) == {"age", "readmitted"}
+    assert project.structure.graph.foreign
+    assert set(project.structure.graph.positions) == {"age", "readmitted"}
     press(test, "graph_undo")
-    assert project.graph.edges == ()
+    assert project.structure.graph.edges == ()
 
 
 def test_a_node_that_is_no_column_is_mapped_dropped_or_refused():
@@ -123,9 +135,9 @@ def test_a_node_that_is_no_column_is_mapped_dropped_or_refused():
     assert "the graph now denies an effect that it stated" in texts(test)
     next(b for b in test.checkbox if b.label.startswith("Join")).check().run()
     assert "now point at its effects" in texts(test)
-    assert project.graph.edges == ()
+    assert project.structure.graph.edges == ()
     press(test, "use_graph")
-    assert set(project.graph.edges) == {("severity", "readmitted"), ("age", "readmitted")}
+    assert set(project.structure.graph.edges) == {("severity", "readmitted"), ("age", "readmitted")}
 
 
 def test_two_nodes_for_one_column_are_refused():
@@ -150,7 +162,7 @@ def test_many_strangers_are_left_out_at_once_and_what_is_lost_is_said():
     assert "a common cause of age and readmitted" in texts(test)
     assert "18 more dropped nodes" in texts(test)
     press(test, "use_graph")
-    assert project.graph.edges == (("age", "readmitted"),)
+    assert project.structure.graph.edges == (("age", "readmitted"),)
 
 
 def paste(test: AppTest, text: str) -> AppTest:
@@ -176,7 +188,7 @@ def test_dropping_the_rest_keeps_the_node_mapped_last():
     assert "stage is dropped" in texts(test)
     next(b for b in test.checkbox if b.label.startswith("Join")).check().run()
     press(test, "use_graph")
-    assert project.graph.edges == (("age", "readmitted"),)
+    assert project.structure.graph.edges == (("age", "readmitted"),)
 
 
 def test_the_count_of_nodes_not_decided_is_that_of_the_boxes():
@@ -205,7 +217,7 @@ def test_an_outcome_is_offered_and_the_unmeasured_is_kept():
     test = paste(open_page("structure", project), LATENT)
     assert "Marked in the file as unmeasured, and so kept: u." in texts(test)
     press(test, "use_graph")
-    assert project.target == "readmitted"
+    assert project.structure.target == "readmitted"
     assert project.dag.unmeasured == ("u",)
     assert set(project.dag.edges) == {("u", "age"), ("u", "readmitted"), ("age", "readmitted")}
     assert "1 node not in the table" in texts(test)
@@ -222,7 +234,7 @@ def test_an_unmeasured_node_may_be_dropped_with_its_consequence():
     assert "a common cause of readmitted and age" in texts(test)
     press(test, "use_graph")
     assert project.dag.unmeasured == ()
-    assert project.graph.edges == (("age", "readmitted"),)
+    assert project.structure.graph.edges == (("age", "readmitted"),)
 
 
 def test_nodes_not_decided_are_kept_at_once():
@@ -332,7 +344,7 @@ def test_a_hostile_file_is_a_sentence_and_loses_nothing(text, words):
     project = made(graph=EditedGraph(edges=EDGES))
     test = upload(open_page("structure", project), text)
     assert words in "\n".join(error.value for error in test.error).replace("\\", "")
-    assert project.graph.edges == EDGES
+    assert project.structure.graph.edges == EDGES
     assert "S = Pa(readmitted) = {Ward code, severity}" in texts(test)
 
 
@@ -385,7 +397,7 @@ def test_far_columns_are_hidden_when_there_are_many_and_shown_on_request():
     assert "3 of 200 columns are shown" in texts(test)
     assert test.toggle(key="graph_show_all").value is False
     test.toggle(key="graph_show_all").set_value(True).run()
-    assert project.graph.show_all is True
+    assert project.structure.graph.show_all is True
     assert "All 200 columns are shown." in texts(test)
     assert "graph_show_all" not in [
         t.key for t in open_page("structure", made(graph=EditedGraph(edges=EDGES))).toggle
@@ -395,17 +407,17 @@ def test_far_columns_are_hidden_when_there_are_many_and_shown_on_request():
 def test_a_late_edit_of_another_tab_is_not_taken():
     project = made(graph=EditedGraph(edges=EDGES))
     first, second = open_page("structure", project), open_page("structure", project)
-    rev = project.graph.rev
+    rev = project.structure.graph.rev
     drawn = [*map(list, EDGES), ["age", "readmitted"]]
     first.session_state["dag_editor"] = {"graph": {"rev": rev, "edges": drawn}}
     first.run()
-    assert ("age", "readmitted") in project.graph.edges
+    assert ("age", "readmitted") in project.structure.graph.edges
     stale = [*map(list, EDGES), ["age", "Ward code"]]
     second.session_state["dag_editor"] = {"graph": {"rev": rev, "edges": stale}}
     second.run()
     assert "changed in another tab" in texts(second)
-    assert ("age", "readmitted") in project.graph.edges
-    assert ("age", "Ward code") not in project.graph.edges
+    assert ("age", "readmitted") in project.structure.graph.edges
+    assert ("age", "Ward code") not in project.structure.graph.edges
 
 
 def test_a_prediction_from_all_columns_draws_them_as_members_of_s(monkeypatch):
@@ -419,7 +431,7 @@ def test_a_prediction_from_all_columns_draws_them_as_members_of_s(monkeypatch):
     project = made(regime="predictive", k=1)
     open_page("structure", project)
     assert drawn[-1]["in_s"] == frozenset()  # which one is not known yet
-    project.k = 3
+    project.designs.plan.k = 3
     open_page("structure", project)
     assert drawn[-1]["in_s"] == frozenset(NAMES[:-1])
     assert all("; in S" in node.tooltip for node in drawn[-1]["nodes"] if node.role != "target")
