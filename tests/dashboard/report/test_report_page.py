@@ -125,7 +125,7 @@ def test_what_the_curator_says_stands_on_top_and_stays(project):
     # Another page and back; and the next run is of the same house.
     project.forget_results()
     project.show_finished() if project.release.finished else setattr(
-        project, "folder", project.release.earlier[0]
+        project.release, "folder", project.release.earlier[0]
     )
     assert "St. Mary" in shown(open_page("report", project))
     assert "St. Mary" not in (project.release.folder / bundle_files.REPORT).read_text()
