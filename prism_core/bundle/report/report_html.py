@@ -176,7 +176,7 @@ def _domain(column: Column) -> str:
             else f"{low:,.10g} to {high:,.10g}"
         )
         special = labels[count : count + len(column.special)]
-        beside = f"; no number but kept as it is: {_named(special)}" if special else ""
+        beside = f"; special values, kept as they are: {_named(special)}" if special else ""
         return f"{ends}, {len(column.edges) + 1} bins{beside}"
     named = _named(labels[:count])
     return named if column.groups is None else f"{sentence(column.groups)}. Groups: {named}"
