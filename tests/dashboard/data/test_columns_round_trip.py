@@ -9,6 +9,7 @@ import pytest
 from dashboard.session.data_entries import DataEntries, People
 from dashboard.session.project import Project
 from prism_core.data.schema import column_form, schema_file
+from prism_core.data.schema.codebook_source import CodebookSource
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
@@ -69,6 +70,59 @@ def test_upload_apply_and_download_give_the_same_schema(project):
     assert not test.exception
     assert schema_file.dumps(project.data.schema) == text
     assert test.button(key="apply_columns").disabled
+
+
+def test_special_values_labels_and_the_codebook_go_through_untouched(project):
+    """And what is changed by hand afterwards is said beside the codebook."""
+    number = Column(
+        name="digits",
+        kind="numeric",
+        lower=0,
+        upper=120,
+        edges=(40, 80),
+        decimals=0,
+        nullable=True,
+        special=(-9, "97", ".a", "a|b"),
+        value_labels=(("-9", "Refused = no answer"), (".a", "Not asked | skipped")),
+    )
+    day = Column(
+        name="dashes",
+        kind="date",
+        lower=0,
+        upper=20_000,
+        edges=(9_000,),
+        special=("9999-12-31", 2020),
+        value_labels=(("9999-12-31", "Never"),),
+    )
+    flag = Column(name="y", kind="boolean", value_labels=(("true", "Yes"), ("false", "No")))
+    source = CodebookSource(
+        name="survey.csv", sha256="0a" * 32, format="redcap", by_hand=("dashes",)
+    )
+    declared = Schema(
+        columns=(number, day, flag),
+        one_row_per_person=True,
+        provenance="codebook",
+        codebook=source,
+    )
+    text = schema_file.dumps(declared)
+    test = open_page("data", project)
+    test.file_uploader(key="upload_schema").upload("s.yaml", text.encode(), "text/yaml").run()
+    test.button(key="use_schema").click().run()
+    assert not test.exception
+    assert schema_file.dumps(project.schema) == text
+    assert test.button(key="apply_columns").disabled
+    project.use_schema(replace(project.schema, columns=declared.columns[-1:]))
+    test.run()
+    test.button(key="apply_columns").click().run()
+    assert schema_file.dumps(project.schema) == text
+    changed = replace(number, upper=130)
+    project.show_form(column_form.to_rows((changed, day, flag)))
+    test.run()
+    test.button(key="apply_columns").click().run()
+    assert not test.exception
+    assert project.schema["digits"] == changed
+    assert project.schema.provenance == "codebook"
+    assert project.schema.codebook == replace(source, by_hand=("digits", "dashes"))
 
 
 @pytest.mark.parametrize("typed", ["--5", "9" * 5_000, '"a', "-"])
