@@ -25,6 +25,7 @@ from prism_core.comparators.external import (
     python_of,
 )
 from prism_core.errors import PrismError
+from prism_core.planning.step_plan import delta_in_force
 from prism_core.runs.inputs import candidate
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
@@ -196,7 +197,7 @@ def _delta(n: int) -> float:
     found = (
         known if state.inspection.comparators.own else state.designs.plan.budget.budget(()).delta
     )
-    return 1.0 / n**2 if found is None else found
+    return delta_in_force(found, n)
 
 
 def _plan(table: Rows) -> ComparatorPlan | ExternalPlan:

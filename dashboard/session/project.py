@@ -20,6 +20,7 @@ from dashboard.session.release_entries import AccountEntries, ReleaseEntries, Re
 from prism_core.data.schema.looks import Look, file_name, merged, this_minute
 from prism_core.errors import ConfigError, PrismError
 from prism_core.planning.regimes import given_by
+from prism_core.planning.step_plan import delta_in_force
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,7 +102,7 @@ class Project:
         return design_domain(
             self.data.outline(provenance),
             budget.epsilon,
-            1.0 / self.data.n**2 if budget.delta is None else budget.delta,
+            delta_in_force(budget.delta, self.data.n),
             self.data.whole,
             share=self.data.learning.share,
             delta_share=self.data.learning.delta_share,
@@ -122,7 +123,7 @@ class Project:
             self.data.schema,
             self.structure.target or "",
             budget.epsilon,
-            1.0 / self.data.n**2 if budget.delta is None else budget.delta,
+            delta_in_force(budget.delta, self.data.n),
             self.data.whole,
             share=self.structure.blanket.share,
             members=self.structure.blanket.members,

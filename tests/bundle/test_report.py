@@ -259,7 +259,7 @@ def _with_task() -> tuple[Schema, Task, Dag]:
 # --- what cannot get in ----------------------------------------------------------------------
 
 
-HOSTILE = (
+HOSTILE_NAMES = (
     '</script><img src=x onerror="alert(1)">{{ 7*7 }}',
     "a</style><b>&amp;**\u202exe\\{% raw %}",
 )
@@ -267,8 +267,8 @@ HOSTILE = (
 
 @pytest.mark.privacy
 def test_hostile_names_are_text():
-    schema, dag = two(HOSTILE)
-    stages, facts = planned(schema, Task(target=HOSTILE[1]), dag)
+    schema, dag = two(HOSTILE_NAMES)
+    stages, facts = planned(schema, Task(target=HOSTILE_NAMES[1]), dag)
     scenario = Scenario(name="<script>alert(2)</script>", task=stages.final.task)
     html = report(stages, facts, [(scenario, stages.final)])
     page = Page(html)
@@ -277,10 +277,10 @@ def test_hostile_names_are_text():
     assert not {"img", "b", "iframe", "link", "object", "embed", "form"} & set(tags)
     assert tags.count("style") == 1
     assert not any(name.startswith("on") for _, attrs in page.elements for name in attrs)
-    assert HOSTILE[0] in page.words
+    assert HOSTILE_NAMES[0] in page.words
     assert "49" not in re.sub(r"[^4-9 ]", "", page.inside("h1"))
     assert "\u202e" not in html  # nothing turns the direction of the text
-    assert HOSTILE[1] in json.loads(page.inside("script"))["deployment"]["basic"]["name"]
+    assert HOSTILE_NAMES[1] in json.loads(page.inside("script"))["deployment"]["basic"]["name"]
 
 
 @pytest.mark.parametrize("name", ["causal", "rehearsal"])

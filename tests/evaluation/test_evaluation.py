@@ -38,10 +38,6 @@ def three(rng):
     return draw(rng, 600), draw(rng, 300), draw(rng, 500)
 
 
-def by_name(rows, name):
-    return [row for row in rows if row.name == name]
-
-
 # TSTR
 
 
