@@ -27,7 +27,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="columns from a data dictionary or a file's metadata; reads no row",
         description="Reads what a codebook says of the columns: a REDCap data dictionary, the "
         "metadata of an SPSS, Stata or SAS file, a Frictionless Table Schema or Data Package, "
-        "CSVW, a DDI Codebook, or a table with one row a column (CSV). No row of a table is "
+        "CSVW, a DDI Codebook, or a table with one row a column (CSV, Excel). No row of a table is "
         "read. The exit status is 2 where something is left open: the file of --out is then a "
         "draft, whose first lines say what is missing.",
     )

@@ -26,11 +26,12 @@ _TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 _LONGEST = 500
 """Most characters of a label or description; the rest is cut."""
 
-_COMMA_CODE = re.compile(r"\s*([\w.+-]{1,100})\s*,(.*)", re.DOTALL)
+# Blanks are counted: any number of them, tried at any of a hundred places, would take its time.
+_COMMA_CODE = re.compile(r"([\w.+-]{1,100})\s{0,20},(.*)", re.DOTALL)
 # The colon last: "10:30=morning" is the code 10:30.
-_PAIR = re.compile(r"([^=]{1,100}?)\s*(?:=>|=|\t)(.*)", re.DOTALL)
-_COLON_PAIR = re.compile(r"([^:]{1,100}?)\s*:(.*)", re.DOTALL)
-_DASH_PAIR = re.compile(r"(-?[\w.]{1,20})\s+[-\u2013]\s+(.*)", re.DOTALL)
+_PAIR = re.compile(r"([^=]{1,100}?)\s{0,20}(?:=>|=|\t)(.*)", re.DOTALL)
+_COLON_PAIR = re.compile(r"([^:]{1,100}?)\s{0,20}:(.*)", re.DOTALL)
+_DASH_PAIR = re.compile(r"(-?[\w.]{1,20})\s{1,20}[-\u2013]\s{1,20}(.*)", re.DOTALL)
 _RANGE = re.compile(
     r"(-?[0-9.]{1,20}?)\s*(?:-|\u2013|\.\.+|to|through|thru)\s*(-?[0-9.]{1,20})"
     # A comma in brackets alone: "1, 2" are two codes.
@@ -129,7 +130,7 @@ def comma_list(text: str, where: str) -> Coded:
     pieces = [piece for piece in _pieces(text, "|") if piece.strip()]
     found: list[list[str]] = []
     for piece in pieces:
-        match = _COMMA_CODE.fullmatch(piece)
+        match = _COMMA_CODE.fullmatch(piece.lstrip())
         if match:
             found.append([match.group(1), match.group(2)])
         elif found:
@@ -231,6 +232,11 @@ def missing_codes(listed: object, where: str) -> MissingCodes:
         SchemaError: for more codes than a column may have.
     """
     entries = listed if isinstance(listed, list | tuple) else [] if listed is None else [listed]
+    most = 2 * special_values.MOST  # texts for an empty cell among them
+    if len(entries) > most:
+        raise SchemaError(
+            f"{where} lists more than {most} missing values, which are not read.", field="codebook"
+        )
     empty = False
     codes: dict[str, Level] = {}
     labels: dict[str, str] = {}

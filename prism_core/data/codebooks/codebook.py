@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from prism_core.data.codebooks.resources import check_count
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
-from prism_core.text import untrusted
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from prism_core.data.codebooks.codebook_column import CodebookColumn, OpenColumn
     from prism_core.data.schema.codebook_source import CodebookSource
+
+
+_LEVELS = 200_000
+"""Most codes of all columns: a list that is written once may hold for thousands of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +42,11 @@ class Codebook:
     def __post_init__(self) -> None:
         if not self.columns:
             raise SchemaError("The codebook describes no column.", field="codebook")
-        if len(self.columns) > untrusted.COLUMNS:
+        check_count(len(self.columns))
+        if sum(len(column.levels) for column in self.columns) > _LEVELS:
             raise SchemaError(
-                f"The codebook describes {len(self.columns):,} columns; at most "
-                f"{untrusted.COLUMNS:,} are read.",
+                f"The codebook lists more than {_LEVELS:,} codes in all, which are not read. Leave "
+                "out the columns of long lists, or split it.",
                 field="codebook",
             )
         seen: dict[str, CodebookColumn] = {}

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks import csvw, ddi, dictionary, redcap, statistical, table_schema
 from prism_core.data.codebooks.codebook import Codebook
-from prism_core.data.codebooks.recognition import is_workbook, recognised, text_of, values_of
+from prism_core.data.codebooks.recognition import WORKBOOK_HEAD, recognised, text_of, values_of
+from prism_core.data.codebooks.resources import chosen
 from prism_core.data.codebooks.sheet import Sheet, csv_rows, sheet_of
 from prism_core.data.schema.codebook_source import CODEBOOK_FORMATS, CodebookSource
 from prism_core.data.schema.looks import file_name
 from prism_core.data.tables.statistical_file import metadata, program_of
+from prism_core.data.tables.workbook_file import read_workbook
 from prism_core.errors import SchemaError, TableError
 from prism_core.text import file_or_text, untrusted
+from prism_core.text.file_or_text import is_workbook
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -120,7 +123,7 @@ def _columns(
             field="format",
         )
     if kind in ("redcap", "dictionary"):
-        sheet = _sheet(content, name)
+        sheet = _sheet(content, name, resource)
         return redcap.read(sheet) if kind == "redcap" else dictionary.read(sheet)
     text = text_of(content)
     untrusted.check_size(text, untrusted.CODEBOOK)
@@ -130,10 +133,28 @@ def _columns(
     return csvw.read(values, resource) if kind == "csvw" else table_schema.read(values, resource)
 
 
-def _sheet(content: bytes, name: str) -> Sheet:
-    if is_workbook(content):
-        raise SchemaError(
-            f"The file {name!r} is a workbook, which is not read yet. Save the sheet as CSV.",
-            field="codebook",
-        )
+def _sheet(content: bytes, name: str, resource: str | None) -> Sheet:
+    if is_workbook(content[:WORKBOOK_HEAD]):
+        return sheet_of(_workbook_rows(content, name, resource))
     return sheet_of(csv_rows(text_of(content)))
+
+
+def _workbook_rows(content: bytes, name: str, sheet: str | None) -> list[tuple[int, list[str]]]:
+    """The rows of a workbook's sheet, each with its number there."""
+    refused: TableError | None = None
+    rows: list[tuple[int, list[str]]] = []
+    try:
+        for frame in read_workbook(content, name, sheet=sheet or ""):
+            if not rows:
+                rows.append((1, [str(title) for title in frame.columns]))
+            first = rows[-1][0] + 1
+            rows += [
+                (first + at, list(cells)) for at, cells in enumerate(frame.to_numpy().tolist())
+            ]
+    except TableError as error:
+        refused = error
+    if refused is None:
+        return rows
+    if refused.sheets:
+        chosen(refused.sheets, sheet, "the workbook has several sheets")
+    raise SchemaError(str(refused), field="codebook")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.code_list import coded, missing_codes, number_of, plain_text
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.dates import day_of
-from prism_core.data.codebooks.resources import chosen
+from prism_core.data.codebooks.resources import check_count, chosen
 from prism_core.data.codebooks.table_schema import FLAG_TEXTS
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
+    from prism_core.data.codebooks.code_list import Coded, MissingCodes
     from prism_core.data.schema.column import Kind
 
 CONTEXT = "http://www.w3.org/ns/csvw"
@@ -39,6 +41,7 @@ _REAL = frozenset({"number", "decimal", "double", "float"})
 _DATES = frozenset({"date", "datetime", "dateTime", "dateTimeStamp"})
 _LEAST = {"nonNegativeInteger": 0.0, "positiveInteger": 1.0, "unsignedByte": 0.0}
 _MOST = {"nonPositiveInteger": 0.0, "negativeInteger": -1.0, "unsignedByte": 255.0}
+_LONGEST_PATTERN = 10_000
 _INHERITED = ("datatype", "null", "required", "separator")
 # Words between bars alone: such a pattern is a list of levels.
 _LISTED = re.compile(r"\^?\(?(?:\?:)?([\w .-]{1,100}(?:\|[\w .-]{1,100}){0,999})\)?\$?")
@@ -80,8 +83,10 @@ def read(document: object, resource: str | None) -> tuple[list[CodebookColumn], 
             field="codebook",
         )
     given |= {key: schema[key] for key in _INHERITED if key in schema}
+    check_count(len(entries))
+    codes = missing_codes(given.get("null", ""), "The CSVW metadata")
     columns = [
-        _column(given | entry, number)
+        _column(given | entry, number, None if "null" in entry else codes)
         for number, entry in enumerate(entries, start=1)
         if _in_table(entry, number)
     ]
@@ -95,7 +100,7 @@ def _in_table(entry: object, number: int) -> bool:
     return entry.get("virtual") is not True
 
 
-def _column(entry: dict[str, Any], number: int) -> CodebookColumn:
+def _column(entry: dict[str, Any], number: int, codes: MissingCodes | None) -> CodebookColumn:
     where = f"column {number}"
     # The header of the CSV holds the title; the name is for programs.
     name = _text(entry.get("titles")) or _text(entry.get("name"))
@@ -104,7 +109,8 @@ def _column(entry: dict[str, Any], number: int) -> CodebookColumn:
     datatype = entry.get("datatype", "string")
     facets = datatype if isinstance(datatype, dict) else {"base": datatype}
     base = str(facets.get("base", "string"))
-    codes = missing_codes(entry.get("null", ""), f"Column {name[:80]!r}")
+    if codes is None:
+        codes = missing_codes(entry["null"], f"Column {name[:80]!r}")
     required = entry.get("required") is True
     found: dict[str, Any] = {
         "name": name,
@@ -116,7 +122,7 @@ def _column(entry: dict[str, Any], number: int) -> CodebookColumn:
     }
     if entry.get("separator"):
         return CodebookColumn(**found, remark="a list: a cell holds more than one value")
-    kind, listed, remark = _kind(base, facets, where)
+    kind, listed, remark = _kind(base, facets)
     found |= {"kind": kind, "remark": remark, "unread": _writing(facets, kind)}
     if kind in ("numeric", "date"):
         found |= _bounds(base, facets, kind) | {"special": codes.codes, "labels": codes.labels}
@@ -140,24 +146,31 @@ def _text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _kind(base: str, facets: dict[str, Any], where: str) -> tuple[Kind | None, Any, str]:
+def _kind(base: str, facets: dict[str, Any]) -> tuple[Kind | None, Coded, str]:
     form = facets.get("format")
-    form = form if isinstance(form, str) and len(form) <= 100_000 else ""
+    return _kind_of(base, form if isinstance(form, str) and len(form) <= _LONGEST_PATTERN else "")
+
+
+# A datatype that is written once may hold for thousands of columns.
+@functools.lru_cache(maxsize=64)
+def _kind_of(base: str, form: str) -> tuple[Kind | None, Coded, str]:
+    """The kind of a datatype, its levels, and what it is where that is none of ours."""
+    nothing: Coded = ((), ())
     if base in _WHOLE or base in _REAL:
-        return "numeric", ((), ()), ""
+        return "numeric", nothing, ""
     if base in _DATES:
-        return "date", ((), ()), ""
+        return "date", nothing, ""
+    words = [(word, "") for word in form.split("|") if word]
     if base == "boolean":
-        words = [word for word in form.split("|") if word]
-        if all(word.lower() in FLAG_TEXTS for word in words):
-            return "boolean", ((), ()), ""
-        return "categorical", coded([(word, "") for word in words], where.capitalize()), ""
+        if all(word.lower() in FLAG_TEXTS for word, _ in words):
+            return "boolean", nothing, ""
+        return "categorical", coded(words, "The format"), ""
     listed = _LISTED.fullmatch(form)
     if listed and "|" in listed.group(1):
-        words = listed.group(1).split("|")
-        return "categorical", coded([(word, "") for word in words], where.capitalize()), ""
+        words = [(word, "") for word in listed.group(1).split("|")]
+        return "categorical", coded(words, "The format"), ""
     text = base in ("string", "normalizedString", "token", "any", "anyAtomicType")
-    return None, ((), ()), "free text" if text else f"the datatype {plain_text(base)[:40]!r}"
+    return None, nothing, "free text" if text else f"the datatype {plain_text(base)[:40]!r}"
 
 
 def _writing(facets: dict[str, Any], kind: Kind | None) -> str:

@@ -15,6 +15,7 @@ from prism_core.data.codebooks.code_list import (
 )
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.resources import chosen
+from prism_core.data.schema import special_values
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
 from prism_core.text import untrusted
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema.column import Kind
 
 _DEEPEST = 50
+_RANGES = 100
 _LONGEST = 4_000  # characters of a text that are kept; labels are cut at less
 _KEPT = frozenset({"labl", "catValu", "universe", "fileName"})
 _UNDERSTOOD = [
@@ -161,6 +163,8 @@ class _Reader:
             variable.category = attributes.get("category", "")
         elif name in ("range", "item"):
             place = variable.invalid if "invalrng" in self.path else variable.valid
+            if len(place) >= _RANGES:
+                raise self.refuse(f"more than {_RANGES} ranges of a variable are not read.")
             place.append(attributes)
 
     def characters(self, text: str) -> None:
@@ -197,7 +201,8 @@ def _of_file(
     variables: Sequence[_Variable], files: dict[str, str], resource: str | None
 ) -> list[_Variable]:
     """The variables of the file that is meant."""
-    described = [one for one in files if any(one in _files(v) for v in variables)]
+    used = {one for variable in variables for one in _files(variable)}
+    described = [one for one in files if one in used]
     if len(described) < 2 and resource is None:
         return list(variables)
     names = [files[one] for one in described]
@@ -291,18 +296,21 @@ def _parted(variable: _Variable, *, numeric: bool) -> tuple[Pairs, Pairs]:
 def _invalid(variable: _Variable) -> Pairs:
     """Codes of `invalrng`: single ones, and the categories within its ranges."""
     found: Pairs = []
+    numbers = [(number_of(one.value), one.label) for one in variable.categories]
     for one in variable.invalid:
+        low, high = number_of(one.get("min")), number_of(one.get("max"))
         if "VALUE" in one:
             found.append((one["VALUE"], ""))
-            continue
-        low, high = number_of(one.get("min")), number_of(one.get("max"))
-        if low is not None and low == high:
+        elif low is not None and low == high:
             found.append((level_of(low), ""))
-            continue
-        for category in variable.categories:
-            number = number_of(category.value)
-            if number is not None and _within(number, low, high):
-                found.append((level_of(number), category.label))
+        else:
+            found += [
+                (level_of(number), label)
+                for number, label in numbers
+                if number is not None and _within(number, low, high)
+            ]
+        if len(found) > 2 * special_values.MOST:  # `missing_codes` refuses so many
+            break
     return found
 
 

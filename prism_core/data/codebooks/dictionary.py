@@ -16,6 +16,7 @@ from prism_core.data.codebooks.code_list import (
 )
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.dates import day_of
+from prism_core.data.codebooks.resources import check_count
 from prism_core.data.codebooks.sheet import folded, folded_headers
 from prism_core.data.codebooks.table_schema import FLAG_TEXTS
 from prism_core.data.schema.level import level_text
@@ -94,6 +95,9 @@ _WORDS: dict[Kind, str] = {
 _KINDS: dict[str, Kind] = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
 
+_FIRST = 20
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -133,6 +137,7 @@ def read(sheet: Sheet) -> tuple[list[CodebookColumn], list[tuple[str, str]]]:
             )
         else:
             groups.append([row])
+    check_count(len(groups))
     return [_Entry(rows, places).column() for rows in groups], understood
 
 
@@ -145,11 +150,10 @@ class _Entry:
 
     def __getitem__(self, part: str) -> str:
         place = self._places.get(part)
-        return (
-            ""
-            if place is None
-            else next((r.cells[place] for r in self._rows if r.cells[place]), "")
-        )
+        if place is None:
+            return ""
+        # What holds for the column stands in one of its first rows.
+        return next((row.cells[place] for row in self._rows[:_FIRST] if row.cells[place]), "")
 
     def column(self) -> CodebookColumn:
         listed, bounds = self._values()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -15,17 +16,17 @@ from prism_core.data.schema import schema_file
 from prism_core.data.tables.statistical_file import program_of
 from prism_core.errors import SchemaError
 from prism_core.text import untrusted
+from prism_core.text.file_or_text import is_workbook
 
 if TYPE_CHECKING:
     from prism_core.data.schema.codebook_source import CodebookFormat
 
-_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+WORKBOOK_HEAD = 8_000
+"""Bytes of a ZIP archive that tell a workbook."""
+_YAML = replace(untrusted.CODEBOOK, values=50_000)
+"""Of YAML, whose parser takes forty times as long as that of JSON."""
+
 _KEY = re.compile(r"^(fields|resources|schema|\$schema|profile)\s*:", re.MULTILINE)
-
-
-def is_workbook(content: bytes) -> bool:
-    """Whether the bytes may be a workbook of Excel or LibreOffice."""
-    return content.startswith(_WORKBOOKS)
 
 
 def recognised(content: bytes) -> CodebookFormat:
@@ -37,7 +38,7 @@ def recognised(content: bytes) -> CodebookFormat:
     program = program_of(content[:64])
     if program is not None:
         return FORMATS[program]
-    if is_workbook(content):
+    if is_workbook(content[:WORKBOOK_HEAD]):
         return "dictionary"
     text = text_of(content)
     start = text[:4_000].lstrip()
@@ -89,8 +90,9 @@ def values_of(text: str) -> Any:  # noqa: ANN401  (any plain value)
     Raises:
         SchemaError: when it is neither, or beyond `untrusted.CODEBOOK`.
     """
+    limit = untrusted.CODEBOOK if text.lstrip().startswith("{") else _YAML
     try:
-        return schema_file.plain_values(text, untrusted.CODEBOOK)
+        return schema_file.plain_values(text, limit)
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" near line {mark.line + 1}" if mark else ""

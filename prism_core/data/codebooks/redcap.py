@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from prism_core.data.codebooks.code_list import comma_list, number_of, plain_text
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.dates import day_of
+from prism_core.data.codebooks.resources import check_count
 from prism_core.data.codebooks.sheet import folded_headers
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
@@ -81,6 +82,7 @@ def read(sheet: Sheet) -> tuple[list[CodebookColumn], list[tuple[str, str]]]:
                 "dictionary as CSV, or name another format.",
                 field="codebook",
             )
+    check_count(len(sheet.rows))
     columns: list[CodebookColumn] = []
     for row in sheet.rows:
         columns += _columns(_Field(row, places, first=not columns))

@@ -1,16 +1,30 @@
-"""Resources: which table of a codebook that describes several is meant."""
+"""Resources: which table of a codebook that describes several is meant, and of how many columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from prism_core.errors import SchemaError
+from prism_core.text import untrusted
 from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SHOWN = 30
+
+
+def check_count(columns: int) -> None:
+    """Refuse a codebook of more columns than a table may have, before they are read one by one.
+
+    Raises:
+        SchemaError: when there are more than `untrusted.COLUMNS`.
+    """
+    if columns > untrusted.COLUMNS:
+        raise SchemaError(
+            f"The codebook describes {columns:,} columns; at most {untrusted.COLUMNS:,} are read.",
+            field="codebook",
+        )
 
 
 def chosen(names: Sequence[str], wanted: str | None, several: str) -> int:

@@ -19,6 +19,7 @@ _MARKS = (",", ";", "\t")
 _LONGEST = 1_000_000
 """Most characters of a cell; a list of choices of ten thousand codes is shorter."""
 _WIDEST = 1_000
+_ROWS = 100_000
 _SIGNS = re.compile(r"[\W_]+")
 
 
@@ -70,6 +71,11 @@ def sheet_of(rows: Sequence[tuple[int, Sequence[str]]]) -> Sheet:
             field="codebook",
         )
     width = len(header)
+    if width * len(kept) > untrusted.CODEBOOK.values:
+        raise SchemaError(
+            f"The codebook has more than {untrusted.CODEBOOK.values:,} cells, which are not read.",
+            field="codebook",
+        )
     padded = [SheetRow(line, tuple([*cells, *[""] * width][:width])) for line, cells in kept[1:]]
     return Sheet(header, tuple(padded))
 
@@ -92,6 +98,9 @@ def csv_rows(text: str) -> list[tuple[int, list[str]]]:
         for row in reader:
             rows.append((line + 1, row))
             cells, line = cells + len(row), reader.line_num
+            if len(rows) > _ROWS:
+                wrong = f"more than {_ROWS:,} rows, which are not read"
+                break
             if cells > untrusted.CODEBOOK.values:
                 wrong = f"more than {untrusted.CODEBOOK.values:,} cells, which are not read"
                 break

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prism_core.data.codebooks.code_list import coded, missing_codes, number_of, plain_text
+from prism_core.data.codebooks.code_list import (
+    MissingCodes,
+    coded,
+    missing_codes,
+    number_of,
+    plain_text,
+)
 from prism_core.data.codebooks.codebook_column import CodebookColumn
 from prism_core.data.codebooks.dates import day_of
-from prism_core.data.codebooks.resources import chosen
+from prism_core.data.codebooks.resources import check_count, chosen
 from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -53,7 +59,8 @@ def read(document: object, resource: str | None) -> tuple[list[CodebookColumn], 
             "itself: a schema that is a path is not followed.",
             field="codebook",
         )
-    common = schema.get("missingValues", [""])
+    check_count(len(fields))
+    common = missing_codes(schema.get("missingValues", [""]), "The Table Schema")
     columns = [_column(field, number, common) for number, field in enumerate(fields, start=1)]
     used = _used(fields, schema)
     return columns, [(name, meaning) for name, meaning in _UNDERSTOOD.items() if name in used]
@@ -89,14 +96,16 @@ def _used(fields: Sequence[Any], schema: dict[str, Any]) -> set[str]:
     return found | {key for key in ("missingValues",) if key in schema}
 
 
-def _column(field: object, number: int, common: object) -> CodebookColumn:
+def _column(field: object, number: int, common: MissingCodes) -> CodebookColumn:
     where = f"field {number}"
     if not isinstance(field, dict) or not isinstance(field.get("name"), str):
         raise SchemaError(f"The Table Schema's {where} has no name.", field="codebook")
     constraints = field.get("constraints")
     constraints = constraints if isinstance(constraints, dict) else {}
     required = constraints.get("required") is True
-    codes = missing_codes(field.get("missingValues", common), f"Field {field['name'][:80]!r}")
+    codes = common
+    if "missingValues" in field:
+        codes = missing_codes(field["missingValues"], f"Field {field['name'][:80]!r}")
     listed = _levels(field, constraints, where)
     kind, remark = _kind(field.get("type"), listed, ordered=field.get("categoriesOrdered") is True)
     found: dict[str, Any] = {
@@ -211,4 +220,4 @@ def _extended(field: dict[str, Any]) -> dict[str, Any]:
 
 def field_entry(field: dict[str, Any]) -> dict[str, Any]:
     """A field as the plain values of a schema's column, as reading it gives them."""
-    return _column(field, 1, [""]).entry
+    return _column(field, 1, MissingCodes(empty=True)).entry

@@ -348,6 +348,8 @@ class Column:
 
     def special_on_grid(self, index: int) -> tuple[int, ...]:
         """The grid numbers of bin `index` that are special values, increasing; see `grid`."""
+        if not self.special:
+            return ()
         first, last = self.grid(index)
         scale = 10 ** (self.decimals or 0)
         found = {round(number * scale, 6) for number in self.special_numbers}

@@ -11,6 +11,7 @@ from prism_core.data.codebooks.draft_text import draft_text
 from prism_core.data.schema import column_form, schema_file
 from prism_core.errors import PrismError, SchemaError
 from prism_core.learning.domain import outline_io
+from tests.fuzz.steps import bounded
 from tests.support import codebooks
 
 CLOSED = "variable,type,min,max,values\nage,integer,0,9,\nsex,,,,1=m; 2=f\n"
@@ -150,3 +151,52 @@ def test_too_many_columns_are_refused():
     rows = "".join(f"v{i},boolean\n" for i in range(10_001))
     with pytest.raises(SchemaError, match="10,000"):
         read(f"variable,type\n{rows}")
+
+
+_MANY = "variable,type\n" + "".join(f"v{i},text\n" for i in range(10_001))
+_WIDE = ",".join(f"h{i}" for i in range(900)) + ",variable,label\n" + "a\n" * 5_000
+_LONG = "fields: [" + "a," * 60_000 + "]"
+_INHERITED = (
+    '{"@context": "http://www.w3.org/ns/csvw", "datatype": {"base": "string", "format": "'
+    + "|".join(map(str, range(300)))
+    + '"}, "tableSchema": {"columns": ['
+    + ", ".join(f'{{"name": "a{i}"}}' for i in range(900))
+    + "]}}"
+)
+_RANGES = (
+    "<codeBook><var name='a'><varFormat type='numeric'/><invalrng>"
+    + "<range min='0' max='9999'/>" * 99
+    + "</invalrng>"
+    + "".join(f"<catgry><catValu>{i}</catValu></catgry>" for i in range(5_000))
+    + "</var></codeBook>"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        (_MANY, "dictionary"),
+        (_WIDE, "dictionary"),
+        (_LONG, "table-schema"),
+        (_INHERITED, "csvw"),
+        (_RANGES, "ddi"),
+        ("a,b\n" * 100_100, "redcap"),
+    ],
+    ids=["columns", "cells", "values", "codes", "ranges", "rows"],
+)
+def test_a_small_file_that_stands_for_much_is_refused_in_few_steps(text, format):
+    with bounded(), pytest.raises(SchemaError) as caught:
+        read_codebook(text.encode(), format=format)
+    assert caught.value.field == "codebook"
+
+
+@pytest.mark.parametrize("sign", [" ", "=", "<", "|", ";", ",", ":", "a"])
+@pytest.mark.parametrize("format", ["redcap", "dictionary"])
+def test_a_cell_of_one_sign_a_thousand_times_takes_few_steps(sign, format):
+    """Of calls; that no pattern tries its blanks over and over is bounded by the time of a hang."""
+    head = codebooks.REDCAP_HEADER if format == "redcap" else "variable,type,values"
+    cells = ["id,a,,text,,,,,,,,,", f'q,a,,radio,,"a{sign * 200_000}b",,,,,,,']
+    rows = cells if format == "redcap" else [f'q,,"a{sign * 200_000}b"']
+    with bounded():
+        found = read_codebook("\n".join([head, *rows, ""]).encode(), format=format)
+    assert found.names[-1] == "q"

@@ -7,6 +7,7 @@ import pytest
 from prism_core.data.codebooks import read_codebook
 from prism_core.data.codebooks.code_list import number_of, pair_list, range_of
 from prism_core.errors import SchemaError
+from tests.support import workbooks
 from tests.support.codebooks import DICTIONARY, missing, settled
 
 
@@ -168,6 +169,43 @@ def test_required_and_optional():
 def test_what_is_no_dictionary_is_refused(text, word):
     with pytest.raises(SchemaError, match=word) as caught:
         read(text)
+    assert caught.value.field == "codebook"
+
+
+ROWS = [
+    ["Variable", "Label", "Codes", "Min", "Max"],
+    ["age", "Age", None, 18, 99],
+    ["sex", "Sex", "1=Female; 2=Male", None, None],
+]
+
+
+@pytest.mark.parametrize("format", [None, "dictionary"])
+def test_a_workbook_is_read_as_the_table_it_holds(format):
+    found = read_codebook(workbooks.xlsx({"Sheet1": ROWS}), name="d.xlsx", format=format)
+    age, sex = found.columns
+    assert settled(age).bounds == (18, 99)
+    assert settled(sex).levels == (1, 2)
+    assert (age.source, found.source.name) == ("line 2", "d.xlsx")
+
+
+def test_a_redcap_dictionary_may_be_a_workbook():
+    rows = [["field_name", "field_type", "field_label"], ["id", "text", "ID"], ["q", "yesno", "Q"]]
+    found = read_codebook(workbooks.xlsx({"a": rows}), format="redcap")
+    assert [column.kind for column in found.columns] == [None, "boolean"]
+
+
+def test_a_workbook_of_several_sheets_asks_for_the_sheet():
+    content = workbooks.xlsx({"notes": [["a", "b"], ["c", "d"]], "columns": ROWS})
+    with pytest.raises(SchemaError, match="notes, columns") as caught:
+        read_codebook(content)
+    assert caught.value.field == "resource"
+    assert read_codebook(content, resource="columns").names == ("age", "sex")
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 xl/ no more", b"\xd0\xcf\x11\xe0 no more"])
+def test_a_damaged_workbook_is_refused(content):
+    with pytest.raises(SchemaError) as caught:
+        read_codebook(content, format="dictionary")
     assert caught.value.field == "codebook"
 
 
