@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from prism_core.data.encoding import encode
 from prism_core.data.engines import parquet_copies
 from prism_core.data.schema import code_groups, level_lines, schema_file
-from prism_core.data.tables import address
+from prism_core.data.tables import address, statistical_file, workbook_file
 from prism_core.data.tables.raw_table import RawTable, read_table
 from prism_core.learning.domain import outline_io
 from prism_core.planning.wishes import config, scenario_files
@@ -237,6 +237,37 @@ def _parquet(shop: Shop) -> Case:
         read=lambda content: _rows(shop, read_table(content, name="t.parquet")),
         fixed=4,
     )
+
+
+def _statistical(kind: str) -> Callable[[Shop], Case]:
+    def make(shop: Shop) -> Case:
+        place = shop.folder(f"statistical-{kind}") / f"t.{kind}"
+
+        def read(path: Path) -> None:
+            every(
+                lambda: _rows(shop, read_table(path)),
+                lambda: statistical_file.metadata(path),
+            )
+
+        return Case(seeds=(shop.statistical(kind),), read=as_file(place, read), fixed=8)
+
+    return make
+
+
+entry("table: SPSS", "bytes", 0.03)(_statistical("sav"))
+entry("table: Stata", "bytes", 0.03)(_statistical("dta"))
+entry("table: SAS", "bytes", 0.03)(_statistical("xpt"))
+
+
+@entry("table: Excel", "bytes", 0.03)
+def _workbook(shop: Shop) -> Case:
+    def read(content: bytes) -> None:
+        every(
+            lambda: _rows(shop, read_table(content, name="t.xlsx")),
+            lambda: workbook_file.sheet_names(content, "t.xlsx"),
+        )
+
+    return Case(seeds=(shop.workbook,), read=read, fixed=4)
 
 
 @entry("table: Parquet behind a database", "bytes", 0.1)

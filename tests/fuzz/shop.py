@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import sqlite3
+import zipfile
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -27,7 +28,7 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
-from tests.support import bundles
+from tests.support import bundles, workbooks
 from tests.support.tables import CANARY, small_frame, small_schema
 
 if TYPE_CHECKING:
@@ -198,6 +199,30 @@ class Shop:
     @cached_property
     def table(self) -> bytes:
         return self.frame.to_csv(index=False).encode()
+
+    def statistical(self, kind: str) -> bytes:
+        """The rows of the table as a file of SPSS ("sav"), Stata ("dta") or SAS ("xpt")."""
+        import pyreadstat
+
+        path = self.root / f"rows.{kind}"
+        write = {
+            "sav": pyreadstat.write_sav,
+            "dta": pyreadstat.write_dta,
+            "xpt": pyreadstat.write_xport,
+        }[kind]
+        write(self.frame, path, **({} if kind == "xpt" else {"column_labels": list(self.frame)}))
+        return path.read_bytes()
+
+    @cached_property
+    def workbook(self) -> bytes:
+        """The rows of the table as an Excel workbook, its parts not packed."""
+        frame = self.frame.astype(str)
+        packed = workbooks.xlsx({"Rows": [list(frame), *frame.to_numpy().tolist()]})
+        out = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w") as new:
+            for name in old.namelist():
+                new.writestr(name, old.read(name))
+        return out.getvalue()
 
     @cached_property
     def parquet(self) -> bytes:
