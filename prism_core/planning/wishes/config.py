@@ -27,7 +27,7 @@ class TableConfig:
     """Where the rows and their public description stand.
 
     Attributes:
-        train: CSV or Parquet file of the training rows; or the address of a table that is not
+        train: file of the training rows (see docs/files.md); or the address of a table that is not
             read into memory: a pattern of files or a database URL.
         holdout: rows kept aside for evaluation, if any.
         schema: YAML or JSON schema.
