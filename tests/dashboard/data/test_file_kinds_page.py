@@ -34,7 +34,7 @@ def test_a_file_of_statistics_is_loaded(kind, content):
     test = uploaded(open_page("data"), f"rows.{kind}", content(kind))
     assert not [one for one in test.selectbox if "sheet" in (one.key or "")]
     test.button(key="upload_load").click().run()
-    raw = test.session_state["project"].raw
+    raw = test.session_state["project"].data.raw
     assert (raw.rows, raw.header) == (60, tuple(small_frame(1)))
 
 
@@ -45,15 +45,15 @@ def test_the_sheet_is_chosen_by_its_name(content):
     choice.set_value("Rows").run()
     test.button(key="upload_load").click().run()
     project = test.session_state["project"]
-    assert project.raw.rows == 60
-    assert project.name == "rows.xlsx#Rows"
+    assert project.data.raw.rows == 60
+    assert project.data.name == "rows.xlsx#Rows"
 
 
 def test_one_sheet_is_not_asked_for():
     test = uploaded(open_page("data"), "w.xlsx", xlsx({"A": [["a"], [1], [2]]}))
     assert not [one for one in test.selectbox if one.label == "Sheet with the table"]
     test.button(key="upload_load").click().run()
-    assert test.session_state["project"].raw.rows == 2
+    assert test.session_state["project"].data.raw.rows == 2
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_refusal_loses_nothing_and_the_next_file_is_read(file, said):
         test.button(key="upload_load").click().run()
     assert not test.exception
     assert said in texts(test, "error")
-    assert test.session_state["project"].raw is None
+    assert test.session_state["project"].data.raw is None
     uploaded(test, "t.csv", b"a,b\n1,2\n")
     test.button(key="upload_load").click().run()
-    assert test.session_state["project"].raw.rows == 1
+    assert test.session_state["project"].data.raw.rows == 1
