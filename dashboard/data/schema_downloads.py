@@ -21,5 +21,6 @@ def table_schema(schema: Schema) -> None:
         mime="application/json",
         icon=":material/download:",
         key="download_table_schema",
-        help="Frictionless Table Schema, for other programs. This page reads it as a codebook.",
+        help="Frictionless Table Schema, for other programs. This page reads it as a codebook, "
+        "unless something of it came from rows: only the schema's own file keeps that.",
     )

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from prism_core.data.schema.column import Kind
 
 EXTENSION = "prism"
-"""The property of a field that holds what Table Schema has no word for; see `table_schema_text`."""
+"""The property that holds what Table Schema has no word for; see `table_schema_text`.
+
+Of a field what a column says beside it; of a schema that it is more than a declaration.
+"""
 
 _UNDERSTOOD = {
     "type": "kind of the column",
@@ -49,9 +52,13 @@ def read(document: object, resource: str | None) -> tuple[list[CodebookColumn], 
         resource: the name of the resource where a package has several.
 
     Raises:
-        SchemaError: when the document is none of these, or which resource is meant is not said.
+        SchemaError: when the document is none of these, or which resource is meant is not said;
+            and where its columns come from rows.
     """
+    _check_package(document)
     schema = _schema_of(document, resource)
+    if EXTENSION in schema:
+        raise _from_rows("This Table Schema was written from a schema")
     fields = schema.get("fields")
     if not isinstance(fields, list):
         raise SchemaError(
@@ -64,6 +71,27 @@ def read(document: object, resource: str | None) -> tuple[list[CodebookColumn], 
     columns = [_column(field, number, common) for number, field in enumerate(fields, start=1)]
     used = _used(fields, schema)
     return columns, [(name, meaning) for name, meaning in _UNDERSTOOD.items() if name in used]
+
+
+def _check_package(document: object) -> None:
+    """Refuse the data package of a release: who reads it cannot tell where its columns come from.
+
+    Else two steps would turn a draft of private rows, or what learning cost, into a declaration.
+    """
+    if not isinstance(document, dict) or not str(document.get("name")).startswith("prism-"):
+        return
+    resources = document.get("resources")
+    for one in resources if isinstance(resources, list) else ():
+        if isinstance(one, dict) and one.get("name") == "synthetic-parquet":
+            raise _from_rows("This data package is that of a release")
+
+
+def _from_rows(what: str) -> SchemaError:
+    return SchemaError(
+        f"{what}, whose file says what its columns were drafted or learned from, and who opened "
+        "the rows before. A codebook cannot say so. Use that schema file (YAML) itself.",
+        field="provenance",
+    )
 
 
 def _schema_of(document: object, resource: str | None) -> dict[str, Any]:

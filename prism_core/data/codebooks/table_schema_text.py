@@ -9,6 +9,7 @@ from prism_core.data.codebooks.table_schema import EXTENSION, field_entry
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.column import DEFAULT_BINS, equal_edges
 from prism_core.data.schema.level import day_text, level_text
+from prism_core.data.schema.looks import to_list
 
 if TYPE_CHECKING:
     from prism_core.data.schema.column import Column
@@ -21,13 +22,19 @@ def table_schema_text(schema: Schema) -> str:
 
     What Table Schema has no word for (edges of bins, decimals, what unknown cells become, groups of
     codes) stands in each field under `prism`, which other programs pass over. Who a row is does
-    not stand there.
+    not stand there. Where columns come from rows, or rows were opened before, the document says so,
+    and only other programs read it: as a codebook it would hide that.
     """
-    document = {
+    document: dict[str, Any] = {
         "$schema": "https://datapackage.org/profiles/2.0/tableschema.json",
         "fields": [_field(column) for column in schema.columns],
         "missingValues": [""],
     }
+    if schema.provenance in ("private rows", "dp") or schema.looks:
+        document[EXTENSION] = {
+            "provenance": schema.provenance,
+            "looks": to_list(schema.looks),
+        }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

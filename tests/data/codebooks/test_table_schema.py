@@ -15,8 +15,11 @@ from prism_core.data.schema import schema_file
 from prism_core.data.schema.code_groups import CodeGroups
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.level import Level, level_text, level_value
+from prism_core.data.schema.looks import Look
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import PrismError, SchemaError
+from prism_core.privacy.events import GaussianEvent
+from prism_core.privacy.learning_charge import LearningCharge
 from tests.support.codebooks import PACKAGE, TABLE_SCHEMA, missing, settled
 from tests.support.tables import small_schema
 
@@ -168,6 +171,48 @@ def test_a_schema_with_everything_comes_back():
     )
     schema = small_schema()
     same(replace(schema, columns=(*schema.columns, *more)))
+
+
+DRAFTED = Look(did="drafted from rows", file="t.csv", when="2026-01-02 14:05")
+LEARNED = LearningCharge(events=(GaussianEvent(sigma=20.0, label="learning age"),), delta=1e-7)
+
+
+@pytest.mark.privacy
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"provenance": "private rows"},
+        {"provenance": "private rows", "looks": (DRAFTED,)},
+        {"provenance": "declared", "looks": (replace(DRAFTED, did="counted cells outside"),)},
+        {"provenance": "dp", "prior": LEARNED},
+    ],
+)
+def test_what_came_from_rows_is_not_read_back_as_a_codebook(entries):
+    """Else two steps would turn a draft of private rows into a declaration that costs nothing."""
+    text = table_schema_text(replace(small_schema(), **entries))
+    with pytest.raises(SchemaError) as caught:
+        read_codebook(text.encode(), name="schema.json")
+    assert caught.value.field == "provenance"
+    packed = {"resources": [{"name": "a", "schema": json.loads(text)}]}
+    with pytest.raises(SchemaError) as caught:
+        read(packed)
+    assert caught.value.field == "provenance"
+
+
+@pytest.mark.privacy
+def test_the_data_package_of_a_release_is_no_codebook_of_its_table():
+    release = {
+        "name": "prism-aa77dd1525a0",
+        "resources": [
+            {"name": "synthetic", "schema": {"fields": [{"name": "a", "type": "boolean"}]}},
+            {"name": "synthetic-parquet"},
+        ],
+    }
+    with pytest.raises(SchemaError) as caught:
+        read(release)
+    assert caught.value.field == "provenance"
+    # Another package may be called anything.
+    assert read({**release, "resources": release["resources"][:1]}).names == ("a",)
 
 
 def test_other_programs_find_the_words_of_table_schema():
