@@ -19,7 +19,7 @@ from dashboard.session.memory import take_back
 from dashboard.session.project import Project
 from dashboard.session.release_entries import AccountEntries
 from dashboard.session.shelf import project
-from prism_core.data.table_identity import marks
+from prism_core.data.table_identity import check_test, marks
 from prism_core.data.tables.address import URL_FORMS
 from prism_core.data.tables.delimited import LATIN1, SEPARATORS
 from prism_core.data.tables.header import check_columns
@@ -160,6 +160,8 @@ def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) ->
     state = project()
     if state.data.schema is not None:
         check_columns(state.data.schema.header, raw.header, raw.name)
+    if state.data.test is not None:
+        check_test(state.data.test, raw)
     if public and not anyway:
         public_claim.check(raw, how=_HOW)
     if public and anyway:

@@ -10,7 +10,7 @@ from dashboard.common import public_claim, uploads
 from dashboard.common.widgets import mistakes
 from dashboard.session.memory import take_test
 from dashboard.session.shelf import project
-from prism_core.data.table_identity import marks
+from prism_core.data.table_identity import check_test, marks
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import TableError
@@ -128,7 +128,9 @@ def _take(file: UploadedFile, sheet: str) -> None:
     raw = _read(file, sheet)
     if data.schema is not None:
         check_columns(data.schema.header, raw.header, raw.name)
-    if raw.sha256 and raw.sha256 == data.file_sha256:
+    if data.raw is not None:
+        check_test(raw, data.raw)
+    elif raw.sha256 and raw.sha256 == data.file_sha256:  # of the table whose rows were let go
         raise TableError(
             f"{raw.name!r} is the table itself. Load a file of other people, or keep a share of "
             "the table aside.",

@@ -8,7 +8,7 @@ Public rows are measured with known noise, shown, and charged to nobody. So whoe
 public asks `check_public`: does this session, this configuration or this workspace know the same
 file, or the same rows, as private? The answer depends on the rows. It is a refusal on the
 curator's own screen, before anything is done with them; she may overrule it, and nothing else
-follows from it.
+follows from it. So it is with a test file, which must not be the table itself (`check_test`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pandas.util import hash_pandas_object
 
 from prism_core.data.tables.address import sheet_digest, split_sheet
 from prism_core.data.tables.raw_table import RawTable
-from prism_core.errors import KnownPrivateError
+from prism_core.errors import KnownPrivateError, TableError
 from prism_core.privacy.ledger import Ledger, default_workspace, fingerprint
 from prism_core.privacy.ledger.ledger import FILE
 
@@ -95,6 +95,21 @@ def _rows(raw: RawTable) -> str:
     rows.sort()
     whole.update(rows.tobytes())
     return f"rows {whole.hexdigest()}"
+
+
+def check_test(test: RawTable, table: RawTable | BigTable) -> None:
+    """Refuse a test file with the rows of the table; whichever came first. Spends nothing.
+
+    Raises:
+        TableError: when the two are the same file or hold the same rows; no cell is in it.
+    """
+    if marks(test) & marks(table):
+        raise TableError(
+            f"{test.name!r} and {table.name!r} are the same file or hold the same rows: what the "
+            "table is made from cannot test it. Load a file of other people, or keep a share of "
+            "the table aside.",
+            field="holdout",
+        )
 
 
 OVERRULED = "although_charged"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
@@ -160,6 +161,29 @@ def test_another_header_is_refused_and_the_design_stays(design_only, frame, cana
     assert canary not in texts(test)
     assert design_only.data.awaits_table
     assert design_only.plan().hash == before
+
+
+def test_the_test_file_is_not_taken_for_the_table_nor_the_table_for_it(design_only, frame):
+    """In whatever order they come, and as another kind of file."""
+    rows = io.BytesIO()
+    frame.iloc[::-1].astype(str).to_parquet(rows)
+    design_only.data.test, design_only.data.test_file = (
+        read_table(content(frame), name="test.csv"),
+        True,
+    )
+    test = open_page("release", design_only)
+    test.file_uploader(key="upload_table").upload("t.parquet", rows.getvalue()).run()
+    test.button(key="upload_load").click().run()
+    assert "the same rows" in texts(test)
+    assert design_only.data.awaits_table
+    design_only.data.test = None
+    raw = read_table(content(frame), name="t.csv")
+    bind(design_only, raw, "t.csv", public=False, marks=frozenset())
+    test = open_page("data", design_only)
+    test.file_uploader(key="upload_test").upload("u.parquet", rows.getvalue()).run()
+    test.button(key="test_load").click().run()
+    assert "the same rows" in texts(test)
+    assert design_only.data.test is None
 
 
 def test_another_number_of_rows_is_said_and_the_approval_no_longer_holds(design_only, frame):
