@@ -109,20 +109,20 @@ def test_special_values_labels_and_the_codebook_go_through_untouched(project):
     test.file_uploader(key="upload_schema").upload("s.yaml", text.encode(), "text/yaml").run()
     test.button(key="use_schema").click().run()
     assert not test.exception
-    assert schema_file.dumps(project.schema) == text
+    assert schema_file.dumps(project.data.schema) == text
     assert test.button(key="apply_columns").disabled
-    project.use_schema(replace(project.schema, columns=declared.columns[-1:]))
+    project.use_schema(replace(project.data.schema, columns=declared.columns[-1:]))
     test.run()
     test.button(key="apply_columns").click().run()
-    assert schema_file.dumps(project.schema) == text
+    assert schema_file.dumps(project.data.schema) == text
     changed = replace(number, upper=130)
-    project.show_form(column_form.to_rows((changed, day, flag)))
+    project.data.show_form(column_form.to_rows((changed, day, flag)))
     test.run()
     test.button(key="apply_columns").click().run()
     assert not test.exception
-    assert project.schema["digits"] == changed
-    assert project.schema.provenance == "codebook"
-    assert project.schema.codebook == replace(source, by_hand=("digits", "dashes"))
+    assert project.data.schema["digits"] == changed
+    assert project.data.schema.provenance == "codebook"
+    assert project.data.schema.codebook == replace(source, by_hand=("digits", "dashes"))
 
 
 @pytest.mark.parametrize("typed", ["--5", "9" * 5_000, '"a', "-"])
