@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 
 from prism_core.data.encoding import decode, encode
 from prism_core.data.schema import schema_file
+from prism_core.data.schema.codebook_source import CodebookSource
+from prism_core.data.schema.column import Column
 from prism_core.errors import SchemaError
 from prism_core.learning.bins import learned_column, outside
 from prism_core.learning.domain import learned_domain as learning
 from prism_core.learning.domain.domain_plan import design_domain
 from prism_core.learning.domain.learned_domain import learn_domain
-from prism_core.learning.domain.outline_io import loads_outline
+from prism_core.learning.domain.outline_io import dumps_outline, loads_outline
 from prism_core.learning.domain.requests import CategoryRequest, NumericRequest, Outline
 from prism_core.privacy.noise import SeededNoise
 from tests.support.noise import Exact
@@ -117,6 +119,27 @@ def test_special_values_decide_on_no_bound_and_no_edge(special):
     assert column.bounds[1] <= grid.edges[60]
     fewer = edges_of(request, [*numbers, *(0 for _ in range(beside))])
     assert (column.bounds, column.edges) == (fewer.bounds, fewer.edges)
+
+
+def test_an_outline_keeps_special_values_words_and_the_codebook():
+    source = CodebookSource(name="survey.csv", sha256="0a" * 32, format="redcap")
+    request = replace(AGE, special=(-9, ".a"), value_labels=(("-9", "Refused"),))
+    declared = Column(name="y", kind="boolean")
+    outline_ = Outline(
+        columns=(request, declared),
+        one_row_per_person=True,
+        provenance="codebook",
+        codebook=source,
+    )
+    again = loads_outline(dumps_outline(outline_))
+    assert again == outline_
+    plan = design_domain(again, 1.0, None, 2_000)
+    learned = request.column(0, 50, (20.0,))
+    schema = plan.schema([learned], plan.prior())
+    assert (schema.provenance, schema.codebook) == ("dp", source)
+    assert schema["age"].labels()[2:4] == ("Refused (-9)", ".a")
+    assert "learned" in schema.provenance_text
+    assert "survey.csv" in schema.provenance_text
 
 
 def test_a_grid_has_no_cell_of_special_values_alone():
