@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import public_claim, uploads
+from dashboard.common import binding_view, public_claim, uploads
 from dashboard.common.open_project import open_project
 from dashboard.common.widgets import mistakes
 from dashboard.key import access
@@ -147,7 +147,10 @@ def _open(
     Returns:
         Whether it is open now.
     """
-    if not project().data.awaits_table:
+    state = project()
+    # A table that does not fit is no reason to give the design up: the next one takes its place.
+    unfit = not all(check.fits for check in binding_view.checks(state))
+    if not (state.data.awaits_table or unfit):
         return open_project(
             asked, lambda: _of_table(*read(), public=public, anyway=anyway), pressed=pressed
         )

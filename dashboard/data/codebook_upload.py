@@ -169,7 +169,7 @@ def _in_table(codebook: Codebook) -> frozenset[str]:
     if untold := [name for name in raw.header if name not in told]:
         st.info(
             f"In the table, and not in the codebook: {plain(', '.join(untold[:50]))}. They are not "
-            "synthesised. To declare one, add a row to the form.",
+            "synthesised. To declare one, use *Add columns* above the form.",
             icon=":material/info:",
         )
     return frozenset(there & told)
@@ -195,7 +195,7 @@ def _left_out(codebook: Codebook, names: frozenset[str]) -> tuple[str | None, fr
         [one.column for one in still if one.cures[0] in ("leave out", "person")],
         key="codebook_left_out",
         help="Free text, identifiers and files are left out unless you take them out of this list. "
-        "Every other open column stands in the form: type what is missing, tick Learn, or remove "
-        "its row.",
+        "Every other open column stands in the form: type what is missing, tick Learn, or leave "
+        "it out there.",
     )
     return person, frozenset({*left, *([person] if person is not None else [])})

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
-from dashboard.data import groups_panel, schema_downloads
+from dashboard.data import columns_grid, groups_panel, schema_downloads
 from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
-from prism_core.data.draft import propose_decimals
+from prism_core.data.draft import propose_bins, propose_decimals
 from prism_core.data.schema import column_form, level_lines, schema_file
 from prism_core.data.schema.column import KINDS
 from prism_core.data.schema.looks import LONGEST, sentences
@@ -20,61 +19,17 @@ from prism_core.errors import PrismError, SchemaError
 from prism_core.learning.domain.outline_io import dumps_outline
 from prism_core.text.markdown import plain
 
-_GRID = {
-    "name": st.column_config.TextColumn("Column", required=True, width="medium", pinned=True),
-    "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), required=True),
-    "learn": st.column_config.CheckboxColumn(
-        "Learn",
-        help="Not in the codebook: learn bounds and bins (numeric, date) or the names of "
-        "the levels (categorical) with a part of the privacy budget",
-    ),
-    "levels": st.column_config.TextColumn(
-        "Levels",
-        help="Allowed values, separated by |. 1 and 0.5 are numbers, 01 and north are texts; in "
-        'quotation marks, as in "1" or "a|b", it is a text, whatever it looks like',
-        width="medium",
-    ),
-    "groups": st.column_config.TextColumn(
-        "Codes in groups",
-        help="The map from codes to groups; given below",
-        disabled=True,
-        width="small",
-    ),
-    "lower": st.column_config.TextColumn("Lower", help="Smallest value; below is clipped"),
-    "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped"),
-    "bins": st.column_config.TextColumn(
-        "Bins",
-        help="A number of equal bins, the inner edges separated by |, or log bins for "
-        "quantities of many magnitudes: log 12; log 12 zero gives 0 a bin of its own; "
-        "log 12 zero unit 0.01 names the smallest magnitude that matters",
-    ),
-    "decimals": st.column_config.NumberColumn(
-        "Decimals",
-        help="Of the values that are made; 0 for whole numbers. Left empty, they are proposed "
-        "from the bounds when the columns are applied",
-        min_value=0,
-        max_value=12,
-        step=1,
-    ),
-    "nullable": st.column_config.CheckboxColumn("May be missing"),
-    "special": st.column_config.TextColumn(
-        "Special values",
-        help="Numbers and dates: codes that are no numbers, such as -9 | 97 | .a, each a level of "
-        "its own; written back as they are",
-    ),
-    "fill": st.column_config.TextColumn(
-        "Empty cells become", help="Where none may be missing: a level or a number"
-    ),
-    "other": st.column_config.TextColumn(
-        "Unknown values become", help="One of the levels; missing or the first level if empty"
-    ),
-    "labels": st.column_config.TextColumn(
-        "Words for values",
-        help="Shown beside the codes, which stay in the rows: 1 = Female | 2 = Male",
-        width="medium",
-    ),
-    "description": st.column_config.TextColumn("Meaning", width="large"),
-}
+_HELP = (
+    "- **Levels:** the allowed values, separated by |. A number is met by its value, so that 1.0 "
+    "in the file is the level 1, and a text such as 01234 only by itself.\n"
+    "- **Bins:** a number of equal bins, the inner edges separated by |, or *log 12* (*log 12 "
+    "zero*) for a heavy tail such as income. Values outside the bounds are clipped.\n"
+    "- **Ordinal:** levels with an order.\n"
+    "- **Leave a column out** under *Set many at once*, such as the ID that names the person: it "
+    "is never synthesised, and is named below under *People and rows*.\n"
+    "- **Learn:** not in the codebook? Bounds and bins, or the names of levels, are then learned "
+    "with a part of the privacy budget."
+)
 
 
 def section() -> None:
@@ -83,7 +38,7 @@ def section() -> None:
     data = project().data
     # The rows were let go: what is typed stays on screen, the last cell too.
     if data.raw is None and not data.awaits_table:
-        _grid()
+        columns_grid.grid()
         st.caption("It can be put in use once the rows are back.")
         return
     if data.schema is None and data.form is None:
@@ -91,7 +46,8 @@ def section() -> None:
             "Declare the *domain*: what every column **may** hold, from the codebook, not from the "
             "rows. The declaration will be public."
         )
-    with st.expander("Where the declaration comes from", expanded=data.schema is None):
+    begun = data.schema is not None or data.form is not None
+    with st.expander("Where the declaration comes from", expanded=not begun):
         sources()
     _form()
 
@@ -109,17 +65,11 @@ def _form() -> None:
             f"{plain(', '.join(left))}. They will not be synthesised.",
             icon=":material/info:",
         )
-    edited = _grid()
-    st.caption(
-        "Levels: the allowed values, separated by |; a number is met by its value, so that 1.0 in "
-        "the file is the level 1, and a text such as 01234 only by itself. Bins: a number of equal "
-        "bins, the inner edges separated by |, or *log 12* (*log 12 zero*) for a heavy tail such "
-        "as income. Values outside the bounds are clipped. Ordinal: levels with an order. Remove "
-        "a row to leave its column out, such as the ID that names the person: it is never "
-        "synthesised, and is named below under *People and rows*. Not in the codebook? Tick "
-        "**Learn**: bounds and bins, or the names of levels, are then learned with a part of the "
-        "privacy budget."
-    )
+    edited = columns_grid.grid()
+    complete = columns_grid.mistakes_section(edited)
+    with st.popover("What belongs in the cells", icon=":material/help:"):
+        st.markdown(_HELP)
+    _to_propose(edited)
     _proposed(edited)
     _single_level(edited)
     _booleans(edited)
@@ -127,7 +77,7 @@ def _form() -> None:
     groups_panel.section(edited)
     if data.checked:
         _source()
-    _buttons(edited)
+    _buttons(edited, complete=complete)
 
 
 def _source() -> None:
@@ -171,12 +121,7 @@ def _no_kind(rows: list[dict[str, Any]]) -> list[str]:
 def _unkinded(rows: list[dict[str, Any]]) -> None:
     """All rows without a kind at once, and the way out for the column that is an ID."""
     names, state = _no_kind(rows), project()
-    if not names:
-        return
-    st.markdown(
-        f":orange[:material/rule:] {len(names)} without a kind yet: {plain(', '.join(names))}."
-    )
-    if state.data.people.person_id is not None:
+    if not names or state.data.people.person_id is not None:
         return
     left, right = st.columns([2, 1.2], vertical_alignment="bottom")
     chosen = left.selectbox(
@@ -220,7 +165,7 @@ def _download(rows: list[dict[str, Any]], *, applied: bool) -> tuple[str, str]:
         return "", str(error)
 
 
-def _buttons(edited: list[dict[str, Any]]) -> None:
+def _buttons(edited: list[dict[str, Any]], *, complete: bool) -> None:
     data = project().data
     applied = _applied(edited)
     first, second, third = st.columns([1, 1.3, 2.2], vertical_alignment="center")
@@ -231,7 +176,7 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
         key="apply_columns",
         width="stretch",
     ):
-        _apply(edited)
+        _apply(edited, complete=complete)
     text, why = _download(edited, applied=applied)
     second.download_button(
         "Download what is declared (YAML)" if data.to_learn else "Download the schema (YAML)",
@@ -262,40 +207,6 @@ def _buttons(edited: list[dict[str, Any]]) -> None:
         third.markdown(":orange[:material/pending:] Changes are not in use until you apply them.")
 
 
-def _grid() -> list[dict[str, Any]]:
-    """The grid as it is edited. A page switch drops the widget; its rows are kept here."""
-    data = project().data
-    if data.learns:  # read-only: an editor that is switched off starts anew, without what is typed
-        st.dataframe(
-            pd.DataFrame(data.rows_of_form, columns=list(_GRID)),
-            column_config=_GRID,
-            hide_index=True,
-            width="stretch",
-        )
-        st.caption("Read-only while the columns are being learned.")
-        return data.rows_of_form
-    key = f"columns_grid_{data.form_rev}"
-    if key not in st.session_state and data.form_edited is not None:
-        data.form = data.form_edited
-    frame = pd.DataFrame(data.form, columns=list(_GRID))
-    # Int64 with a capital holds whole numbers and empty cells; int64 cannot.
-    frame["decimals"] = frame["decimals"].astype("Int64")
-    frame["learn"] = frame["learn"].eq(True)  # rows that were added have none
-    edited = st.data_editor(
-        frame,
-        column_config=_GRID,
-        num_rows="dynamic",
-        hide_index=True,
-        width="stretch",
-        key=key,
-        placeholder="",
-    )
-    # As objects first: a column of numbers would turn None back into NaN.
-    found = edited.astype(object).where(edited.notna(), None)
-    data.form_edited = [dict(row) for row in found.to_dict("records")]
-    return data.form_edited
-
-
 def _applied(rows: list[dict[str, Any]]) -> bool:
     data = project().data
     try:
@@ -315,6 +226,18 @@ def _new_decimals(rows: list[dict[str, Any]]) -> dict[str, int]:
     free = {column.name for column in columns if column.kind == "numeric"}
     free |= data.decimals_proposed.keys()
     return {name: found for name, found in propose_decimals(rows).items() if name not in free}
+
+
+def _to_propose(rows: list[dict[str, Any]]) -> None:
+    """Log bins that will be taken where no bins are typed."""
+    found = propose_bins(rows)
+    if found:
+        named = ", ".join(f"{name} {bins}" for name, bins in found.items())
+        st.caption(
+            f":orange[:material/bar_chart: Bins proposed from the bounds: {plain(named)}.] They "
+            "span four orders of magnitude or more, where equal bins would hold nearly everything "
+            "in the first one. They are put in when you apply the columns; type others to decline."
+        )
 
 
 def _proposed(rows: list[dict[str, Any]]) -> None:
@@ -362,20 +285,27 @@ def _booleans(rows: list[dict[str, Any]]) -> None:
         )
 
 
-def _apply(rows: list[dict[str, Any]]) -> None:
+def _apply(rows: list[dict[str, Any]], *, complete: bool) -> None:
     state = project()
-    missing = _no_kind(rows)
-    if missing:
+    if not complete:
+        missing = _no_kind(rows)
+        kinds = (
+            f" For {plain(', '.join(missing))}: choose its kind ({', '.join(KINDS)}), or leave the "
+            "column out. The one that names the person is left out here and named below."
+            if missing
+            else ""
+        )
         st.error(
-            f"{'For' if len(missing) == 1 else 'For each of'} {plain(', '.join(missing))}: choose "
-            f"its kind ({', '.join(KINDS)}), or remove the row. The column that names the person "
-            "is left out here and named below.",
+            f"The columns are not in use yet: every cell that needs something is named above."
+            f"{kinds}",
             icon=":material/error:",
         )
         return
     with mistakes():
         old = state.data.schema
         column_form.from_rows(rows)  # what cannot be read is said before anything is proposed
+        bins = propose_bins(rows)
+        rows = [row | {"bins": bins.get(row["name"], row["bins"])} for row in rows]
         new = _new_decimals(rows)
         rows = [row | {"decimals": new.get(row["name"], row["decimals"])} for row in rows]
         columns = column_form.from_rows(rows)
@@ -390,8 +320,8 @@ def _apply(rows: list[dict[str, Any]]) -> None:
         )
         check_header(schema.header)
         state.use_schema(schema)
-        if new:
-            state.data.decimals_proposed |= new
+        state.data.decimals_proposed |= new
+        if new or bins:
             state.data.show_form(rows)
         st.rerun()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import streamlit as st
 from dashboard.common import public_claim, uploads
 from dashboard.common.widgets import mistakes
 from dashboard.data import codebook_upload
+from dashboard.data.columns_grid import typed_names
 from dashboard.session.data_entries import People
 from dashboard.session.shelf import project
 from prism_core.data.draft import draft_from_rows
@@ -88,18 +88,6 @@ def _from_header() -> None:
                 header = raw.header
                 check_names(header, raw.name)
             _start(column_form.blank_rows(header), "declared")
-
-
-def typed_names(text: str) -> tuple[str, ...]:
-    """Names as they are typed or pasted, in order.
-
-    Raises:
-        SchemaError: when there is none.
-    """
-    names = tuple(name for part in re.split(r"[,;\t\r\n]+", text) if (name := part.strip()))
-    if not names:
-        raise SchemaError("Type the names of the columns, with commas between.", field="columns")
-    return names
 
 
 def _from_schema_file() -> None:

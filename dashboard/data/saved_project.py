@@ -38,6 +38,7 @@ def save_section() -> None:
         key="save_project",
         icon=":material/save:",
         on_click="ignore",
+        width="stretch",
         help="One file with everything you entered: columns, graph, target, designs, approval and "
         "the words for the report. No row is in it, and nothing that depends on rows but what is "
         "marked so. It opens on any machine.",

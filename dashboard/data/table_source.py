@@ -32,8 +32,11 @@ def section() -> None:
         _let_go()
         _ways()
         return
-    _line()
-    saved_project.save_section()
+    left, right = st.columns([5.6, 1], vertical_alignment="center")
+    with left:
+        _line()
+    with right:
+        saved_project.save_section()
     binding_view.differences()
     label = "Load the table, or open another project" if data.awaits_table else "Another table"
     with st.expander(label, icon=":material/database:"):
@@ -144,7 +147,14 @@ def _line() -> None:
     if data.awaits_table:
         _awaited()
         return
-    if data.sample or data.raw is None:
+    if data.raw is None:
+        return
+    if data.sample:
+        st.success(
+            f"**In use: the sample {plain(data.name)}**, {data.raw.rows:,} rows and "
+            f"{0 if data.test is None else data.test.rows:,} test rows; generated and public.",
+            icon=":material/check_circle:",
+        )
         return
     st.success(
         f"**Loaded: {plain(data.name)}**, {data.raw.rows:,} rows, {len(data.raw.header)} "
@@ -152,7 +162,7 @@ def _line() -> None:
         + (
             f"{data.holdout_share:.0%} of them ({data.holdout_rows:,}) are kept aside at random "
             "for evaluation and never used for the synthetic table; see *People and rows*."
-            if not data.own_test
+            if not data.own_test and data.announced is None
             else ""
         ),
         icon=":material/check_circle:",

@@ -102,7 +102,8 @@ def _columns(state: Project) -> ChecklistLine:
         return ChecklistLine(done=True, text=text, step=step, doubt=True)
     if schema.looks:
         text += f". {plain(summary(schema.looks))} The report lists it"
-    note = unchecked(schema.looks, public=state.data.public)
+    # Without a table nobody could check, and the line on the table says that it is not there.
+    note = "" if state.data.awaits_table else unchecked(schema.looks, public=state.data.public)
     if note:
         text += f". {note[0].upper()}{note[1:]}: *Check the declaration* on Data does"
     return ChecklistLine(done=True, text=text, step=step, doubt=bool(schema.looks) or bool(note))

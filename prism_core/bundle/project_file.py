@@ -142,7 +142,7 @@ def dumps(project: ProjectFile) -> str:
         "schema": None if part.schema is None else schema_file.to_dict(part.schema),
         "form": list(part.form),
         "form_provenance": part.form_provenance,
-        "read": None if part.read is None else _read_dict(part.read),
+        "read": None if part.read is None else _reading_dict(part.read),
         "looks": to_list(part.looks),
         "graph": graph,
         "target": part.target,
@@ -240,7 +240,7 @@ def _schema_from(value: object) -> Schema | None:
     return None if value is None else schema_file.from_dict(value)
 
 
-def _read_dict(read: CodebookReading) -> dict[str, Any]:
+def _reading_dict(read: CodebookReading) -> dict[str, Any]:
     columns = [schema_file.column_dict(column) for column in read.columns]
     return {"source": read.source.to_dict(), "columns": columns}
 
@@ -276,7 +276,8 @@ def _row_from(row: object, number: int) -> dict[str, Any]:
     for key, value in row.items():
         kind: type = type(blank[key]) if blank[key] is not None else int
         empty = value is None and kind is not bool
-        fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        kinds = (int, str) if key == "decimals" else (kind,)  # what is typed may be no number
+        fits = isinstance(value, kinds) and (kind is bool or not isinstance(value, bool))
         if not (empty or fits) or (isinstance(value, str) and len(value) > _LONGEST_CELL):
             raise _refused("form", f"usable cells (see {key!r} in row {number})")
         if isinstance(value, int) and not -(10**6) < value < 10**6:

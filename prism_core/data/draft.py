@@ -7,7 +7,6 @@ is declared alone.
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -165,9 +164,49 @@ def propose_decimals(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return found
 
 
+LOG_ORDERS = 4
+"""Orders of magnitude from which on log bins are proposed: eight equal bins would put nearly
+everything into the first one."""
+LOG_BINS = 12
+
+
+def propose_bins(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Log bins for the numeric rows of a form that name none and span many magnitudes, by column.
+
+    With a bin of its own for 0 where 0 lies within. A guess from the bounds alone, never from a
+    row; so it has to be shown. Other rows keep the usual equal bins.
+    """
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows, start=1):
+        empty = row.get("learn") is not True and not column_form.cell_text(row, "bins")
+        if row.get("kind") == "numeric" and empty:
+            bins = _log_bins(row)
+            if bins and _readable({**row, "bins": bins}, number):
+                found[str(row["name"])] = bins
+    return found
+
+
+def _log_bins(row: Mapping[str, Any]) -> str:
+    try:
+        lower, upper = (schema_file.number(row.get(part), part) for part in ("lower", "upper"))
+    except SchemaError:
+        return ""
+    least, most = sorted((abs(lower), abs(upper)))
+    if lower <= 0.0 < upper:
+        return f"log {LOG_BINS} zero" if most >= 10.0**LOG_ORDERS else ""
+    return f"log {LOG_BINS}" if least > 0.0 and most / least >= 10.0**LOG_ORDERS else ""
+
+
+def _readable(row: Mapping[str, Any], number: int) -> bool:
+    try:
+        schema_file.column_from_dict(column_form.entry(row, number), number)
+    except SchemaError:
+        return False
+    return True
+
+
 def _given(row: Mapping[str, Any]) -> bool:
-    decimals = row.get("decimals")
-    return decimals is not None and not math.isnan(decimals)
+    return column_form.cell_text(row, "decimals") != ""
 
 
 def _proposal(row: Mapping[str, Any], number: int) -> int | None:

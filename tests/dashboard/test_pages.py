@@ -474,7 +474,7 @@ def test_the_id_column_is_taken_out_of_the_form_and_counted_only_when_asked(monk
     monkeypatch.setattr(people, "people", counted)
     project = readmissions()
     test = open_page("data", project)
-    assert "3 without a kind yet: pid, age, y." in texts(test)
+    assert "**Kind** is needed: pid, age, y" in texts(test)
     test.button(key="apply_columns").click().run()
     (said,) = (error.value for error in test.error)
     assert "pid, age, y" in said

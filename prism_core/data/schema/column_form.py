@@ -179,8 +179,8 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     Raises:
         SchemaError: naming the column and the entry to correct.
     """
-    kind = _text(row, "kind")
-    found: dict[str, Any] = {"name": _text(row, "name"), "kind": kind}
+    kind = cell_text(row, "kind")
+    found: dict[str, Any] = {"name": cell_text(row, "name"), "kind": kind}
     if not found["name"]:
         raise SchemaError(f"Row {number} of the form has no name.", field="name")
     _check_kind(row, found["name"], kind)
@@ -190,24 +190,23 @@ def entry(row: Mapping[str, Any], number: int) -> dict[str, Any]:
         found |= _levels_or_groups(row, found["name"])
     if row.get("nullable") is True:
         found["nullable"] = True
-    if labels := read_labels(_text(row, "labels"), found["name"]):
+    if labels := read_labels(cell_text(row, "labels"), found["name"]):
         found["labels"] = labels
     for part in ("fill", "other"):
-        if _text(row, part):
-            found[part] = _meant(_text(row, part), found, part)
-    if _text(row, "description"):
+        if cell_text(row, part):
+            found[part] = _meant(cell_text(row, part), found, part)
+    if cell_text(row, "description"):
         found["description"] = str(row["description"])
     return found
 
 
 def _binned(row: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
     """Bounds, bins, decimals and special values of a number or date."""
-    found: dict[str, Any] = {"lower": _text(row, "lower"), "upper": _text(row, "upper")}
-    found |= _bins_entry(_text(row, "bins") or "8", name)
-    decimals = row.get("decimals")
-    if kind == "numeric" and decimals is not None and not math.isnan(decimals):
-        found["decimals"] = int(decimals)
-    if special := read_levels(_text(row, "special"), name, "special"):
+    found: dict[str, Any] = {"lower": cell_text(row, "lower"), "upper": cell_text(row, "upper")}
+    found |= _bins_entry(cell_text(row, "bins") or "8", name)
+    if kind == "numeric" and (decimals := cell_text(row, "decimals")):
+        found["decimals"] = schema_file.whole(decimals, f"{name}.decimals")
+    if special := read_levels(cell_text(row, "special"), name, "special"):
         found["special"] = special
     return found
 
@@ -222,23 +221,23 @@ def codes(row: Mapping[str, Any]) -> tuple[str, ...]:
     Raises:
         SchemaError: naming the column and the entry to correct.
     """
-    name = _text(row, "name")
-    texts = map(level_text, read_levels(_text(row, "levels"), name))
-    other = level_text(read_level(_text(row, "other"), name, "other"))
+    name = cell_text(row, "name")
+    texts = map(level_text, read_levels(cell_text(row, "levels"), name))
+    other = level_text(read_level(cell_text(row, "other"), name, "other"))
     return tuple(text for text in texts if text != other)
 
 
 def _levels_or_groups(row: Mapping[str, Any], name: str) -> dict[str, Any]:
-    if not _text(row, "groups"):
-        return {"levels": read_levels(_text(row, "levels"), name)}
-    if _text(row, "levels"):
+    if not cell_text(row, "groups"):
+        return {"levels": read_levels(cell_text(row, "levels"), name)}
+    if cell_text(row, "levels"):
         raise SchemaError(
             f"Column {name!r} has codes in groups, which are its levels; clear what stands under "
             "levels, or remove the groups.",
             field=f"{name}.levels",
         )
     with code_groups.named(name):
-        return {"groups": code_groups.to_plain(code_groups.read_map(_text(row, "groups")))}
+        return {"groups": code_groups.to_plain(code_groups.read_map(cell_text(row, "groups")))}
 
 
 def _bins_entry(text: str, name: str) -> dict[str, Any]:
@@ -297,7 +296,7 @@ def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
         strangers = ("groups", *strangers)
     if kind != "numeric":
         strangers = (*strangers, "decimals")
-    typed = next((key for key in strangers if _text(row, key)), None)
+    typed = next((key for key in strangers if cell_text(row, key)), None)
     if typed is not None:
         has = "lower, upper and bins" if binned else "levels"
         raise SchemaError(
@@ -307,7 +306,8 @@ def _check_kind(row: Mapping[str, Any], name: str, kind: str) -> None:
         )
 
 
-def _text(row: Mapping[str, Any], key: str) -> str:
+def cell_text(row: Mapping[str, Any], key: str) -> str:
+    """A cell of the form as text, "" where it is empty."""
     value = row.get(key)
     # An empty cell of the grid may come back from pandas as NaN.
     if value is None or (isinstance(value, float) and math.isnan(value)):

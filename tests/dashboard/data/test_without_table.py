@@ -205,6 +205,18 @@ def test_another_number_of_rows_is_said_and_the_approval_no_longer_holds(design_
     assert test.button(key="release_run").disabled
 
 
+def test_the_right_table_takes_the_place_of_one_that_does_not_fit(design_only, frame):
+    raw = read_table(content(frame.iloc[:280]), name="few.csv")
+    bind(design_only, raw, "few.csv", public=False, marks=frozenset())
+    test = open_page("data", design_only)
+    test.file_uploader(key="upload_table").upload("t.csv", content(frame), "text/csv").run()
+    test.button(key="upload_load").click().run()
+    assert test.session_state["project"] is design_only
+    data = design_only.data
+    assert (data.name, data.raw.rows, data.n) == ("t.csv", 300, 240)
+    assert "The plan is for" not in texts(test)
+
+
 def test_the_table_can_be_taken_away_again(design_only, frame):
     before = design_only.plan().hash
     raw = read_table(content(frame.iloc[:280]), name="t.csv")
