@@ -8,8 +8,10 @@ alarms.
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import struct
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -249,6 +251,8 @@ def postgres():
 def spark():
     from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports]
 
+    # The first session of a process decides which Python its workers are.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.master("local[1]").getOrCreate()
     yield session
     session.stop()
