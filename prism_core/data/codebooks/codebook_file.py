@@ -74,12 +74,9 @@ def read_codebook(
 
 def _file_content(path: Path) -> bytes:
     """The bytes of a file; one of SPSS, Stata or SAS may be as large as a table."""
-    try:
-        with path.open("rb") as file:
-            statistical_file = program_of(file.read(_HEAD)) is not None
-    except (OSError, ValueError):  # what is wrong is said below
-        statistical_file = False
-    if not statistical_file:
+    with untrusted.open_bytes(path, untrusted.CODEBOOK) as file:
+        head = file.read(_HEAD)
+    if program_of(head) is None:
         return untrusted.read_bytes(path, untrusted.CODEBOOK)
     try:
         return untrusted.read_bytes(path, untrusted.TABLE)

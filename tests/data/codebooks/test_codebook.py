@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -200,3 +203,17 @@ def test_a_cell_of_one_sign_a_thousand_times_takes_few_steps(sign, format):
     with bounded():
         found = read_codebook("\n".join([head, *rows, ""]).encode(), format=format)
     assert found.names[-1] == "q"
+
+
+def test_a_pipe_is_no_codebook_and_nobody_waits_for_it(tmp_path):
+    pipe = tmp_path / "x.csv"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(read_codebook, pipe)
+        try:
+            error = found.exception(timeout=20)
+        finally:  # whoever waits for a writer gets one
+            with suppress(OSError):
+                os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    assert isinstance(error, SchemaError)
+    assert error.field == "codebook"
