@@ -59,7 +59,8 @@ def learned_column(
     if not np.any(reached > _STANDS_OUT * noise) or last < first:
         first, last = 0, len(reached) - 1
         reached = np.arange(1.0, len(reached) + 1.0)
-    last = max(last, 1)  # cell 0 is a single point and needs a neighbour to have a width
+    if cuts[last + 1] == cuts[first]:  # cell 0, a single point: it needs a neighbour for a width
+        last += 1
     low, high = float(cuts[first]), float(cuts[last + 1])
     # Noise makes cumulative counts fall here and there, and the search needs them ascending.
     ascending = np.maximum.accumulate(np.maximum(reached, 0.0))

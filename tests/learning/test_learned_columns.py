@@ -322,3 +322,12 @@ def test_names_are_found_by_the_cell_alone():
     for pair in itertools.permutations(cells, 2):
         alone = [learning.categories(WARD, pd.Series([cell]))[0] for cell in pair]
         assert learning.categories(WARD, pd.Series(pair)) == alone
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0), (9, 0, 1), (0, 90, 0)])
+def test_a_grid_of_one_cell_is_a_column_whatever_the_counts_say(counts):
+    """Two whole numbers, one of them special: what was charged must not end in an error."""
+    request = NumericRequest(name="x", lower=0, upper=1, special=(0,), decimals=0, bins=2, cells=2)
+    assert request.grid.level_count == 1
+    found = learned_column(request, np.array(counts), 3.0, 100)
+    assert (found.bounds, found.edges, found.special) == ((0, 1), (), (0,))
