@@ -166,9 +166,10 @@ def _in_table(codebook: Codebook) -> frozenset[str]:
             f"Not in the table, and left out: {plain(', '.join(absent[:50]))}.",
             icon=":material/info:",
         )
-    if untold := [name for name in raw.header if name not in told]:
+    # Their number alone: without a line of names, the header is somebody's row.
+    if untold := len(there - told):
         st.info(
-            f"In the table, and not in the codebook: {plain(', '.join(untold[:50]))}. They are not "
+            f"In the table, and not in the codebook: {count_text(untold, 'column')}. They are not "
             "synthesised. To declare one, use *Add columns* above the form.",
             icon=":material/info:",
         )

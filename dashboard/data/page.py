@@ -10,8 +10,8 @@ from dashboard.session.shelf import project
 
 heading(
     "Data",
-    "Declare what the columns of the table may hold, with the table or before it is there. No cell "
-    "is looked at here unless you ask for it: what does is a button that says so.",
+    "Declare what each column of the table may hold, with the table or before it is there. No cell "
+    "is read here unless you press a button that says so.",
 )
 table_source.section()
 state = project()

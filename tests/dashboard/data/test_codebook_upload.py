@@ -111,7 +111,7 @@ def test_columns_that_the_table_has_not_are_left_out(design):
     text = f"{CLOSED}pay,Pay,integer,0,9,\n"
     test = upload(project, text.encode())
     assert "Not in the table, and left out: pay" in texts(test)
-    assert "not in the codebook: ward" in texts(test)
+    assert "not in the codebook: 1 column" in texts(test)
     use(test)
     assert project.data.schema is not None
     assert project.data.schema.names == ("age", "sex")
