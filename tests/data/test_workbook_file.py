@@ -146,6 +146,9 @@ def test_two_sheets_are_two_tables_and_one_is_known_again(tmp_path):
     assert not one & other
     assert file_mark(Path(f"{path}#A")) in one
     assert file_mark(Path(f"{path}#A")) not in other
+    # Spaces around the name find the same sheet, so it is no other table.
+    assert read_table(f"{path}# A ").sha256 == read_table(f"{path}#A").sha256
+    assert file_mark(Path(f"{path}# A ")) in one
 
 
 # --- refusals --------------------------------------------------------------------------------

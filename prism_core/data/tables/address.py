@@ -159,7 +159,8 @@ def split_sheet(place: Path) -> tuple[Path, str]:
 
 def sheet_digest(digest: str, sheet: str) -> str:
     """The digest by which a sheet is known, from its file's: two sheets are two tables."""
-    return hashlib.sha256(f"{digest} {sheet}".encode()).hexdigest() if sheet else digest
+    name = sheet.strip()  # a sheet is found without the spaces around its name
+    return hashlib.sha256(f"{digest} {name}".encode()).hexdigest() if name else digest
 
 
 def parse(text: str, folder: Path | None = None) -> Address:
