@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prism_core.cli.common import add_limit_option, emit, say_unchecked, within_limit
-from prism_core.cli.what_if import BASE, PlanInputs, considered
+from prism_core.cli.what_if import BASE, PlanInputs, add_persons_option, considered, plan_inputs
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +31,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     plan.add_argument(
         "--workspace", type=Path, metavar="DIR", help="whose rules hold (default ~/.prism)"
     )
+    add_persons_option(plan)
     add_limit_option(plan)
     plan.set_defaults(run=_plan)
     plan.add_argument("--json", action="store_true", help="print JSON")
@@ -72,13 +73,10 @@ def _add_wishes(parser: argparse.ArgumentParser) -> None:
 def _plan(arguments: argparse.Namespace) -> None:
     from prism_core.planning.design import design
     from prism_core.planning.wishes import config as configs
-    from prism_core.runs.inputs import gather
 
     config = within_limit(configs.load(arguments.config), arguments)
-    # n has to be counted; the rows go no further
-    inputs = gather(config, arguments.workspace)
-    facts = PlanInputs(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
-    say_unchecked(inputs.schema.looks, public=config.table.public)
+    facts = plan_inputs(config, arguments)
+    say_unchecked(facts.schema.looks, public=config.table.public)
     if arguments.what_if is not None:
         emit(arguments, *_side_by_side(arguments.what_if, config, facts))
         return

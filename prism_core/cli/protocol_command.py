@@ -15,6 +15,7 @@ from prism_core.cli.common import (
     say_warnings,
     within_limit,
 )
+from prism_core.cli.what_if import add_persons_option, plan_inputs
 from prism_core.errors import ConfigError
 from prism_core.text import untrusted
 
@@ -46,6 +47,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         metavar="FILE",
         help="what `prism rehearse --json` printed, to be shown with it",
     )
+    add_persons_option(protocol)
     add_workspace_option(protocol)
     add_limit_option(protocol)
     protocol.add_argument("--json", action="store_true", help="print JSON")
@@ -64,13 +66,13 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
 
 def _protocol(arguments: argparse.Namespace) -> None:
     from prism_core.bundle.protocol import protocol
+    from prism_core.planning.design import design
     from prism_core.planning.wishes import config as configs
-    from prism_core.runs.inputs import gather, plan_for
 
     config = within_limit(configs.load(arguments.config), arguments)
-    inputs = gather(config, arguments.workspace)  # n has to be counted; the rows go no further
-    plan = plan_for(config, inputs)
-    say_unchecked(inputs.schema.looks, public=config.table.public)
+    facts = plan_inputs(config, arguments)
+    plan = design(facts.brief(config))
+    say_unchecked(facts.schema.looks, public=config.table.public)
     say_warnings(plan.warnings)
     asset = config.asset
     balance, earlier = _standing(config, plan, arguments.workspace)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from prism_core.errors import ConfigError, PrismError
 
 if TYPE_CHECKING:
+    import argparse
     from pathlib import Path
 
     from prism_core.data.schema.schema import Schema
@@ -45,6 +46,43 @@ class PlanInputs:
             dag=self.dag,
             synthesis=wishes.synthesis,
         )
+
+
+def add_persons_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option by which a design is made before its table is there."""
+    parser.add_argument(
+        "--persons",
+        type=int,
+        metavar="N",
+        help="how many people the table will hold; it is not opened and need not be there yet",
+    )
+
+
+def plan_inputs(config: RunConfig, arguments: argparse.Namespace) -> PlanInputs:
+    """What a design needs beside a configuration. Spends nothing.
+
+    With `--persons` the table is not opened; else its rows are counted, and go no further.
+
+    Raises:
+        ConfigError: when the number of persons is not usable, or is not the schema's.
+    """
+    from prism_core.data.schema import schema_file
+    from prism_core.runs.inputs import gather
+    from prism_core.structure import formats
+
+    persons = arguments.persons
+    if persons is None:
+        found = gather(config, arguments.workspace)
+        return PlanInputs(schema=found.schema, dag=found.dag, n=found.n)
+    schema = schema_file.load(config.table.schema)
+    if persons < 1:
+        raise ConfigError("persons must be a whole number above 0.", field="persons")
+    if schema.persons not in (None, persons):
+        raise ConfigError(
+            f"persons must be {schema.persons:,}, as the schema declares.", field="persons"
+        )
+    dag = formats.read(config.table.dag) if config.table.dag is not None else None
+    return PlanInputs(schema=schema, dag=dag, n=persons)
 
 
 def considered(path: Path, config: RunConfig, facts: PlanInputs) -> list[tuple[Scenario, Plan]]:
