@@ -48,7 +48,8 @@ class CodebookSource:
 
     Attributes:
         name: of the file, without the folder it stands in.
-        sha256: of the file's bytes, in small hexadecimal letters. A codebook is public.
+        sha256: of what was read, in small hexadecimal letters: the file's bytes, or the metadata
+            alone where the file holds rows as well.
         format: how it was read.
         by_hand: names of columns that the curator completed or changed herself.
 
