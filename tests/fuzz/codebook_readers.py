@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def _of_format(format: str) -> Callable[[Shop], Case]:
                 json.dumps(
                     codebooks.PACKAGE | {"resources": codebooks.PACKAGE["resources"][:1]}
                 ).encode(),
-                table_schema_text(shop.grouped).encode(),
+                table_schema_text(replace(shop.grouped, provenance="declared", looks=())).encode(),
             ]
         return Case(seeds=tuple(seeds), read=read)
 
