@@ -151,8 +151,12 @@ class Editor:
             "[data-testid=dag-canvas][data-nodes]", timeout=PATIENCE * 1_000
         )
         self.canvas.scroll_into_view_if_needed()
-        # The first drawing may still be fitted to the final width of the page.
-        wait_until(lambda: self.nodes() == (self.page.wait_for_timeout(400), self.nodes())[1])
+        # The first drawing may still be fitted to the final width of the page, and the page above
+        # may still move the canvas.
+        wait_until(lambda: self._place() == (self.page.wait_for_timeout(400), self._place())[1])
+
+    def _place(self) -> tuple[object, object]:
+        return self.nodes(), self.canvas.bounding_box()
 
     def nodes(self) -> dict[str, list[int]]:
         return json.loads(self.canvas.get_attribute("data-nodes") or "{}")

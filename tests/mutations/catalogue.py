@@ -641,7 +641,7 @@ CATALOGUE = (
     ),
     _one(
         "a hostile file is opened beside the passwords",
-        "read",
+        "_Child.__init__",
         "child_processes.environment()",
         "__import__('os').environ",
         "text/test_untrusted.py::test_no_program_that_opens_a_foreign_file_is_handed_a_secret",
@@ -1560,8 +1560,8 @@ CATALOGUE = (
     ),
     _one(
         "the first line becomes a form whatever it holds",
-        "sources",
-        "check_names(raw.header, raw.name)",
+        "_from_header",
+        "check_names(header, raw.name)",
         "pass",
         "dashboard/data/test_header_page.py::test_its_first_line_does_not_become_a_form",
     ),
