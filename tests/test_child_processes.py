@@ -189,6 +189,7 @@ WHO_NAMES_PYTHON = {
     "prism_core/child_processes.py:python",
     "dashboard/launch.py:main",  # hands a command of `child_processes` to execv
     "prism_core/comparators/external/interpreter.py:python_of",  # may be another Python
+    "prism_core/data/engines/servers.py:_spark",  # tells a local Spark what its workers run
 }
 
 

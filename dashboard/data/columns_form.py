@@ -290,8 +290,9 @@ def _apply(rows: list[dict[str, Any]], *, complete: bool) -> None:
     if not complete:
         missing = _no_kind(rows)
         kinds = (
-            f" For {plain(', '.join(missing))}: choose its kind ({', '.join(KINDS)}), or leave the "
-            "column out. The one that names the person is left out here and named below."
+            f" For {'each of ' if len(missing) > 1 else ''}{plain(', '.join(missing))}: choose its "
+            f"kind ({', '.join(KINDS)}), or leave the column out. The one that names the person is "
+            "left out here and named below."
             if missing
             else ""
         )

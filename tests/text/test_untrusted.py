@@ -414,6 +414,7 @@ WHO_PARSES = {
     # Texts that were made in memory just before.
     "prism_core/bundle/bundle_files.py:same_text",
     "prism_core/bundle/protocol/approval_file.py:settings",
+    "prism_core/bundle/project_file.py:dumps",
 }
 """The functions that parse a text, each with whose text it is."""
 
