@@ -35,13 +35,13 @@ _READ = "codebook_read"  # of this session: the file that was read last, and wha
 
 def section(
     take: Callable[[Schema], None],
-    start: Callable[[Sequence[FormRow], CodebookReading], None],
+    fill: Callable[[Sequence[FormRow], CodebookReading], None],
 ) -> None:
     """The way to a declaration through a codebook.
 
     Args:
         take: puts a schema in use, where nothing is left open.
-        start: puts rows into the form, with what the codebook alone gives.
+        fill: puts rows into the form, with what the codebook alone gives.
     """
     file = st.file_uploader(
         "Codebook",
@@ -58,7 +58,7 @@ def section(
     with mistakes():
         codebook = _codebook(file)
         if codebook is not None:
-            _decide(codebook, take, start)
+            _decide(codebook, take, fill)
 
 
 def _codebook(file: UploadedFile) -> Codebook | None:
@@ -86,7 +86,7 @@ def _codebook(file: UploadedFile) -> Codebook | None:
 def _decide(
     codebook: Codebook,
     take: Callable[[Schema], None],
-    start: Callable[[Sequence[FormRow], CodebookReading], None],
+    fill: Callable[[Sequence[FormRow], CodebookReading], None],
 ) -> None:
     _preview(codebook)
     names = _in_table(codebook)
@@ -105,7 +105,7 @@ def _decide(
         take(kept.schema(**vars(state.data.people)))
         return
     columns = [column.column for column in kept.columns]
-    start(
+    fill(
         [column.row for column in kept.columns],
         CodebookReading(
             source=codebook.source, columns=tuple(each for each in columns if each is not None)

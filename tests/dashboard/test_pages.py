@@ -49,11 +49,11 @@ def test_the_first_page_offers_samples_and_says_what_is_missing(monkeypatch):
         patch.setattr(open_project, "_sample", None)  # no rows are made before a sample is chosen
         test = open_page("data")
     assert "Load a table, open a sample" in texts(test)
-    assert "A project opens by its own address alone, the one with `?project=`" in texts(test)
+    assert "Or use its own address, the one with `?project=`" in texts(test)
     test.button(key="sample_readmission").click().run()
     assert not test.exception
     found = test.session_state["project"]
-    assert "by its own address alone" not in texts(test)
+    assert "Or use its own address" not in texts(test)
     assert found.data.n == 20_000
     assert found.structure.target == "readmitted_30d"
     assert "20,000 training rows" in texts(test)

@@ -222,10 +222,10 @@ def test_the_file_that_was_loaded_as_private_does_not_stand_in(project, monkeypa
     project.data.private_marks = marks(read_table(content))
     monkeypatch.setattr(public_claim, "project", lambda: project)
     entries = project.rehearsing
-    controls._take(entries, "open.csv", b"a,b\n3,4\n")
+    controls._take(entries, "open.csv", b"a,b\n3,4\n", "")
     assert entries.public is not None
     with pytest.raises(KnownPrivateError, match="loaded as private"):
-        controls._take(entries, "same rows.csv", content)
+        controls._take(entries, "same rows.csv", content, "")
     assert (entries.public, entries.public_sha256) == (None, "")
 
 
@@ -237,7 +237,7 @@ def test_another_upload_takes_the_place_of_the_first(project, spurious, monkeypa
     titles = []
     for name, part in (("one.csv", rows[:400]), ("two.csv", rows[400:900])):
         for _ in range(2):
-            controls._take(project.rehearsing, name, part.to_csv(index=False).encode())
+            controls._take(project.rehearsing, name, part.to_csv(index=False).encode(), "")
             titles.append(rehearsal_run.stand_in())
     assert titles[0] is titles[1]
     assert titles[2] is titles[3]
