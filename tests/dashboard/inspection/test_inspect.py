@@ -135,7 +135,7 @@ def test_slow_tests_run_on_request(make):
 
 def test_earlier_runs_come_into_the_table_and_a_lost_one_is_named(make, tmp_path):
     earlier, project = make("first", seed=2), opened(make("second", seed=3))
-    project.release.earlier = [earlier.folder, tmp_path / "gone"]
+    project.release.earlier = [earlier.release.folder, tmp_path / "gone"]
     test = inspect_page(project, "Compare")
     assert "1: first" in frames(test)
     assert "this release" in frames(test)
@@ -310,7 +310,7 @@ def test_cards_curves_and_subgroups_learn_from_the_columns_that_were_chosen(make
 
 def test_every_score_has_its_interval_in_the_tables(make):
     earlier, project = make("first", seed=2), opened(make("second", seed=3))
-    project.release.earlier = [earlier.folder]
+    project.release.earlier = [earlier.release.folder]
     trust = inspect_page(project)
     for name in ("95% interval, synthetic", "95% interval, real"):
         (scores,) = [
@@ -344,7 +344,7 @@ NUMBER = {"target": "age", "edges": (("readmitted", "age"), ("smoker", "age"))}
 
 def test_a_numeric_target_is_judged_by_r2_and_rmse_on_every_section(make):
     project = opened(make("second", **NUMBER))
-    project.release.earlier = [make("first", seed=2, **NUMBER).folder]
+    project.release.earlier = [make("first", seed=2, **NUMBER).release.folder]
     test = inspect_page(project)
     labels = {metric.label for metric in test.metric}
     assert labels >= {
