@@ -144,16 +144,13 @@ def with_sample(state: Project, name: str) -> Project:
         )
     sample = _sample(name)
     state.data.sample, state.data.name, state.data.public = sample.name, sample.title, True
-    state.data.raw, state.data.test, state.data.announced, state.data.test_file = (
-        sample.train,
-        sample.test,
-        None,
-        False,
-    )
+    state.data.raw, state.data.test = sample.train, sample.test
+    state.data.announced, state.data.test_file = None, False
     return state
 
 
-def _opened(sample: Sample) -> Project:
+def of_sample(sample: Sample) -> Project:
+    """A project of a packaged sample: its rows, schema, graph and target."""
     dag = formats.parse(sample.dag_json).dag
     return Project(
         data=DataEntries(
@@ -165,5 +162,10 @@ def _opened(sample: Sample) -> Project:
             schema=sample.schema,
         ),
         structure=StructureEntries(graph=EditedGraph(edges=dag.edges), target=sample.target),
-        designs=Designs(plan=Entries(synthesis=Synthesis(rows=sample.train.rows))),
     )
+
+
+def _opened(sample: Sample) -> Project:
+    new = of_sample(sample)
+    new.designs = Designs(plan=Entries(synthesis=Synthesis(rows=sample.train.rows)))
+    return new

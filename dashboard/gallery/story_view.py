@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.open_project import open_project
+from dashboard.common.open_project import of_sample, open_project
 from dashboard.common.steps import STEPS
 from dashboard.common.widgets import chart, mistakes
 from dashboard.jobs import worker
-from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import from_values
-from dashboard.session.graph import EditedGraph, StructureEntries
-from dashboard.session.project import Project
 from dashboard.session.shelf import project
 from prism_core.figures import story_figure, story_low
 from prism_core.reproduction import rows
 from prism_core.reproduction.result_tables import title
-from prism_core.structure import formats
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from dashboard.session.project import Project
     from prism_core.reproduction import ResultRow, Stored, Story
 
 
@@ -166,19 +163,7 @@ def _key(story: Story) -> str:
 def _opened(story: Story) -> Project:
     sample = story.sample()
     task, synthesis = story.project(sample)
-    new = Project(
-        data=DataEntries(
-            name=sample.title,
-            sample=sample.name,
-            raw=sample.train,
-            test=sample.test,
-            public=True,
-            schema=sample.schema,
-        ),
-        structure=StructureEntries(
-            graph=EditedGraph(edges=formats.parse(sample.dag_json).dag.edges), target=sample.target
-        ),
-    )
+    new = of_sample(sample)
     new.designs.plan.take(from_values(task, new.designs.plan.budget.budget(), synthesis))
     return new
 

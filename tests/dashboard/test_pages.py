@@ -11,13 +11,12 @@ from streamlit.testing.v1 import AppTest
 from dashboard.common import open_project
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.designs import BudgetEntries
-from dashboard.session.graph import EditedGraph, StructureEntries
+from dashboard.session.graph import EditedGraph
 from dashboard.session.project import Project
 from prism_core.data.schema import column_form
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
-from prism_core.structure import formats
 from tests.support.pages import open_page, session, texts, turned
 
 pytestmark = pytest.mark.app
@@ -25,18 +24,7 @@ pytestmark = pytest.mark.app
 
 @pytest.fixture
 def project(spurious) -> Project:
-    dag = formats.read(spurious.dag_json)
-    return Project(
-        data=DataEntries(
-            name=spurious.title,
-            sample=spurious.name,
-            raw=spurious.train,
-            test=spurious.test,
-            public=True,
-            schema=spurious.schema,
-        ),
-        structure=StructureEntries(graph=EditedGraph(edges=dag.edges), target="Y"),
-    )
+    return open_project.of_sample(spurious)
 
 
 def marginals(test: AppTest):

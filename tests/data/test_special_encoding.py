@@ -15,17 +15,9 @@ from prism_core.data.encoding import EncodedTable, decode_column, encode_column
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
+from tests.support import special
 
-AGE = Column(
-    name="age",
-    kind="numeric",
-    lower=0,
-    upper=120,
-    edges=(40, 80),
-    decimals=0,
-    nullable=True,
-    special=(-9, 97, ".a", "098"),
-)
+AGE = replace(special.AGE, special=(*special.AGE.special, "098"), value_labels=())
 REFUSED, NOT_ASKED, DOT_A, TEXT, MISSING = 3, 4, 5, 6, 7
 
 

@@ -16,18 +16,8 @@ from prism_core.data.schema.column import MISSING_LABEL, Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.schema.special_values import LONGEST, LONGEST_LABEL, MOST, label_text
 from prism_core.errors import SchemaError
+from tests.support.special import AGE
 
-AGE = Column(
-    name="age",
-    kind="numeric",
-    lower=0,
-    upper=120,
-    edges=(40, 80),
-    decimals=0,
-    nullable=True,
-    special=(-9, 97, ".a"),
-    value_labels=(("-9", "Refused"), (".a", "Not asked")),
-)
 SOURCE = CodebookSource(name="survey.csv", sha256="0a" * 32, format="redcap")
 
 

@@ -16,6 +16,7 @@ from tests.support import codebooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from prism_core.data.codebooks import Codebook
     from tests.fuzz.mutants import Syntax
@@ -72,10 +73,10 @@ def _recognised(shop: Shop) -> Case:
     return Case(seeds=tuple(codebooks.texts().values()), read=partial(read_codebook, name="x"))
 
 
-def _of_file(write: Callable[..., object], name: str) -> Callable[[Shop], Case]:
+def _of_file(write: Callable[[Path], Path], name: str) -> Callable[[Shop], Case]:
     def make(shop: Shop) -> Case:
         path = write(shop.folder(name))
-        content = path.read_bytes()  # type: ignore[attr-defined]
+        content = path.read_bytes()
 
         def read(changed: bytes) -> None:
             _used(read_codebook(changed, name="visits"))

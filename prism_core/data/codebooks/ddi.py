@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from xml.parsers import expat
 
 from prism_core.data.codebooks.code_list import (
     coded,
@@ -19,6 +18,7 @@ from prism_core.data.schema import special_values
 from prism_core.data.schema.level import level_text
 from prism_core.errors import SchemaError
 from prism_core.text import untrusted
+from prism_core.text.untrusted_xml import XmlReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,33 +73,17 @@ def read(text: str, resource: str | None) -> tuple[list[CodebookColumn], list[tu
         SchemaError: when it is no such XML, or several files are described and none is named.
     """
     reader = _Reader()
-    wrong = None
-    try:
-        reader.parser.Parse(text.encode("utf-8", "replace"), True)
-    except expat.ExpatError as error:
-        wrong = (
-            f"Line {error.lineno}, column {error.offset + 1}: this is not well-formed XML "
-            f"({expat.ErrorString(error.code)})."
-        )
-    # Outside of the handler: expat's error holds the text.
-    if wrong is not None:
+    if wrong := reader.parse(text):
         raise SchemaError(wrong, field="codebook")
     variables = _of_file(reader.variables, reader.files, resource)
     return [_column(variable) for variable in variables], list(_UNDERSTOOD)
 
 
-class _Reader:
-    """Handlers of expat, and what they saw."""
+class _Reader(XmlReader):
+    """Handlers of a codebook, and what they saw."""
 
     def __init__(self) -> None:
-        # Overrules what the file declares: its text is decoded already.
-        self.parser = expat.ParserCreate("utf-8", namespace_separator=" ")
-        self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
-        self.parser.CharacterDataHandler = self.characters
-        self.parser.StartDoctypeDeclHandler = self.doctype
-        self.parser.EntityDeclHandler = self.doctype
-        self.parser.buffer_text = True
+        super().__init__()
         self.path: list[str] = []
         self.elements = 0
         self.files: dict[str, str] = {}
@@ -112,12 +96,6 @@ class _Reader:
 
     def refuse(self, what: str) -> SchemaError:
         return SchemaError(f"Line {self.parser.CurrentLineNumber}: {what}", field="codebook")
-
-    def doctype(self, *_: object) -> None:
-        raise self.refuse(
-            "the file declares a document type or an entity, which can hide other content. Remove "
-            "the '<!DOCTYPE ...>'."
-        )
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(" ")[2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prism_core.data.codebooks.code_list import comma_list, number_of, plain_text
 from prism_core.data.codebooks.codebook_column import CodebookColumn
@@ -117,14 +117,14 @@ class _Field:
     def nullable(self) -> bool:
         return bool(self["branching"]) or self["required"].lower() not in ("y", "yes", "1", "true")
 
-    def column(self, **known: object) -> CodebookColumn:
-        found: dict[str, object] = {
+    def column(self, **known: Any) -> CodebookColumn:  # noqa: ANN401  (its fields)
+        found: dict[str, Any] = {
             "name": self.name,
             "source": self.where,
             "description": self.description,
             "nullable": self.nullable,
         }
-        return CodebookColumn(**(found | known))  # type: ignore[arg-type]
+        return CodebookColumn(**(found | known))
 
     def undecided(self, remark: str, *cures: Cure) -> CodebookColumn:
         return self.column(remark=remark, only=cures)

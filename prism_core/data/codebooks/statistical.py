@@ -179,10 +179,9 @@ def _gapless(valid: Sequence[tuple[Any, str]]) -> bool:
 
 
 def _between(code: object, low: object, high: object) -> bool:
-    ends = (low, high)
-    if isinstance(code, str) or not all(isinstance(end, int | float) for end in ends):
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
         return False
-    return low <= code <= high  # type: ignore[operator]
+    return isinstance(code, int | float) and low <= code <= high
 
 
 def _end(value: object, far: str) -> str:

@@ -193,7 +193,7 @@ class _Child:
                 self._timer.cancel()
                 self._timer = self._watched()
             return found
-        except Exception:  # noqa: BLE001  (its text may quote a cell)
+        except Exception:  # noqa: BLE001  (whatever a hostile child causes may quote a cell)
             pass
         self._fail()  # outside of the handler, so that nothing is the new error's context
 

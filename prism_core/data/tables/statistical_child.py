@@ -106,23 +106,28 @@ def _first(file: BinaryIO, program: str) -> tuple[str | None, Any]:
     errors: list[Exception] = []
     for one in (file, _Padded(file, _length(file), _marks(file, program))):
         for more in ({}, {"row_limit": 1}):  # of packed rows one is unpacked, at most
-            said = None
-            try:
-                said = _parsed(one, program, metadataonly=True, **more)[1].file_encoding
-            except Exception as error:  # noqa: BLE001  (a label that is no text in its encoding)
-                errors.append(error)
-            try:
-                about = _parsed(one, program, metadataonly=True, encoding=PLAIN, **more)[1]
-            except Exception as error:  # noqa: BLE001
-                errors.append(error)
+            # A label may be no text in the encoding that the file declares.
+            read = _tried(errors, one, program, **more)
+            about = _tried(errors, one, program, encoding=PLAIN, **more)
+            if about is None:
                 continue
             if more:
                 about.number_rows = None
+            said = None if read is None else read.file_encoding
             if said is None and program == "sav":
                 said = _sav_encoding(file)
             about.file_encoding = said
             return said, about
     raise errors[-1]
+
+
+def _tried(errors: list[Exception], file: Any, program: str, **options: Any) -> Any:  # noqa: ANN401
+    """The metadata read in one way; None where it fails, with the error kept."""
+    try:
+        return _parsed(file, program, metadataonly=True, **options)[1]
+    except Exception as error:  # noqa: BLE001  (C code: which one depends on what is damaged)
+        errors.append(error)
+        return None
 
 
 class _Guarded:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from prism_core.errors import StructureError
@@ -22,6 +21,7 @@ from prism_core.structure.formats._sketch import (
     role_words,
     shown,
 )
+from prism_core.text.untrusted_xml import XmlReader
 
 if TYPE_CHECKING:
     from prism_core.structure.dag import Drawing
@@ -50,30 +50,17 @@ def read(text: str) -> Drawing:
             field="dag",
         )
     reader = _GraphmlReader()
-    try:
-        reader.parser.Parse(text.encode("utf-8"), True)
-    except expat.ExpatError as error:
-        raise StructureError(
-            f"Line {error.lineno}, column {error.offset + 1}: this is not well-formed XML "
-            f"({expat.ErrorString(error.code)}).",
-            field="dag",
-        ) from None
+    if wrong := reader.parse(text):
+        raise StructureError(wrong, field="dag")
     return reader.drawing()
 
 
-class _GraphmlReader:
-    """Handlers of expat, and what they saw."""
+class _GraphmlReader(XmlReader):
+    """Handlers of a graph, and what they saw."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.sketch = Sketch(lambda mark: f"line {mark[0]}, column {mark[1]}", declared=True)
-        # Overrules what the file declares: its text is decoded already.
-        self.parser = expat.ParserCreate("utf-8", namespace_separator=" ")
-        self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
-        self.parser.CharacterDataHandler = self.characters
-        self.parser.StartDoctypeDeclHandler = self.doctype
-        self.parser.EntityDeclHandler = self.doctype
-        self.parser.buffer_text = True
         self.path: list[str] = []
         self.keys: dict[str, str] = {}
         self.directed = True
@@ -88,12 +75,6 @@ class _GraphmlReader:
 
     def refuse(self, what: str, field: str = "dag") -> StructureError:
         return self.sketch.refuse(self.mark(), what, field=field)
-
-    def doctype(self, *_: object) -> None:
-        raise self.refuse(
-            "the file declares a document type or an entity, which can hide other content. Remove "
-            "the '<!DOCTYPE ...>'."
-        )
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.sketch.step(self.mark(), MAX_ELEMENTS)

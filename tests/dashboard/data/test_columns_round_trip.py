@@ -14,6 +14,7 @@ from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import read_table
 from tests.support.pages import open_page
+from tests.support.special import AGE
 
 CASES = {
     "reals": (0.5, 1.0, 2.0),
@@ -74,14 +75,9 @@ def test_upload_apply_and_download_give_the_same_schema(project):
 
 def test_special_values_labels_and_the_codebook_go_through_untouched(project):
     """And what is changed by hand afterwards is said beside the codebook."""
-    number = Column(
+    number = replace(
+        AGE,
         name="digits",
-        kind="numeric",
-        lower=0,
-        upper=120,
-        edges=(40, 80),
-        decimals=0,
-        nullable=True,
         special=(-9, "97", ".a", "a|b"),
         value_labels=(("-9", "Refused = no answer"), (".a", "Not asked | skipped")),
     )
