@@ -72,7 +72,7 @@ class PrismSynthesizer:
         dag: the public graph, for the causal and graphical regimes.
         epsilon: privacy loss bound of one fit.
         delta: 1/n^2 when None.
-        k: features chosen in the predictive regime; None: as many as the budget carries.
+        k: features chosen in the predictive regime; None: the budget decides.
         selection: how they are chosen: greedy, one_shot, mutual_information or logistic (see
             `Task`; `logistic` is not for a ledger yet).
         three_way: how marginals of the target with two features are chosen privately: none,

@@ -25,7 +25,7 @@ _COLOURS = {"expectation": "gray", "guarantee": "green", "assumption": "orange"}
 def section(plan: Plan) -> None:
     """Entries, the excess risk in its terms, the error of every marginal. Spends nothing."""
     st.markdown(
-        "This is about **accuracy**: the privacy of a release is guaranteed whatever stands here. "
+        "This is about **accuracy**: the privacy of a release is guaranteed in any case. "
         "It is what can be said before anything is measured. A **guarantee** holds but for a "
         "chance you set; an **expectation** is an average. A bound above 1 promises nothing and "
         "says so."

@@ -38,7 +38,7 @@ _EPSILONS = (*epsilon_entry.GRID[::3], epsilon_entry.MOST)
 
 
 def shares(plan: Plan) -> None:
-    """What every marginal gets, beside the uniform split, and the error that comes of it."""
+    """What every marginal gets, beside the uniform split, and the error that results."""
     found = sorted(against_uniform(plan), key=lambda line: -line.now.share)
     shown = found[:MOST_BARS]
     rows = [
@@ -65,7 +65,7 @@ def shares(plan: Plan) -> None:
         alt="Bars of the shares of the budget, each beside the uniform one. The largest: "
         + ", ".join(f"{row.label} {share_text(row.share)}" for row in rows[:_SAID]),
     )
-    st.markdown("**Expected error** that comes of it")
+    st.markdown("**Expected error**")
     errors = [(row.relative_error, row.label) for row in rows if row.relative_error is not None]
     largest = sorted(errors, reverse=True)[:_SAID]
     chart(
@@ -140,7 +140,7 @@ class _Question:
 
 def wish_section(entries: Entries) -> None:
     """The wish, a button for each question, and a button to take the answer."""
-    st.subheader("From a wish to a budget", anchor=False)
+    st.subheader("Find the budget for a wanted error", anchor=False)
     scenarios = project().designs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         percent_entry(

@@ -149,8 +149,8 @@ def _asked(what: str) -> tuple[str, Mapping[str, str]]:
 
 
 def section(entries: Entries) -> None:
-    """Entries of the sharing out."""
-    st.subheader("Sharing out", anchor=False)
+    """Entries of how the budget is split."""
+    st.subheader("How the budget is split", anchor=False)
     choose(
         entries.budget,
         "allocation",
@@ -182,14 +182,14 @@ def section(entries: Entries) -> None:
         "gained there is no round, and where nothing is left to gain they stop.",
     )
     if entries.three_way != "none":
-        whole_number(entries, "max_three_way", "At most this many", 1, 500)
+        whole_number(entries, "max_three_way", "Most 3-way tables", 1, 500)
     _numeric(entries)
     _joint(entries)
     with st.expander("Shares as numbers"):
         numbers(entries)
     with st.expander("Weights of features"):
         weights(entries)
-    with st.expander("Features and model"):
+    with st.expander("Model details"):
         _features(entries)
         _synthesis(entries)
 
@@ -289,7 +289,7 @@ def _features(entries: Entries) -> None:
             step=1,
             key=key,
             help=K_HELP,
-            placeholder="As many as the budget carries",
+            placeholder="Let the budget decide",
             on_change=keep,
             args=(entries, "k", key),
         )

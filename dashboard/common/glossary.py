@@ -11,7 +11,7 @@ WORDS: dict[str, str] = {
     "Provenance": "Where the declaration of the columns comes from; every report says it.",
     "Learn": "To count a column once, with noise, for its bounds, bins or names of levels, where "
     "the codebook does not say them. It spends a part of the budget.",
-    "Target, Y": "The column that outsiders shall be able to predict.",
+    "Target, Y": "The column that is to be predicted from the synthetic table.",
     "Parents, Pa(Y)": "The columns with an arrow into Y: its direct causes.",
     "Markov blanket, MB(Y)": "Parents, children, and the children's other parents. Given these, no "
     "other column helps to predict Y while the world stays as it is.",

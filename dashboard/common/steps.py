@@ -40,8 +40,8 @@ def _data(project: Project) -> str:
     gone = project.data.rows_let_go
     if project.data.raw is None and gone is not None:
         return (
-            f"The rows of {gone.name} were let go while nobody used them. Load the same file "
-            "again: everything entered is kept."
+            f"The rows of {gone.name} were removed from memory while nobody used them. "
+            "Load the same file again: everything entered is kept."
         )
     if project.data.raw is None and not project.data.awaits_table:
         return "Load a table, open a sample, or begin with a codebook and a number of persons."

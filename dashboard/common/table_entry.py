@@ -173,7 +173,7 @@ def _bind(raw: RawTable | BigTable, name: str, *, public: bool, anyway: bool) ->
 
 
 def _taken_back(file: UploadedFile, style: _Style, *, public: bool) -> bool:
-    """Whether it is the file whose rows were let go; then they are back under its project."""
+    """Whether it is the file whose rows have gone from memory; then they are back."""
     state = project()
     return state.data.rows_let_go is not None and take_back(state, style.read(file), public=public)
 

@@ -133,7 +133,7 @@ def _preview(codebook: Codebook) -> None:
         for column in codebook.columns
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="codebook_preview")
-    with st.expander("What was taken for what"):
+    with st.expander("How the columns were read"):
         taken = pd.DataFrame(codebook.understood, columns=["in the codebook", "taken for"])
         st.dataframe(taken, hide_index=True, width="stretch")
 

@@ -134,8 +134,9 @@ def _let_go() -> None:
     gone = project().data.rows_let_go
     if gone is not None:
         st.info(
-            f"**The {gone.rows:,} rows of {plain(gone.name)} were let go**, because no tab had "
-            "this project open for a while or other tables needed the memory. Everything declared, "
+            f"**The {gone.rows:,} rows of {plain(gone.name)} were removed from memory**, because "
+            "no tab had this project open for a while or other tables needed the memory. "
+            "Everything declared, "
             "drawn, planned and paid for is kept. Load the same file again to go on.",
             icon=":material/memory:",
         )

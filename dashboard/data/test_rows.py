@@ -100,8 +100,8 @@ def _file() -> None:
         return
     if data.test_let_go is not None:
         st.info(
-            f"The {data.test_let_go.rows:,} rows of {plain(data.test_let_go.name)} were let go. "
-            "Load the same file again.",
+            f"The {data.test_let_go.rows:,} rows of {plain(data.test_let_go.name)} were removed "
+            "from memory. Load the same file again.",
             icon=":material/memory:",
         )
     file = uploads.table(

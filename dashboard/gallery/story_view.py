@@ -84,7 +84,7 @@ def _stored(story: Story, kept: Stored) -> None:
     seeds = f"{most}" if fewest == most else f"{fewest} to {most}"
     dates = " and ".join(dict.fromkeys(made.date for made in kept.runs))
     st.caption(
-        f"Mean AUC on real rows with 95% intervals over {seeds} seeds, of the last run of all "
+        f"Mean AUC on real rows with 95% intervals over {seeds} seeds, from the latest full run "
         f"({dates}). Dashed: the same learner trained on the real rows."
     )
 

@@ -163,7 +163,7 @@ def _curves(found: Prediction) -> None:
         drawn = calibration_figure(found.calibration, note, found.learned_from)
         words = sentences.calibration(found.calibration, found.learned_from, note)
         figure(drawn, "calibration", words, points)
-    st.subheader("What is taken for what", anchor=False)
+    st.subheader("Which classes are mistaken for each other", anchor=False)
     if not found.confusion:
         st.info(plain(found.row("accuracy").note), icon=":material/info:")
     for place, matrix in zip(st.columns(2, gap="large"), found.confusion, strict=False):

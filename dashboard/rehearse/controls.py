@@ -55,7 +55,7 @@ def section() -> None:
     entries = project().rehearsing
     first, second, third = st.columns(3, gap="medium")
     with first.container(border=True, height="stretch"):
-        st.subheader("Rows that stand in", anchor=False)
+        st.subheader("Rows to try it on", anchor=False)
         _rows(entries)
     with second.container(border=True, height="stretch"):
         st.subheader("Designs", anchor=False)
@@ -113,7 +113,7 @@ def _drawn(entries: RehearsalEntries) -> None:
         with st.popover("Single edges", icon=":material/polyline:", width="stretch"):
             _edges(entries)
     st.number_input(
-        "Number of the made-up world",
+        "Seed",
         0,
         2**31 - 1,
         value=entries.world,

@@ -177,7 +177,7 @@ def _choice(choice: AllocationChoice) -> None:
     st.dataframe(
         pd.DataFrame(
             {
-                "way of sharing out": [one.name for one in choice.tried],
+                "split": [one.name for one in choice.tried],
                 METRIC_TEXT[choice.metric]: [one.mean for one in choice.tried],
                 "± (95%)": [one.half for one in choice.tried],
                 "behind the best": [one.behind for one in choice.tried],

@@ -9,14 +9,14 @@ from dashboard.rehearse import controls, curves
 
 heading(
     "Rehearse",
-    "Try designs out before the release, as often as you like: the real pipeline runs on rows that "
-    "stand in for yours.",
+    "Try designs out before the release, as often as you like: the real pipeline runs on "
+    "stand-in rows.",
 )
 require_earlier_steps("Rehearse")
 st.info(
     "**Stand-in rows only.** Your table is not opened here, nothing is spent, and no number on "
-    "this page is about your patients: it says how designs compare in a world like the one you "
-    "declare.",
+    "this page is about your patients: it says how designs compare on tables like the one you "
+    "describe.",
     icon=":material/theater_comedy:",
 )
 controls.section()

@@ -298,7 +298,7 @@ def _written(state: Project, plan: Plan) -> str:
 
 
 def _named(state: Project) -> str:
-    """What its report says of who and why."""
+    """What its report says about the people and the purpose."""
     named = [LABELS[name][0] for name in LABELS if state.release.said.get(name, "").strip()]
     if not named:
         return (

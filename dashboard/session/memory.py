@@ -124,7 +124,7 @@ def take_back(state: Project, raw: RawTable, *, public: bool) -> bool:
     The rows kept aside for the last run are parted off again as they were.
 
     Args:
-        state: whose rows were let go.
+        state: whose rows have gone from memory.
         raw: what was loaded.
         public: whether it is called public now.
 

@@ -62,7 +62,7 @@ def _learned() -> None:
     text.success(
         f"Learned {cost}, **not causal**: the direction of its edges means nothing, and the causal "
         "regime refuses it. It may be edited. As long as it is used, what it cost is deducted from "
-        "the release; if it is put away, that is spent besides.",
+        "the release; if you stop using it, that is spent besides.",
         icon=":material/school:",
     )
     if button.button(

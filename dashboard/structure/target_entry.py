@@ -77,7 +77,7 @@ def section() -> None:
             None if plan.k is None else min(plan.k, most),
             step=1,
             key="k_choice",
-            placeholder="As many as the budget carries",
+            placeholder="Let the budget decide",
             help=K_HELP,
         )
         if plan.k == most:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prism_core.samples.additive_scm import Edge, Shift, Strength
 
 _DESCRIPTION = """
-Runs the real pipeline on public rows that stand in for the private table, with known noise, and
+Runs the real pipeline on public rows in place of the private table, with known noise, and
 shows the AUC (of a numeric target R^2) against epsilon. The private table is not opened; only
 where neither --rows nor the schema says how many people it holds, its rows are counted, as `prism
 plan` does.
@@ -154,7 +154,7 @@ def _private_marks(table: TableConfig) -> frozenset[str]:
 
 
 def _check_public(path: Path, table: TableConfig) -> None:
-    """Refuse the private files of the configuration as rows that stand in for them."""
+    """Refuse the private files of the configuration as stand-in rows."""
     from prism_core.data.tables.address import split_sheet
 
     private = [] if table.public else [table.train, table.holdout]

@@ -384,5 +384,5 @@ def after(before: float, loss: float) -> float:
 
 def _unit(plan: Plan) -> str:
     if plan.schema.person_id is not None:
-        return "one person, by the person ID: whatever her row says"
+        return "one person, by the person ID: whatever the person's row says"
     return "one person, who has one row: whatever it says"

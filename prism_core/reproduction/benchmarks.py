@@ -68,8 +68,8 @@ class Benchmark:
         settings: run unless others are asked for.
         weights: public importance of features, by name; pairs, so that processes can be sent it.
         k: features of the predictive regime, as in the paper.
-        k_ours: the same in `ours`, all of them where there are no more; None: as many as the
-            budget carries, which is what a plan takes by itself.
+        k_ours: the same in `ours`, all of them where there are no more; None: the budget
+            decides, as a plan does by itself.
         top_k: features of the oracle by correlation.
     """
 

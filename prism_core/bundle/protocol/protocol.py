@@ -47,7 +47,7 @@ TITLE = "Protocol of a release, before anything is spent"
 LEAKAGE = (
     "Making several releases of the same people's data for the same target and keeping the one "
     "with the best score against the private rows is itself a leak, which no epsilon covers. "
-    "Choose by rehearsals on rows that stand in instead, before the release."
+    "Choose by rehearsals on stand-in rows instead, before the release."
 )
 """What has to be said wherever releases could be chosen among."""
 
@@ -307,9 +307,9 @@ class Protocol:
         )
         return (
             Section(
-                title="Rehearsed on rows that stand in",
+                title="Rehearsed on stand-in rows",
                 paragraphs=(
-                    "The same steps were run on rows that stand in for the private ones: made up "
+                    "The same steps were run on rows in place of the private ones: made up "
                     "from the graph and the description of the columns, of a packaged sample, or "
                     "of a file stated to be public. The figures say how designs compare there, "
                     "not how good the release will be.",

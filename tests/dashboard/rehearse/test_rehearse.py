@@ -123,7 +123,7 @@ def test_a_numeric_target_is_rehearsed_by_r_squared(project, here, monkeypatch):
     assert "R²" in table(test, "runs")
     monkeypatch.setattr(rehearsal_run, "SEEDS", 2)
     test = click(open_page("rehearse", project), "rehearse_auto")
-    assert "R²" in table(test, "way of sharing out")
+    assert "R²" in table(test, "split")
     assert "(R² 0." in texts(test)
 
 

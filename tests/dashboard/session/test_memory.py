@@ -89,12 +89,12 @@ def test_rows_are_let_go_once_nobody_has_the_project_open_and_come_back_with_the
         "stays.csv",
     )
     test.run()
-    assert "5 rows of stays.csv were let go" in words(test, "info")
+    assert "5 rows of stays.csv were removed from memory" in words(test, "info")
     # Another file is another project, and the same one goes on with this one.
     load(test, ROWS)
     assert test.session_state["project"] is state
     assert (state.data.raw.rows, state.data.schema, state.structure.target) == (5, SCHEMA, "ward")
-    assert "were let go" not in words(test, "info")
+    assert "were removed from memory" not in words(test, "info")
 
 
 def test_the_rows_kept_aside_are_the_same_ones_again():
