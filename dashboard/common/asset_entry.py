@@ -12,7 +12,7 @@ from dashboard.session.shelf import project
 from prism_core.errors import LedgerError, PrismError
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.privacy.ledger import Ledger
-from prism_core.privacy.ledger.charging import Price, asset_balance, owed
+from prism_core.privacy.ledger.charging import asset_balance, owed
 from prism_core.runs.step_account import open_account
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text, left_text
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.privacy.ledger import Balance
-    from prism_core.privacy.ledger.charging import Owed
+    from prism_core.privacy.ledger.charging import Owed, Price
     from prism_core.runs.step_account import StepAccount
-
-
-_WORD = "rehearse"
 
 
 def seed(key: str) -> None:
@@ -43,15 +40,14 @@ def seed(key: str) -> None:
     )
 
 
-def section(spent: Spent, delta: float, what: str, *, prior: LearningCharge | None = None) -> bool:
+def section(price: Price, delta: float, what: str) -> bool:
     """Entries of the ledger; True when the asset is named and its lifetime budget covers it.
 
     Args:
-        spent: what the step costs, with the rho that will be charged.
+        price: what the gate charges; its prior, learning before the step, is said and counted
+            where this asset's ledger holds no charge for it.
         delta: at which a new asset's lifetime is stated.
         what: the step, as the first words of a sentence.
-        prior: what learning before the step cost; said, and counted, where this asset's ledger
-            holds no charge for it.
     """
     state = project()
     _text(
@@ -90,10 +86,10 @@ def section(spent: Spent, delta: float, what: str, *, prior: LearningCharge | No
     except PrismError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return False
-    earlier = owing(prior)
+    earlier = owing(price.prior)
     if earlier is not None:
         st.warning(plain(earlier.sentence), icon=":material/receipt_long:")
-    spent = Price(spent=spent, events=(), plan="").with_owed(earlier).spent
+    spent = price.with_owed(earlier).spent
     # In rho, which adds up over releases as epsilons do not.
     if spent.rho <= whole.left_rho:
         return True
@@ -160,9 +156,8 @@ def registered(delta: float) -> StepAccount:
 
 
 def word() -> str:
-    """What is typed to confirm a charge: the asset's name; another word for public rows."""
-    state = project()
-    return _WORD if state.data.public else state.account.asset.strip()
+    """What is typed to confirm a charge: the asset's name."""
+    return project().account.asset.strip()
 
 
 def _text(

@@ -36,9 +36,6 @@ def typed_word(
     label: str,
     what: str,
     fits: Callable[[str], bool],
-    *,
-    disabled: bool = False,
-    width: int | None = None,
 ) -> bool:
     """A text field; True while it holds the word, typed beside what is shown now.
 
@@ -47,18 +44,14 @@ def typed_word(
         label: of the field.
         what: from `subject`.
         fits: whether the text is the word.
-        disabled: whether nothing can be typed yet.
-        width: of the field; that of its place when None.
     """
     changed = _taken_back(key, what, "")
     typed = st.text_input(
         label,
         key=key,
         autocomplete="off",
-        disabled=disabled,
         on_change=_give,
         args=(key,),
-        width="stretch" if width is None else width,
     )
     return _holds(key, what, changed=changed) and fits(typed)
 

@@ -18,7 +18,7 @@ from dashboard.key import access
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.planning.approval import same_asset
-from prism_core.privacy.ledger.rules import check_rules
+from prism_core.privacy.ledger.rules import CHARGED_STEPS, check_rules
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
 
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.tables.raw_table import RawTable
-    from prism_core.privacy.accountants.accountant import Spent
-    from prism_core.privacy.learning_charge import LearningCharge
+    from prism_core.privacy.ledger.charging import Price
     from prism_core.privacy.ledger.rules import Step
 
 
@@ -47,8 +46,8 @@ class Chargeable(Protocol):
         ...
 
     @property
-    def spent(self) -> Spent:
-        """What is charged."""
+    def price(self) -> Price:
+        """What the gate charges."""
         ...
 
     @property
@@ -67,12 +66,12 @@ class Spending:
         step: the first words of a sentence.
         promise: what follows "This spends epsilon 1 of “asset”": on what, and that it stays spent.
         label: of the button.
-        rehearsal_label: of the button on public rows; there nothing is charged.
+        rehearsal_label: of the button on public rows; there nothing is charged, nor confirmed.
         button: key of the button where it is not the usual one.
         icon: of the button.
+        tick: whether a box is ticked to confirm it, in place of the asset's name to type.
         attempt: counts the runs, so that each is confirmed by itself.
         busy: what is said while the page itself works.
-        prior: learning before the step, which this asset may still owe.
         rows: whose marks the workspace remembers; the open table's where None.
     """
 
@@ -84,9 +83,9 @@ class Spending:
     rehearsal_label: str
     button: str = ""
     icon: str = ":material/verified_user:"
+    tick: bool = False
     attempt: int = 0
     busy: str = ""
-    prior: LearningCharge | None = None
     rows: RawTable | BigTable | None = None
 
 
@@ -101,99 +100,113 @@ def cautions(plan: Chargeable, when: str = "") -> None:
     confirmation.show_warnings(plan.warnings)
 
 
-def pays(
-    key: str, step: str, spent: Spent, delta: float, prior: LearningCharge | None = None
-) -> bool:
-    """The seed, or the entries of the ledger; True when the asset's lifetime budget covers it.
-
-    Args:
-        key: the seed's key begins with it.
-        step: the first words of a sentence.
-        spent: what will be charged.
-        delta: at which a new asset's lifetime is stated.
-        prior: learning before the step, which this asset may still owe.
-    """
-    if project().data.public:
-        asset_entry.seed(f"{key}_seed")
-        return True
-    return asset_entry.section(spent, delta, step, prior=prior)
-
-
 def spend_form(
     spending: Spending,
     plan: Chargeable,
     run: Callable[[], None],
     *,
     place: AbstractContextManager[object] | None = None,
-    tick: str = "",
 ) -> None:
     """Who pays, the confirmation, the button; then the marks of the rows, and the run.
 
     Args:
         spending: what the page says of it.
         plan: what is confirmed.
-        run: charges and works, or starts the process that does. No widget is touched in it, so no
-            click can come between the charge and the work.
+        run: see `confirmed_run`.
         place: where the asset is entered; here where None.
-        tick: a box to tick, with these words, in place of the asset's name to type.
     """
     with place or nullcontext():
-        if not _allowed(spending):
-            return
-        covered = pays(spending.key, spending.step, plan.spent, plan.delta, spending.prior)
-    confirmed = _ticked(spending, plan, tick) if tick else _typed(spending, plan)
-    if confirmed is None:
-        return
+        covered = pays(spending, plan)
+    if covered is not None:
+        confirmed_run(spending, plan, run, ready=covered)
+
+
+def pays(spending: Spending, plan: Chargeable) -> bool | None:
+    """The seed, or the entries of the ledger; True when the asset's lifetime budget covers it.
+
+    A page with a checklist shows this beside it, and `confirmed_run` below.
+
+    Returns:
+        None where the workspace's rules do not let the step be charged at all, which is said.
+    """
+    if project().data.public:
+        asset_entry.seed(f"{spending.key}_seed")
+        return True
+    try:
+        # Whether an approval is there is for the page to say: it names the plan, which may change.
+        check_rules(
+            spending.kind, access.workspace(), approved=CHARGED_STEPS[spending.kind].approvable
+        )
+    except PrismError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return None
+    return asset_entry.section(plan.price, plan.delta, spending.step)
+
+
+def confirmed_run(
+    spending: Spending,
+    plan: Chargeable,
+    run: Callable[[], None],
+    *,
+    ready: bool,
+) -> None:
+    """The confirmation and the button; then the marks of the rows, and the run.
+
+    Args:
+        spending: what the page says of it.
+        plan: what is confirmed.
+        run: charges and works, or starts the process that does. No widget is touched in it, so no
+            click can come between the charge and the work.
+        ready: whether the asset covers it, and all else that the page asks for is there.
+    """
+    public = project().data.public
+    if public:
+        st.caption("These rows are public: the noise is known and nothing is charged.")
+        missing = ""
+    else:
+        missing = _unconfirmed(spending, plan)
     pressed = st.button(
-        spending.rehearsal_label if project().data.public else spending.label,
+        spending.rehearsal_label if public else spending.label,
         type="primary",
         icon=spending.icon,
         key=spending.button or f"{spending.key}_run",
-        disabled=not (covered and confirmed),
+        # Not by the confirmation: a name is sent by the very click that would find it disabled.
+        disabled=not (ready and (public or asset_entry.word())),
     )
-    if pressed and confirmed:
-        with st.spinner(spending.busy) if spending.busy else nullcontext(), mistakes():
-            # Before the charge: a step killed right after it must not leave rows that pass for
-            # public.
-            public_claim.remember(plan.hash, spending.rows)
-            run()
-            st.rerun()
+    # A click may come from a screen that showed the button before it was disabled.
+    if not (pressed and ready):
+        return
+    if missing:
+        st.error(f"{missing} Nothing was run.", icon=":material/keyboard:")
+        return
+    with st.spinner(spending.busy) if spending.busy else nullcontext(), mistakes():
+        # Before the charge: a step killed right after it must not leave rows that pass for public.
+        public_claim.remember(plan.hash, spending.rows)
+        run()
+        st.rerun()
 
 
-def _allowed(spending: Spending) -> bool:
-    """Whether the workspace's rules let the step be charged; said before it is confirmed."""
-    if project().data.public:
-        return True
-    try:
-        check_rules(spending.kind, access.workspace())
-    except PrismError as error:
-        st.error(plain(str(error)), icon=":material/error:")
-        return False
-    return True
-
-
-def _ticked(spending: Spending, plan: Chargeable, words: str) -> bool:
+def _unconfirmed(spending: Spending, plan: Chargeable) -> str:
+    """The box to tick, or the asset's name to type; what is still to be done there, or ""."""
+    word = plain(asset_entry.word())
+    owed = asset_entry.owing(plan.price.prior)
+    amount = eps_text(plan.price.with_owed(owed).spent.epsilon)
+    learning = "" if owed is None else ", the cost of learning included,"
+    sentence = (
+        f"This spends epsilon {amount} of “{word or 'the asset'}”{learning}{spending.promise}"
+    )
     key = f"{spending.key}_confirm_{spending.attempt}"
-    return confirmation.ticked(key, words, confirmation.subject(plan.hash))
-
-
-def _typed(spending: Spending, plan: Chargeable) -> bool | None:
-    """Whether the asset's name is typed; None where there is none to type yet."""
-    state, word = project(), asset_entry.word()
+    subject = confirmation.subject(plan.hash, owed)
+    if spending.tick:
+        agreed = confirmation.ticked(key, sentence, subject)
+        return "" if agreed else "Tick the box above to confirm."
     if not word:
         st.info("Name the data asset first.", icon=":material/info:")
-        return None
-    owed = asset_entry.owing(spending.prior)
-    learning = "" if owed is None else ", and the cost of learning with it,"
-    what = (
-        "These rows are public: nothing is charged."
-        if state.data.public
-        else f"This spends epsilon {eps_text(plan.spent.epsilon)} of “{plain(word)}”{learning}"
-        f"{spending.promise}"
+        return "Name the data asset."
+    typed = confirmation.typed_word(
+        key,
+        f"{sentence} To go on, type **{word}**",
+        subject,
+        lambda text: bool(text.strip()) and same_asset(text, asset_entry.word()),
     )
-    return confirmation.typed_word(
-        f"{spending.key}_confirm_{spending.attempt}",
-        f"{what} To go on, type **{plain(word)}**",
-        confirmation.subject(plan.hash, owed),
-        lambda typed: bool(typed.strip()) and same_asset(typed, word),
-    )
+    return "" if typed else f"Type “{word}” into the field above to confirm."

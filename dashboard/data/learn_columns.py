@@ -131,12 +131,15 @@ def _offer() -> None:
 
 def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
     """The charged part: what is promised, the tick that confirms it, and the button."""
+    what = count_text(len(plan.outline.requests), "column")
     spend_form.spend_form(
         spend_form.Spending(
             kind="domain",
             key="learn",
             step="Learning",
-            promise="",
+            promise=f" on learning {what}. It cannot be undone, even if it fails once counting "
+            "has begun.",
+            tick=True,
             label="Learn these columns",
             rehearsal_label="Learn these columns (rehearsal)",
             icon=":material/school:",
@@ -145,7 +148,6 @@ def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
         plan,
         lambda: _run(plan),
         place=place,
-        tick=_promise(plan),
     )
 
 
@@ -281,19 +283,6 @@ def _run(plan: DomainPlan) -> None:
         state.account.seed,
         delta_share=state.data.learning.delta_share,
         public=state.data.public,
-    )
-
-
-def _promise(plan: DomainPlan) -> str:
-    state = project()
-    columns = len(plan.outline.requests)
-    what = count_text(columns, "column")
-    if state.data.public:
-        return f"These rows are public: learn {what} with known noise. Nothing is charged."
-    return (
-        f"Spend epsilon {eps_text(plan.spent.epsilon)} of "
-        f"“{plain(state.account.asset or 'the asset')}” on learning {what}. This "
-        "cannot be undone, even if it fails once counting has begun."
     )
 
 

@@ -261,7 +261,6 @@ def _charged(plan: ComparatorPlan, table: Rows) -> None:
             label="Spend and run the comparator",
             rehearsal_label="",  # public rows have a button of their own above
             attempt=state.inspection.comparators.attempt,
-            prior=plan.schema.prior,
         ),
         plan,
         lambda: _start(plan, table, None),

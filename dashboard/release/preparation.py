@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import (
-    asset_entry,
-    attribution,
-    binding_view,
-    confirmation,
-    spend_form,
-    table_entry,
-)
-from dashboard.common.widgets import mistakes, unused_learning_notice
+from dashboard.common import asset_entry, attribution, binding_view, spend_form, table_entry
+from dashboard.common.widgets import unused_learning_notice
 from dashboard.jobs import worker
 from dashboard.key import access
 from dashboard.release import checklist, protocol_panel
@@ -24,9 +17,8 @@ from dashboard.session.shelf import project
 from prism_core.bundle.curator_statement import LABELS
 from prism_core.bundle.protocol.protocol import LEAKAGE
 from prism_core.errors import LedgerError, PrismError
-from prism_core.planning.approval import same_asset
 from prism_core.privacy.events import failure
-from prism_core.runs.inputs import recognise
+from prism_core.runs.inputs import known_elsewhere
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text, delta_text, eps_text, left_text
 
@@ -56,7 +48,7 @@ def section() -> None:
     with right:
         st.subheader("Checklist", anchor=False)
         listed = st.container(gap="xsmall")
-        budget_left = plan is not None and _budget_left(plan)
+        budget_left = plan is not None and bool(spend_form.pays(_spending(), plan))
     with left:
         st.subheader("What will be done", anchor=False)
         if plan is None:
@@ -73,7 +65,9 @@ def section() -> None:
     _late_table(state)
     attribution.before(state)
     st.divider()
-    _confirmation(state, plan, green=all(check.done for check in found))
+    spend_form.confirmed_run(
+        _spending(), plan, lambda: _start(state, plan), ready=all(check.done for check in found)
+    )
 
 
 def _late_table(state: Project) -> None:
@@ -95,58 +89,23 @@ def _late_table(state: Project) -> None:
     binding_view.differences()
 
 
-def _confirmation(state: Project, plan: Plan, *, green: bool) -> None:
-    confirmed = state.data.public
-    if state.data.public:
-        st.caption("These rows are public: a rehearsal with known noise. Nothing is charged.")
-    else:
-        st.markdown(_promise(state, plan))
-        confirmed = confirmation.typed_word(
-            "release_confirm",
-            "To confirm, type the name of the asset",
-            confirmation.subject(plan.hash, asset_entry.owing(plan.prior)),
-            lambda typed: bool(typed.strip()) and same_asset(typed, state.account.asset),
-            disabled=not state.account.asset.strip(),
-            width=420,
-        )
-    label = "Run the rehearsal" if state.data.public else "Run the release"
-    wanted = st.button(
-        label, type="primary", icon=":material/play_arrow:", key="release_run", disabled=not green
+def _spending() -> spend_form.Spending:
+    return spend_form.Spending(
+        kind="release",
+        key="release",
+        step="This release",
+        promise=". It cannot be undone, even if the run fails after its first measurement.",
+        label="Run the release",
+        rehearsal_label="Run the rehearsal",
+        icon=":material/play_arrow:",
+        busy="Encoding the rows in the declared domain …",
     )
-    if not wanted:
-        return
-    if not confirmed:
-        st.error(
-            f"Type “{plain(state.account.asset)}” into the field above to confirm; "
-            "nothing was run.",
-            icon=":material/keyboard:",
-        )
-        return
-    with st.spinner("Encoding the rows in the declared domain …"), mistakes():
-        _start(state, plan)
-        st.rerun()
-
-
-def _promise(state: Project, plan: Plan) -> str:
-    charged_before = plan.prior is not None and asset_entry.owing(plan.prior) is None
-    amount = plan.spent.epsilon if charged_before else plan.budget.epsilon
-    asset = plain(state.account.asset or "the asset")
-    return (
-        f"**Spend epsilon {eps_text(amount)} of “{asset}”.** This cannot be undone, even if the "
-        "run fails after its first measurement."
-    )
-
-
-def _budget_left(plan: Plan) -> bool:
-    """Entries of the ledger, or the seed; True when the run may be started."""
-    spent = plan.price.spent
-    return spend_form.pays("release", "This release", spent, plan.delta, plan.prior)
 
 
 def _recognised(state: Project, table: Rows, plan: Plan) -> str:
     """A notice for this screen when the same rows were charged under another name."""
     assert state.data.raw is not None and state.data.schema is not None
-    return recognise(
+    return known_elsewhere(
         access.ledger(), state.account.asset, state.data.schema, state.data.raw, table, plan.hash
     )
 

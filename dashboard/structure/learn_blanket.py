@@ -115,7 +115,9 @@ def _start() -> None:
             kind="graph",
             key="blanket",
             step="Learning",
-            promise="",
+            promise=" on learning the blanket. It cannot be undone, even if it fails once the "
+            "search has begun.",
+            tick=True,
             label="Learn the blanket",
             rehearsal_label="Learn the blanket (rehearsal)",
             icon=":material/school:",
@@ -123,7 +125,6 @@ def _start() -> None:
         ),
         plan,
         lambda: _run(plan),
-        tick=_promise(plan),
     )
 
 
@@ -188,17 +189,6 @@ def _run(plan: GraphPlan) -> None:
     state.structure.blanket.table = table  # a table behind files stays open for the step
     state.structure.blanket.job = worker.learn_graph(
         plan, table, asset_entry.chosen(), state.account.seed
-    )
-
-
-def _promise(plan: GraphPlan) -> str:
-    state = project()
-    if state.data.public:
-        return "These rows are public: learn with known noise. Nothing is charged."
-    return (
-        f"Spend epsilon {eps_text(plan.spent.epsilon)} of "
-        f"“{plain(state.account.asset or 'the asset')}” on learning the blanket. This cannot be "
-        "undone, even if it fails once the search has begun."
     )
 
 

@@ -289,6 +289,18 @@ def recognise(
         plan: SHA-256 of the plan that is to be charged; "" counts at once.
     """
     remember_private(ledger, asset, raw, plan)
+    return known_elsewhere(ledger, asset, schema, raw, table, plan)
+
+
+def known_elsewhere(
+    ledger: Ledger,
+    asset: str,
+    schema: Schema,
+    raw: RawTable | BigTable,
+    table: Rows,
+    plan: str = "",
+) -> str:
+    """The warning of `recognise` alone, for rows that are remembered already. Spends nothing."""
     if not (isinstance(raw, RawTable) and isinstance(table, EncodedTable)):
         return ""
     if schema.person_id is not None:  # the draw would make the same file look new every time

@@ -324,7 +324,7 @@ def test_a_release_needs_a_confirmation_and_an_asset(project):
     test.text_input(key="asset_name").set_value("stays 2024").run()
     assert not test.button(key="release_run").disabled
     for typed in ("", "stays 2023"):
-        test.text_input(key="release_confirm").set_value(typed).run()
+        test.text_input(key="release_confirm_0").set_value(typed).run()
         test.button(key="release_run").click().run()
         assert "Type “stays 2024” into the field above" in texts(test)
         assert project.release.job is None

@@ -24,10 +24,13 @@ def page():
     from dashboard.common import spend_form
     from prism_core.privacy.accountants.accountant import Spent
     from prism_core.privacy.accountants.conversions import epsilon_to_rho
+    from prism_core.privacy.ledger.charging import Price
 
     amount = float(st.text_input("Amount", "0.2", key="amount"))
     spent = Spent(epsilon=amount, delta=1e-6, rho=epsilon_to_rho(amount, 1e-6))
-    plan = SimpleNamespace(hash=f"plan of {amount}", delta=1e-6, spent=spent, warnings=())
+    name = f"plan of {amount}"
+    price = Price(spent=spent, events=(), plan=name)
+    plan = SimpleNamespace(hash=name, delta=1e-6, price=price, warnings=())
     words = SimpleNamespace(
         kind=st.session_state.get("kind", "evaluation"),
         key="step",
@@ -37,14 +40,13 @@ def page():
         rehearsal_label="Rehearse",
         button="",
         icon=":material/verified_user:",
+        tick=st.session_state.get("by") == "tick",
         attempt=0,
         busy="",
-        prior=None,
         rows=None,
     )
     run = st.session_state.setdefault("ran", [])
-    tick = "I agree" if st.session_state.get("by") == "tick" else ""
-    spend_form.spend_form(words, plan, lambda: run.append(amount), tick=tick)
+    spend_form.spend_form(words, plan, lambda: run.append(amount))
 
 
 def opened(by: str = "word") -> AppTest:
@@ -88,7 +90,9 @@ def test_another_asset_that_comes_with_the_click_is_not_charged(by):
 def test_another_word_and_what_the_asset_does_not_cover_confirm_nothing():
     test = opened().run()
     test.text_input(key="step_confirm_0").set_value("ward 8").run()
-    assert test.button(key="step_run").disabled
+    test.button(key="step_run").click().run()
+    assert test.session_state["ran"] == []
+    assert "Type “Ward 7” into the field above" in test.error[0].value
     Ledger().register("ward 7", epsilon=0.1, delta=1e-6)
     test = opened().run()
     confirm(test, "word").run()

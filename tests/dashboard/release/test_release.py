@@ -303,7 +303,7 @@ def test_a_rehearsal_is_started_without_a_confirmation(project):
     project.data.public = True
     test = open_page("release", project)
     assert missing(test) == []
-    assert "release_confirm" not in [entry.key for entry in test.text_input]
+    assert "release_confirm_0" not in [entry.key for entry in test.text_input]
     assert not test.button(key="release_run").disabled
 
 
@@ -346,7 +346,9 @@ def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(proje
     test = open_page("release", project)
     shown = texts(test)
     assert "this ledger holds no charge for that under this asset" in shown
-    assert f"Spend epsilon {eps_text(plan.budget.epsilon)} of" in shown
+    said = test.text_input(key="release_confirm_0").label
+    whole = eps_text(plan.guarantee.epsilon)
+    assert f"spends epsilon {whole} of “stays 2024”, the cost of learning included" in said
     assert f"Epsilon {eps_text(plan.guarantee.epsilon)} of “stays 2024”" in shown
     protocol = Protocol(
         plan=plan, balance=asset_balance(plan), owed=owed(Ledger(), "stays 2024", plan.prior)
@@ -363,9 +365,11 @@ def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(proje
         accountant="zcdp",
         receipts=prior.receipts,
     )
-    shown = texts(open_page("release", project))
+    test = open_page("release", project)
+    shown = texts(test)
     assert "this ledger holds no charge" not in shown
-    assert f"Spend epsilon {eps_text(plan.spent.epsilon)} of" in shown
+    said = test.text_input(key="release_confirm_0").label
+    assert f"spends epsilon {eps_text(plan.spent.epsilon)} of “stays 2024”. It" in said
     assert f"Epsilon {eps_text(plan.spent.epsilon)} of “stays 2024”" in shown
 
 

@@ -159,7 +159,7 @@ def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_af
     project, clock, content
 ):
     test = turn(turn(opened(project), "data"), "release")
-    test.text_input(key="release_confirm").set_value("stays 2024").run()
+    test.text_input(key="release_confirm_0").set_value("stays 2024").run()
     test.text_input(key="asset_why").set_value("for the thesis")
     before = typed(project)
     project.presence.sessions.add("this tab")
@@ -176,7 +176,7 @@ def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_af
     assert project.data.raw is not None
     assert typed(project) == before
     turn(test, "release")
-    test.text_input(key="release_confirm").set_value("stays 2024").run()
+    test.text_input(key="release_confirm_0").set_value("stays 2024").run()
     test.button(key="release_run").click().run()
     assert not test.exception
     assert project.release.job is not None

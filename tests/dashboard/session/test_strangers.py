@@ -103,7 +103,7 @@ def test_what_is_looked_for_is_there_for_the_owner(private):
     """Else the tests below could not fail."""
     test = turned(session(address=private.key).run(), "release").run()
     assert [words for words in TELLING if words not in shown(test)] == []
-    assert {"asset_name", "release_confirm", "approval_by"} <= keys(test)
+    assert {"asset_name", "release_confirm_0", "approval_by"} <= keys(test)
 
 
 @pytest.mark.parametrize("page", [*PAGES, url_path(GALLERY)])
@@ -133,7 +133,7 @@ def test_no_page_tells_of_the_workspace_beside_an_open_sample(page, private, vis
         "place_open",
         "asset_name",
         "asset_why",
-        "release_confirm",
+        "release_confirm_0",
         "approval_by",
         "approval_upload",
         "ledger_assets",

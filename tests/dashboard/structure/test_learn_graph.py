@@ -56,7 +56,9 @@ def test_learned_charged_shown_and_deducted(project):
     test = open_page("structure", project)
     assert not test.exception
     plan = project.graph_plan()
-    assert test.button(key="blanket_run").disabled
+    test.button(key="blanket_run").click().run()
+    assert "Tick the box above" in texts(test)
+    assert Ledger().charges() == ()
     assert f"{UNCHECKED[1:]}: " in texts(test)
     assert eps_text(plan.spent.epsilon) in [metric.value for metric in test.metric]
     test.checkbox(key="blanket_confirm_0").check().run()
