@@ -57,10 +57,15 @@ def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
     )
 
 
-def heading(title: str, question: str) -> None:
+def heading(title: str, question: str, *, about_project: bool = True) -> None:
     """Title, the question the page answers, and where the project stands.
 
     Every page begins with it, so it is here that a page asks for the key.
+
+    Args:
+        title: of the page.
+        question: that it answers.
+        about_project: whether the open project's table is named; not before a room.
     """
     from dashboard.common import key_entry  # it shows the samples, whose parts use what is below
 
@@ -73,7 +78,7 @@ def heading(title: str, question: str) -> None:
         terms_popover(title)
     st.markdown(question)
     data = project().data
-    if data.raw is None and not data.awaits_table:
+    if not about_project or (data.raw is None and not data.awaits_table):
         return
     marks: list[str] = [f":material/database: {plain(data.name)}"]
     marks.append(f"{data.n:,} training rows")

@@ -1,4 +1,4 @@
-"""Story of the gallery: its sentence, what is stored of it, its run here, its project."""
+"""A story of the gallery: its number, its figure, its run here, its project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dashboard.common.widgets import chart, mistakes
 from dashboard.jobs import worker
 from dashboard.session.designs import from_values
 from dashboard.session.shelf import project
-from prism_core.figures import story_figure, story_low
+from prism_core.figures import story_dots
 from prism_core.reproduction import rows
 from prism_core.reproduction.result_tables import title
 from prism_core.text.markdown import plain
@@ -23,15 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dashboard.session.project import Project
-    from prism_core.reproduction import ResultRow, Stored, Story
+    from prism_core.reproduction import ResultRow, Story
 
 
-def section(story: Story, number: int) -> None:
+def section(story: Story) -> None:
     """A story from its sentence to its numbers."""
-    st.subheader(f"{number} · {story.title}", anchor=False)
+    st.subheader(story.title, anchor=False)
     st.markdown(story.sentence)
-    if story.missing:
-        st.caption(f":material/info: To run it here or open it: {story.missing}")
+    result(story)
     with st.container(horizontal=True, vertical_alignment="center"):
         run_button(story)
         pressed = _open_button(story)
@@ -39,29 +38,40 @@ def section(story: Story, number: int) -> None:
     gallery = project().gallery
     if message := gallery.messages.get(story.name):
         st.warning(plain(message), icon=":material/info:")
+    live = gallery.found.get(story.name, ())
+    if is_running(story):
+        watch(story, lambda rows: draw(story, rows, "live"))
+    elif live:
+        st.markdown(f"**Run on this machine** · {_small(story)}, means without intervals")
+        draw(story, live, "live")
+    _notes(story)
+    _numbers(story, story.stored().rows, live)
+
+
+def result(story: Story) -> None:
+    """The number of the story and its figure, from the results that come with this version."""
     kept = story.stored()
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _stored(story, kept)
+    headline = story.headline(kept.rows)
+    if headline is None:
+        st.info(
+            "This version comes with no stored results of this story. "
+            f"`prism reproduce {story.name}` makes them.",
+            icon=":material/hourglass_empty:",
+        )
+        return
+    left, right = st.columns([1, 1.7], gap="large", vertical_alignment="center")
+    with left, st.container(key="story_meaning"):
+        st.html(f'<p style="font-size:5.5rem;font-weight:700;line-height:1">{headline.number}</p>')
+        st.markdown(headline.sentence)
+        fewest, _ = kept.seeds
+        st.caption(f"Epsilon {headline.epsilon:g}. Means of {fewest} runs or more.")
     with right:
-        if is_running(story):
-            watch(story, lambda rows: draw(story, kept.rows, rows, "live"))
-        else:
-            _made_here(story, kept.rows, gallery.found.get(story.name, ()))
-    _numbers(story, kept.rows, gallery.found.get(story.name, ()))
+        draw(story, kept.rows, "stored")
 
 
-def draw(story: Story, stored: Sequence[ResultRow], live: Sequence[ResultRow], which: str) -> None:
-    """The figure of the stored rows or of those made here; the same colours and axis in both."""
-    known = {(row.method, row.setting) for row in (*stored, *live)}
-    drawn = story_figure(
-        live if which == "live" else stored,
-        story.title,
-        title,
-        order=[line for line in story.lines if line in known],
-        # Of both, so that the two figures have one axis.
-        low=story_low((*stored, *live)),
-    )
+def draw(story: Story, found: Sequence[ResultRow], which: str) -> None:
+    """The figure of the stored rows or of those made here."""
+    drawn = story_dots(story.at_epsilon(found), story.title, story.label)
     chart(
         drawn.figure,
         key=f"gallery_{story.name}_{which}",
@@ -70,52 +80,26 @@ def draw(story: Story, stored: Sequence[ResultRow], live: Sequence[ResultRow], w
     )
 
 
-def _stored(story: Story, kept: Stored) -> None:
-    st.markdown("**Stored results**")
-    if not kept.rows:
-        st.info(
-            "This version comes with no stored results of this story: the long run has not "
-            f"reached it yet. `prism reproduce {story.name}` prints them.",
-            icon=":material/hourglass_empty:",
-        )
-        return
-    draw(story, kept.rows, (), "stored")
-    fewest, most = kept.seeds
-    seeds = f"{most}" if fewest == most else f"{fewest} to {most}"
-    dates = " and ".join(dict.fromkeys(made.date for made in kept.runs))
-    st.caption(
-        f"Mean AUC on real rows with 95% intervals over {seeds} seeds, from the latest full run "
-        f"({dates}). Dashed: the same learner trained on the real rows."
-    )
-
-
-def _made_here(story: Story, stored: Sequence[ResultRow], live: Sequence[ResultRow]) -> None:
-    st.markdown("**Run on this machine**")
-    if not live:
-        st.caption("Not run yet. " + ("" if story.missing else f"{_small(story)}: {story.takes}."))
-        return
-    draw(story, stored, live, "live")
-    st.caption(
-        f"{_small(story)}: the first seeds and tables of the stored run. Means without intervals, "
-        "which so few runs do not give."
-    )
-
-
 def _small(story: Story) -> str:
-    seeds = f"{story.live_seeds} seed{'' if story.live_seeds == 1 else 's'}"
-    epsilons = " and ".join(f"{epsilon:g}" for epsilon in story.live_epsilons)
-    return f"{len(story.live)} methods, {seeds}, epsilon {epsilons}"
+    runs = f"{story.live_seeds} run{'' if story.live_seeds == 1 else 's'} each"
+    return f"{len(story.live)} methods, {runs}, epsilon {story.epsilon:g}"
+
+
+def _notes(story: Story) -> None:
+    with st.expander("Notes for the speaker", icon=":material/notes:"):
+        st.markdown("\n".join(f"- {plain(note)}" for note in story.notes))
 
 
 def _numbers(story: Story, stored: Sequence[ResultRow], live: Sequence[ResultRow]) -> None:
     if not stored and not live:
         return
-    with st.expander("The figures in numbers", icon=":material/table_rows:"):
+    with st.expander("All numbers", icon=":material/table_rows:"):
         rows = [("stored", row) for row in stored] + [("run here", row) for row in live]
         st.dataframe(
             pd.DataFrame(
                 {
                     "where": [where for where, _ in rows],
+                    "table": [story.label(row) for _, row in rows],
                     "method": [title(row.method) for _, row in rows],
                     "setting": [row.setting for _, row in rows],
                     "epsilon": [row.epsilon for _, row in rows],
@@ -145,8 +129,6 @@ def _open_button(story: Story) -> bool:
         "Open as a project",
         key=_key(story),
         icon=":material/folder_open:",
-        disabled=bool(story.missing),
-        help=story.missing or None,
     )
 
 
@@ -182,10 +164,10 @@ def run_button(story: Story) -> None:
         "Run it here",
         key=f"gallery_{story.name}_run",
         icon=":material/play_arrow:",
-        type="primary",
-        disabled=busy or bool(story.missing),
-        help=story.missing
-        or ("Another story is running." if busy and not is_running(story) else None),
+        disabled=busy,
+        help="Another story is running."
+        if busy and not is_running(story)
+        else f"{_small(story)}: {story.takes}.",
     ):
         with mistakes():
             gallery.messages.pop(story.name, None)

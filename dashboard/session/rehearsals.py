@@ -94,8 +94,14 @@ class GalleryRuns:
         job: the run under way; one at a time.
         found: rows that were made here, by the story's name.
         messages: why a run ended early, by the story's name.
+        place: of the story on screen, from 0.
+        presenting: whether it is shown to a room: large, alone, without the rest of the app.
+        notes: whether the speaker's notes stand below it.
     """
 
     job: Job[Story] | None = None
     found: dict[str, tuple[ResultRow, ...]] = field(default_factory=dict, repr=False)
     messages: dict[str, str] = field(default_factory=dict)
+    place: int = 0
+    presenting: bool = False
+    notes: bool = False

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from prism_core.reproduction import Benchmark, ResultRow, RunOutcome
 
+_OWN = "readmission"
 _PAPER = ("scm-spurious", "scm-marginal", "adult", "allocation-wins")
 _DESCRIPTION = """
 Every table is generated or public, and every run is seeded: nothing is charged, and no release can
@@ -33,8 +34,9 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         description=_DESCRIPTION,
     )
     parts = parser.add_subparsers(required=True, metavar="EXPERIMENT")
-    for name in _PAPER:
-        one = parts.add_parser(name, help=f"the paper's benchmark {name}")
+    for name in (*_PAPER, _OWN):
+        whose = "a table of our own," if name == _OWN else "the paper's benchmark"
+        one = parts.add_parser(name, help=f"{whose} {name}")
         if name == "adult":
             _adult(one)
         _options(one)
@@ -59,7 +61,7 @@ def _add_all(parts: Any) -> None:  # noqa: ANN401
     everything.add_argument(
         "--benchmarks",
         metavar="NAME,NAME,...",
-        help="default: the paper's four and bn:child, bn:alarm, bn:insurance, bn:hepar2",
+        help="default: the paper's four, readmission, bn:child, bn:alarm, bn:insurance, bn:hepar2",
     )
     everything.add_argument("--readme", type=Path, metavar="FILE", help="make its table anew, too")
     everything.add_argument(
@@ -201,7 +203,11 @@ def _all(arguments: argparse.Namespace) -> None:
     from prism_core.reproduction import NETWORKS, Results, load_results, rows, this_command
 
     _check_folder(arguments.out)
-    names = _parts(arguments.benchmarks or "") or (*_PAPER, *(f"bn:{name}" for name in NETWORKS))
+    names = _parts(arguments.benchmarks or "") or (
+        *_PAPER,
+        _OWN,
+        *(f"bn:{name}" for name in NETWORKS),
+    )
     chosen = [_chosen(name, arguments.adult) for name in names]
     for one in chosen:
         one.draw(0)  # what is missing (a file, a package) shows now, not after hours

@@ -4,13 +4,10 @@ Backgrounds are transparent: figures stand on light and on dark pages.
 """
 
 from prism_core.figures.epsilon_curves import (
-    CaptionedFigure,
     lowest,
     paper_figures,
     rehearsal_figure,
     rehearsal_text,
-    story_figure,
-    story_low,
 )
 from prism_core.figures.fidelity_panels import (
     association_figure,
@@ -41,7 +38,8 @@ from prism_core.figures.shares import (
     error_figure,
     pool_style,
 )
-from prism_core.figures.theme import PALETTE, safe
+from prism_core.figures.story_dots import story_dots
+from prism_core.figures.theme import PALETTE, CaptionedFigure, safe
 
 __all__ = [
     "METRIC_TITLES",
@@ -72,8 +70,7 @@ __all__ = [
     "rehearsal_figure",
     "rehearsal_text",
     "safe",
-    "story_figure",
-    "story_low",
+    "story_dots",
     "subgroup_figure",
     "task_marginal_figure",
     "trade_off_figure",

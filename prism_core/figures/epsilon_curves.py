@@ -6,7 +6,7 @@ With intervals, ceilings and chance; of the paper's rows also the 1-way distance
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from prism_core.figures import theme
@@ -233,11 +233,6 @@ def _log_range(wanted: Sequence[float]) -> list[float]:
     return [math.log10(wanted[0]) - 0.12, math.log10(wanted[-1]) + 0.12]
 
 
-FEWEST = 3
-"""Seeds from which a story shows intervals: the t-interval of two is 12.7 standard errors wide, and
-would hide the means."""
-
-
 class LearnerScores(Protocol):
     """One learner over the seeds of a line."""
 
@@ -304,24 +299,9 @@ class _Point:
     metric: Literal["auc"] = "auc"
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaptionedFigure:
-    """A figure with its heading and its words.
-
-    Attributes:
-        title: stands above it.
-        figure: the figure.
-        words: what it shows, for those who do not see it.
-    """
-
-    title: str
-    figure: go.Figure
-    words: str
-
-
 def paper_figures(
     rows: Sequence[ResultLine], heading: str, named: Callable[[str], str] = str
-) -> tuple[CaptionedFigure, ...]:
+) -> tuple[theme.CaptionedFigure, ...]:
     """AUC against epsilon for every setting, on one axis, and the 1-way distance.
 
     Args:
@@ -337,7 +317,7 @@ def paper_figures(
     every = [point for some in points.values() for point in some]
     names = [named(row.method) for row in rows]
     drawn = [
-        CaptionedFigure(
+        theme.CaptionedFigure(
             title=f"{heading}: AUC, setting {setting}",
             words=rehearsal_text(some),
             figure=rehearsal_figure(some, names=list(dict.fromkeys(names)), low=lowest(every)),
@@ -345,48 +325,6 @@ def paper_figures(
         for setting, some in points.items()
     ]
     return (*drawn, _fidelity(ordered, heading, named)) if ordered else ()
-
-
-def story_figure(
-    rows: Sequence[ResultLine],
-    heading: str,
-    named: Callable[[str], str] = str,
-    *,
-    order: Sequence[tuple[str, str]] = (),
-    low: float | None = None,
-) -> CaptionedFigure:
-    """AUC against epsilon of methods and settings side by side, in one figure.
-
-    A line of fewer than `FEWEST` seeds has no interval.
-
-    Args:
-        rows: of one benchmark and one number of synthetic rows.
-        heading: of the figure.
-        named: a method in words.
-        order: methods with their settings in the order of their colours, so that two figures of
-            one story give a method the same one.
-        low: lower end of the axis of AUC, to share it between figures.
-    """
-
-    def label(method: str, setting: str) -> str:
-        return named(method) + (", as in the paper" if setting == "paper" else "")
-
-    points = [_with_fair_interval(row, label(row.method, row.setting)) for row in rows]
-    return CaptionedFigure(
-        title=heading,
-        words=rehearsal_text(points),
-        figure=rehearsal_figure(points, names=[label(*line) for line in order], low=low),
-    )
-
-
-def story_low(rows: Sequence[ResultLine]) -> float:
-    """A lower end of the axis of AUC that serves all these rows."""
-    return lowest([_with_fair_interval(row, row.method) for row in rows])
-
-
-def _with_fair_interval(row: ResultLine, variant: str) -> _Point:
-    point = _point(row, lambda _: variant)
-    return point if point.runs >= FEWEST else replace(point, half=None)
 
 
 def _point(row: ResultLine, named: Callable[[str], str]) -> _Point:
@@ -402,7 +340,7 @@ def _point(row: ResultLine, named: Callable[[str], str]) -> _Point:
 
 def _fidelity(
     rows: Sequence[ResultLine], heading: str, named: Callable[[str], str]
-) -> CaptionedFigure:
+) -> theme.CaptionedFigure:
     """Mean 1-way l1 distance against epsilon, both axes logarithmic."""
     figure = theme.new_figure(height=400, margin={"l": 16, "r": 16, "t": 56, "b": 16})
     wanted = sorted({row.epsilon for row in rows})
@@ -431,6 +369,6 @@ def _fidelity(
         )
         said = ", ".join(f"{row.l1:.4f} at epsilon {row.epsilon:g}" for row in some)
         words.append(f"{name}: {said}.")
-    return CaptionedFigure(
+    return theme.CaptionedFigure(
         title=f"{heading}: 1-way l1 distance", figure=figure, words=" ".join(words)
     )

@@ -45,6 +45,21 @@ class Style:
     symbol: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class CaptionedFigure:
+    """A figure with its heading and its words.
+
+    Attributes:
+        title: stands above it.
+        figure: the figure.
+        words: what it shows, for those who do not see it.
+    """
+
+    title: str
+    figure: go.Figure
+    words: str
+
+
 STYLES = tuple(
     Style(colour=colour, pattern=pattern, symbol=symbol)
     for colour, pattern, symbol in zip(

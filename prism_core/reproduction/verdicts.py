@@ -190,6 +190,7 @@ _CHAMPIONS: Mapping[str, str] = {
     "scm-marginal": "graphical-opt",
     "adult": "predictive-opt",
     "allocation-wins": "graphical-auto",
+    "readmission": "predictive-opt",
     "bn": "graphical-opt",
 }
 """The method that stands for us, by benchmark; of networks the one for a world that stays."""

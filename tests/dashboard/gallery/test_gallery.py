@@ -7,6 +7,7 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 
 from dashboard import launch
@@ -14,20 +15,15 @@ from dashboard.jobs import child, folders, worker
 from dashboard.key import machine_key
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
-from prism_core.errors import TableError
+from prism_core.data.tables.raw_table import from_frame
 from prism_core.privacy.ledger.ledger import FILE, default_workspace
-from prism_core.reproduction import STORIES, adult_table, story
+from prism_core.reproduction import STORIES, story
 from tests.support.pages import open_page, session, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.app
-
-
-@pytest.fixture(autouse=True)
-def _no_adult_table(monkeypatch):
-    monkeypatch.delenv(adult_table.PATH_VARIABLE, raising=False)
 
 
 class Stands:
@@ -72,36 +68,57 @@ def told(folder: Path) -> Path:
     return folder
 
 
-def test_four_stories_each_with_a_sentence_and_what_is_stored_of_it():
-    test = open_page("gallery")
-    said = texts(test)
-    assert "nothing is charged, and your own table is not opened" in said
-    kept = [one for one in STORIES if one.stored().rows]
-    assert len(kept) >= 3
-    for one in STORIES:
-        assert one.sentence in said
-        assert one.sentence.count(". ") == 0
-    assert len(test.get("plotly_chart")) == len(kept)
-    for figure in test.get("plotly_chart"):
-        assert "AUC" in figure.proto.alt
+def at(name: str, project: Project | None = None, **entries: object) -> Project:
+    """A project whose gallery shows a story."""
+    project = project or Project()
+    project.gallery.place = [one.name for one in STORIES].index(name)
+    for entry, value in entries.items():
+        setattr(project.gallery, entry, value)
+    return project
 
 
-def test_adult_says_how_to_get_its_file_and_nothing_is_fetched(monkeypatch):
-    monkeypatch.setattr(adult_table, "fetch", None)
-    test = open_page("gallery")
-    assert test.button(key="gallery_adult_run").disabled
-    assert test.button(key="gallery_adult_open").disabled
-    assert f"set {adult_table.PATH_VARIABLE} to its path" in texts(test)
-    for wanted in (story("adult").asked, story("adult").sample):
-        with pytest.raises(TableError, match=adult_table.PATH_VARIABLE):
-            wanted()
+@pytest.mark.parametrize("presenting", [False, True])
+@pytest.mark.parametrize("one", STORIES, ids=lambda one: one.name)
+def test_a_story_shows_its_number_and_its_figure_before_anybody_presses(one, presenting):
+    test = open_page("gallery", at(one.name, presenting=presenting))
+    headline = one.headline(one.stored().rows)
+    assert any(headline.number in block.proto.body for block in test.get("html"))
+    assert headline.sentence in texts(test)
+    assert one.sentence in texts(test)
+    (drawn,) = test.get("plotly_chart")
+    assert all(label.removeprefix("that ") in drawn.proto.alt for label in one.labels.values())
 
 
-def test_adult_can_run_where_the_file_is(tmp_path, monkeypatch):
-    file = tmp_path / "adult.csv"
-    file.write_text("age\n1\n")
-    monkeypatch.setenv(adult_table.PATH_VARIABLE, str(file))
-    assert not open_page("gallery").button(key="gallery_adult_run").disabled
+def test_the_stories_are_turned_one_by_one_and_by_name():
+    project = at(STORIES[0].name)
+    test = open_page("gallery", project)
+    test.button(key="gallery_present").click().run()
+    assert project.gallery.presenting
+    assert test.button(key="gallery_back").disabled
+    for place in (1, 2, 3):
+        test.button(key="gallery_next").click().run()
+        assert not test.exception
+        assert [title.value for title in test.title] == [STORIES[place].title]
+    assert test.button(key="gallery_next").disabled
+    test.button(key="gallery_back").click().run()
+    assert project.gallery.place == 2
+    test.toggle(key="gallery_notes").set_value(True).run()
+    assert STORIES[2].notes[0] in texts(test)
+    test.button(key="gallery_end").click().run()
+    assert [title.value for title in test.title] == ["Gallery"]
+    test.segmented_control(key="gallery_story_2").set_value(0).run()
+    assert project.gallery.place == 0
+
+
+@pytest.mark.parametrize("presenting", [False, True])
+def test_a_room_sees_nothing_of_the_open_project(presenting):
+    """The heading of other pages names the table and that its rows are private."""
+    rows = from_frame(pd.DataFrame({"age": [1, 2]}))
+    data = DataEntries(name="CANARY-stays", raw=rows)
+    project = at(STORIES[0].name, Project(data=data), presenting=presenting)
+    test = open_page("gallery", project)
+    assert "CANARY" not in texts(test)
+    assert "-badge[" not in texts(test)
 
 
 @pytest.mark.parametrize(
@@ -110,24 +127,25 @@ def test_adult_can_run_where_the_file_is(tmp_path, monkeypatch):
         ("scm-spurious", "causal", 2),
         ("scm-marginal", "graphical", 12),
         ("allocation-wins", "graphical", 20),
+        ("readmission", "predictive", 0),
     ],
 )
 def test_a_story_opens_as_a_project(name, regime, s):
     before = Project(
         data=DataEntries(private_marks=frozenset(["a"])),
     )
-    before.gallery.messages["adult"] = "kept"
-    test = open_page("gallery", before)
+    before.gallery.messages["other"] = "kept"
+    test = open_page("gallery", at(name, before))
     test.button(key=f"gallery_{name}_open").click().run()
     assert not test.exception
     found = test.session_state["project"]
     assert found.data.public
-    assert (found.designs.plan.regime, found.structure.target) == (regime, "Y")
+    assert found.designs.plan.regime == regime
     assert len(found.protected) == s
     assert found.plan().n == found.data.raw.rows
     assert found.data.test is not None
     assert found.data.private_marks == {"a"}
-    assert found.gallery.messages == {"adult": "kept"}
+    assert found.gallery.messages == {"other": "kept"}
     assert [title.value for title in test.title] == ["Data"]
     if name == "allocation-wins":
         weights = found.plan().task.weights
@@ -138,14 +156,15 @@ def test_a_story_opens_as_a_project(name, regime, s):
 def test_a_run_is_started_watched_and_taken(tmp_path, monkeypatch):
     stands = Stands(told(tmp_path / "run"), "running")
     monkeypatch.setattr(worker, "start_story", lambda one: stands)
-    project = Project()
+    project = at("allocation-wins")
     test = open_page("gallery", project)
     test.button(key="gallery_allocation-wins_run").click().run()
     assert not test.exception
     assert project.gallery.job is stands
-    assert test.button(key="gallery_scm-spurious_run").disabled  # one at a time
+    other = open_page("gallery", at("scm-spurious", job=stands))
+    assert other.button(key="gallery_scm-spurious_run").disabled  # one at a time
     assert test.button(key="gallery_allocation-wins_cancel")
-    live = [c for c in test.get("plotly_chart") if "AUC 0.900 at epsilon" in c.proto.alt]
+    live = [c for c in test.get("plotly_chart") if ": 90.0 of 100 pairs" in c.proto.alt]
     assert len(live) == 1
     stands.state = "done"
     test.run()
@@ -153,7 +172,7 @@ def test_a_run_is_started_watched_and_taken(tmp_path, monkeypatch):
     assert stands.removed
     assert project.gallery.job is None
     found = project.gallery.found["allocation-wins"]
-    assert len(found) == 8
+    assert len(found) == 5
     assert {row.seeds for row in found} == {(0, 1)}
     assert any("run here" in set(frame.value["where"]) for frame in test.dataframe)
 
@@ -162,7 +181,7 @@ def test_a_run_is_started_watched_and_taken(tmp_path, monkeypatch):
     ("state", "said"), [("cancelled", "Stopped."), ("failed", "The disk is full.")]
 )
 def test_a_run_that_ended_early_says_why(tmp_path, state, said):
-    project = Project()
+    project = at("allocation-wins")
     project.gallery.job = Stands(told(tmp_path / "run"), state, "The disk is full.")
     test = open_page("gallery", project)
     assert said in texts(test)
