@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from prism_core.figures import theme
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from prism_core.figures.epsilon_curves import ResultLine
 
+Line = TypeVar("Line", bound="ResultLine")
+
 FEWEST = 3
 """Seeds from which intervals are shown: the t-interval of two is 12.7 standard errors wide, and
 would hide the means."""
@@ -22,7 +24,7 @@ _COIN = 50.0
 
 
 def story_dots(
-    rows: Sequence[ResultLine], heading: str, named: Callable[[ResultLine], str]
+    rows: Sequence[Line], heading: str, named: Callable[[Line], str]
 ) -> theme.CaptionedFigure:
     """Pairs ranked right, of 100, by method: a dot, its 95% interval, and the ceiling.
 
