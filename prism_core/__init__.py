@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from prism_core.bundle.verify.verification import verify as verify_bundle
     from prism_core.bundle.write.bundle_folder import write as write_bundle
     from prism_core.data.codebooks import Codebook, read_codebook, table_schema_text
-    from prism_core.data.encoding import EncodedTable, decode, encode
+    from prism_core.data.decoding import decode
+    from prism_core.data.encoding import EncodedTable, encode
     from prism_core.data.schema.column import Column
     from prism_core.data.schema.schema import Schema
     from prism_core.data.schema.schema_file import load as load_schema
@@ -137,7 +138,7 @@ _HOMES = {
     "Task": ("prism_core.planning.wishes.task", "Task"),
     "UncheckedWarning": ("prism_core.synthesizer", "UncheckedWarning"),
     "csv_text": ("prism_core.data.tables.spreadsheet", "csv_text"),
-    "decode": ("prism_core.data.encoding", "decode"),
+    "decode": ("prism_core.data.decoding", "decode"),
     "design": ("prism_core.planning.design", "design"),
     "design_domain": ("prism_core.learning.domain.domain_plan", "design_domain"),
     "design_graph": ("prism_core.learning.graph.graph_plan", "design_graph"),

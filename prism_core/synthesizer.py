@@ -6,7 +6,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from prism_core.data.encoding import decode
+from prism_core.data.decoding import decode
 from prism_core.data.schema.looks import unchecked
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, from_frame

@@ -12,7 +12,7 @@ from dashboard.data.declaration_sources import check_header, sources
 from dashboard.session.shelf import project
 from prism_core.data.draft import propose_bins, propose_decimals
 from prism_core.data.schema import column_form, level_lines, schema_file
-from prism_core.data.schema.column import KINDS
+from prism_core.data.schema.column_rules import KINDS
 from prism_core.data.schema.looks import LONGEST, sentences
 from prism_core.data.schema.schema import Provenance, Schema
 from prism_core.errors import PrismError, SchemaError

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.common.widgets import mistakes as shown
 from dashboard.session.shelf import project
 from prism_core.data.schema import column_form
-from prism_core.data.schema.column import KINDS
+from prism_core.data.schema.column_rules import KINDS
 from prism_core.data.schema.form_mistakes import mistakes, needed_cells
 from prism_core.data.tables.header import check_header
 from prism_core.errors import SchemaError

@@ -26,7 +26,7 @@ from prism_core.comparators.external import (
 )
 from prism_core.errors import PrismError
 from prism_core.planning.step_plan import delta_in_force
-from prism_core.runs.inputs import candidate
+from prism_core.runs.finished_run import candidate
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import eps_text
 

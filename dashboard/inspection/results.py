@@ -13,7 +13,8 @@ from dashboard.session.shelf import project
 from prism_core.bundle import manifest
 from prism_core.bundle.write import bundle_folder
 from prism_core.errors import PrismError
-from prism_core.runs.inputs import fresh_rng, in_memory, subject
+from prism_core.runs.finished_run import subject
+from prism_core.runs.inputs import fresh_rng, in_memory
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from prism_core.errors import EvaluationError, PrismError
 from prism_core.evaluation import CHOOSING, compare_candidates
 from prism_core.evaluation.score_text import amount, ends
 from prism_core.rehearsal.trial import rehearsed_candidate, stand_in_subject
-from prism_core.runs.inputs import candidate
+from prism_core.runs.finished_run import candidate
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:

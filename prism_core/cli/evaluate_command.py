@@ -127,14 +127,8 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     from prism_core.evaluation.evaluate import evaluate_targets
     from prism_core.evaluation.evaluate import evaluation_document as targets_document
     from prism_core.evaluation.score_text import score_lines
-    from prism_core.runs.inputs import (
-        address,
-        aims_of_run,
-        encode_holdout,
-        encode_synthetic,
-        fresh_rng,
-        open_rows,
-    )
+    from prism_core.runs.finished_run import aims_of_run, encode_synthetic
+    from prism_core.runs.inputs import address, encode_holdout, fresh_rng, open_rows
 
     if arguments.private is not None:
         document, text = _private(arguments)
@@ -180,7 +174,8 @@ def _private(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from prism_core.bundle.write import bundle_folder
     from prism_core.evaluation.inside_epsilon.private_plan import design_private
     from prism_core.runs.charged_evaluation import numbers_place, run_private_numbers
-    from prism_core.runs.inputs import encode_holdout, synthetic_rows
+    from prism_core.runs.finished_run import synthetic_rows
+    from prism_core.runs.inputs import encode_holdout
     from prism_core.runs.step_account import step_rng
 
     folder = bundle_folder.read(arguments.dir)

@@ -116,7 +116,7 @@ def _open(arguments: argparse.Namespace) -> None:
     from prism_core.evaluation.inside_epsilon.holdout import status
     from prism_core.evaluation.inside_epsilon.holdout_plan import design_holdout
     from prism_core.runs.charged_evaluation import run_open_holdout
-    from prism_core.runs.inputs import synthetic_rows
+    from prism_core.runs.finished_run import synthetic_rows
 
     folder = bundle_folder.read(arguments.dir)
     # Before the charge: a session on a changed folder would be paid for and worthless.
@@ -162,7 +162,7 @@ def _ask(arguments: argparse.Namespace) -> None:
     from prism_core.evaluation.inside_epsilon.holdout import ask_holdout, entry_dict
     from prism_core.evaluation.inside_epsilon.holdout_question import question
     from prism_core.evaluation.tstr.learners import LEARNERS
-    from prism_core.runs.inputs import synthetic_rows
+    from prism_core.runs.finished_run import synthetic_rows
 
     session = holdout_state.read(_folder(arguments))
     plan = session.plan

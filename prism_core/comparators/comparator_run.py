@@ -11,7 +11,7 @@ from prism_core.comparators.aim import aim
 from prism_core.comparators.comparator_plan import RhoFilter
 from prism_core.comparators.independent import independent
 from prism_core.comparators.mst import mst
-from prism_core.data.encoding import decode
+from prism_core.data.decoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.privacy.accountants.accountant import accountant

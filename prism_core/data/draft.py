@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from prism_core.data.encoding import MISSING_TEXTS, as_numbers
+from prism_core.data.encoding import as_numbers
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.column import Column, equal_edges
+from prism_core.data.schema.level import EXACT, MISSING_TEXTS
 from prism_core.data.schema.schema import Provenance, Schema
 from prism_core.errors import SchemaError
 
@@ -28,7 +29,6 @@ _MAX_DRAFT_LEVELS = 50
 _NUMERIC_FROM = 13  # numbers with at least this many distinct values are taken as numeric
 _BINS = 8
 _MAYBE_LEVELS = frozenset({"none"})  # a level in many codebooks; encoding prefers levels, too
-_EXACT = 2**53  # whole numbers below it are exact as float
 _CODE = r"[-+]?(?:0[0-9]|[0-9]+[eE][0-9])"  # how a code begins that only looks like a number
 _BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"})
 
@@ -92,13 +92,13 @@ def _guess(name: str, cells: pd.Series) -> Column | None:
 
 def _codes(texts: pd.Series, values: np.ndarray) -> bool:
     """Whether texts that read as numbers are codes: as numbers some would come out otherwise."""
-    large = (np.abs(values) >= _EXACT) & texts.str.fullmatch(r"-?[0-9]+").to_numpy(dtype=bool)
+    large = (np.abs(values) >= EXACT) & texts.str.fullmatch(r"-?[0-9]+").to_numpy(dtype=bool)
     return bool(large.any() or texts.str.match(_CODE).any())
 
 
 def _number(name: str, numbers: np.ndarray, *, nullable: bool) -> Column | None:
     distinct = np.unique(numbers)
-    whole = bool((distinct == np.floor(distinct)).all() and (np.abs(distinct) < _EXACT).all())
+    whole = bool((distinct == np.floor(distinct)).all() and (np.abs(distinct) < EXACT).all())
     if whole and len(distinct) < _NUMERIC_FROM:
         levels = tuple(int(value) for value in distinct)
         return Column(name=name, kind="ordinal", levels=levels, nullable=nullable)
@@ -121,7 +121,7 @@ def _number(name: str, numbers: np.ndarray, *, nullable: bool) -> Column | None:
 
 def _decimals(values: np.ndarray) -> int | None:
     for decimals in range(1, 5):
-        if np.abs(values).max() * 10**decimals >= _EXACT:
+        if np.abs(values).max() * 10**decimals >= EXACT:
             return None  # no float holds a number so large with decimals
         # rtol=0: a tolerance that grows with the value would take the decimals of large ones for
         # none.

@@ -23,7 +23,7 @@ from prism_core.samples import catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prism_core.data.schema.column import Kind
+    from prism_core.data.schema.column_rules import Kind
 
 PATH_VARIABLE = "PRISM_ADULT_CSV"
 TARGET = "income>50K"

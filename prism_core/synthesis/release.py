@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from prism_core.data.encoding import decode
+from prism_core.data.decoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
 from prism_core.planning.choices import Stages, with_adaptive, with_forest, with_three_way

@@ -44,7 +44,7 @@ def tables(folder: Path, seed: int):
         inputs.schema, read_rows(config, config.table.holdout), rng=rng, public=True
     )
     from prism_core.data.tables.raw_table import from_frame
-    from prism_core.runs.inputs import encode_synthetic
+    from prism_core.runs.finished_run import encode_synthetic
 
     return encode_synthetic(inputs.schema, from_frame(made.table)), held, config.task.target
 

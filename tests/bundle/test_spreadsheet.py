@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from prism_core.bundle.measurements_file import measurements_text as noisy_text
 from prism_core.bundle.measurements_file import read_measurements as read_noisy
-from prism_core.data.encoding import decode, encode
+from prism_core.data.decoding import decode
+from prism_core.data.encoding import encode
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import from_frame, read_table
 from prism_core.data.tables.spreadsheet import csv_text, neutral, read_csv, restored

@@ -40,7 +40,7 @@ from prism_core.privacy.events import ExponentialEvent, GaussianEvent
 from prism_core.privacy.learning_charge import LearningCharge
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
-from prism_core.runs.inputs import candidate
+from prism_core.runs.finished_run import candidate
 from tests.support.noise import Tape
 
 METHODS = tuple(COMPARATORS)

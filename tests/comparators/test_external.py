@@ -41,7 +41,7 @@ from prism_core.errors import (
     PrivacyError,
 )
 from prism_core.privacy.accountants.conversions import epsilon_to_rho, rho_to_delta
-from prism_core.runs.inputs import candidate
+from prism_core.runs.finished_run import candidate
 
 AWAY = GuaranteePart(share=1.0, relation="add or remove one person")
 SCHEMA = Schema(
@@ -316,7 +316,7 @@ epsilon = 1.0
 
 
 def test_the_command_prints_both_relations_and_refuses_private_rows(stub, tmp_path, capsys):
-    from prism_core.data.encoding import decode
+    from prism_core.data.decoding import decode
     from prism_core.data.schema import schema_file
 
     table = rows()

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from prism_core.data.coverage import rows_outside
-from prism_core.data.encoding import decode_column, encode_column
+from prism_core.data.decoding import decode_column
+from prism_core.data.encoding import encode_column
 from prism_core.data.schema import code_groups, column_form, schema_file
 from prism_core.data.schema.code_groups import CodeGroups, by_prefix, read_map
 from prism_core.data.schema.column import Column

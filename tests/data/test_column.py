@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_core.data.encoding import decode_column, encode_column
-from prism_core.data.schema.column import (
-    MAX_LEVELS,
-    MISSING_LABEL,
-    Column,
-    equal_edges,
-)
+from prism_core.data.decoding import decode_column
+from prism_core.data.encoding import encode_column
+from prism_core.data.schema.column import MISSING_LABEL, Column, equal_edges
+from prism_core.data.schema.column_rules import MAX_LEVELS
 from prism_core.data.schema.level import day_number, day_text, level_text
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError

@@ -10,20 +10,15 @@ import pytest
 from scipy.stats import chi2
 
 from prism_core.data.coverage import rows_outside
-from prism_core.data.encoding import (
-    EncodedTable,
-    decode,
-    decode_column,
-    encode,
-    encode_column,
-    one_row_per_person,
-)
+from prism_core.data.decoding import decode, decode_column
+from prism_core.data.encoding import EncodedTable, encode, encode_column, one_row_per_person
 from prism_core.data.schema.code_groups import CodeGroups
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.data.tables.raw_table import RawTable, from_frame
 from prism_core.errors import PrivacyError, TableError
-from prism_core.runs.inputs import encode_holdout, encode_rows, encode_synthetic
+from prism_core.runs.finished_run import encode_synthetic
+from prism_core.runs.inputs import encode_holdout, encode_rows
 
 CATEGORY = Column(name="x", kind="categorical", levels=("a", "b", "c"))
 NUMBER = Column(name="x", kind="numeric", lower=0, upper=10, edges=(5,))

@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prism_core.data.coverage import rows_outside
-from prism_core.data.encoding import decode, encode, encode_column
+from prism_core.data.decoding import decode
+from prism_core.data.encoding import encode, encode_column
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.level import level_value
 from prism_core.data.schema.schema import Schema

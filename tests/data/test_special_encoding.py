@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_core.data.coverage import rows_outside
-from prism_core.data.encoding import EncodedTable, decode_column, encode_column
+from prism_core.data.decoding import decode_column
+from prism_core.data.encoding import EncodedTable, encode_column
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError

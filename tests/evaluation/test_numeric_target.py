@@ -18,7 +18,8 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from prism_core.data.encoding import EncodedTable, decode_column
+from prism_core.data.decoding import decode_column
+from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema.column import Column, equal_edges
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import EvaluationError

@@ -268,7 +268,7 @@ def _compared(name: str) -> Callable[[Shop], Case]:
         plan = design_comparator("independent", shop.schema, shop.encoded.n, 1.0, 1e-6)
         made = run_comparator(plan, shop.encoded, ledger=None, noise=SeededNoise(rng), rng=rng)
         compared.write(made, place)
-        from prism_core.runs.inputs import candidate
+        from prism_core.runs.finished_run import candidate
 
         return Case(
             seeds=((place / name).read_bytes(),),

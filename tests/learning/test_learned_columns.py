@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_core.data.encoding import decode, encode
+from prism_core.data.decoding import decode
+from prism_core.data.encoding import encode
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.codebook_source import CodebookSource
 from prism_core.data.schema.column import Column

@@ -29,7 +29,7 @@ from prism_core.planning.wishes import scenario_files
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.targets import Target
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
-from prism_core.runs.inputs import aims_of_run, subject
+from prism_core.runs.finished_run import aims_of_run, subject
 from tests.support.bundles import DAG, Forger, charged, written
 
 WARD = (Target(name="ward", weight=0.5),)

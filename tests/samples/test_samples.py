@@ -22,8 +22,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import OneHotEncoder
 
 from prism_core.data.coverage import rows_outside
-from prism_core.data.encoding import MISSING_TEXTS, encode
+from prism_core.data.encoding import encode
 from prism_core.data.schema import schema_file
+from prism_core.data.schema.level import MISSING_TEXTS
 from prism_core.data.tables.raw_table import RawTable, from_frame, read_table
 from prism_core.errors import ConfigError, TableError
 from prism_core.reproduction import adult_table

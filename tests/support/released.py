@@ -17,7 +17,8 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
-from prism_core.runs.inputs import encode_holdout, encode_rows, subject
+from prism_core.runs.finished_run import subject
+from prism_core.runs.inputs import encode_holdout, encode_rows
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
 from tests.support.pages import session, settled, turned

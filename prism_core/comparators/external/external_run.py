@@ -10,7 +10,8 @@ from prism_core.comparators.external.interpreter import required_python, synthet
 from prism_core.comparators.external.neighbours import converted
 from prism_core.comparators.external.packages import ExternalName, external
 from prism_core.comparators.methods import NEIGHBOURS
-from prism_core.data.encoding import EncodedTable, decode
+from prism_core.data.decoding import decode
+from prism_core.data.encoding import EncodedTable
 from prism_core.data.schema import schema_file
 from prism_core.data.source import check_fits
 from prism_core.errors import PlanError, PrivacyError

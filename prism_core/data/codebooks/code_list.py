@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prism_core.data.schema import special_values
-from prism_core.data.schema.column import MAX_LEVELS
+from prism_core.data.schema.column_rules import MAX_LEVELS
 from prism_core.data.schema.level import MISSING_TEXTS, level_text
 from prism_core.errors import SchemaError
 

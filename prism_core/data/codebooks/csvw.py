@@ -15,7 +15,7 @@ from prism_core.errors import SchemaError
 
 if TYPE_CHECKING:
     from prism_core.data.codebooks.code_list import Coded, MissingCodes
-    from prism_core.data.schema.column import Kind
+    from prism_core.data.schema.column_rules import Kind
 
 CONTEXT = "http://www.w3.org/ns/csvw"
 

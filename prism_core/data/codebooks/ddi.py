@@ -23,7 +23,7 @@ from prism_core.text.untrusted_xml import XmlReader
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.data.schema.column import Kind
+    from prism_core.data.schema.column_rules import Kind
 
 _DEEPEST = 50
 _RANGES = 100

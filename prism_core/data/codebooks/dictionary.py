@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.codebooks.code_list import Coded
     from prism_core.data.codebooks.sheet import Sheet, SheetRow
-    from prism_core.data.schema.column import Kind
+    from prism_core.data.schema.column_rules import Kind
 
 _SPELLINGS = {
     "name": "variable, variable name, var, varname, name, field, field name, column, column name, "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.codebooks.codebook_column import Cure
     from prism_core.data.codebooks.sheet import Sheet, SheetRow
-    from prism_core.data.schema.column import Kind
+    from prism_core.data.schema.column_rules import Kind
 
 HEADERS = {
     "variablefieldname": "name",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyreadstat import metadata_container
 
     from prism_core.data.schema.codebook_source import CodebookFormat
-    from prism_core.data.schema.column import Kind
+    from prism_core.data.schema.column_rules import Kind
     from prism_core.data.tables.statistical_file import Program
 
 FORMATS: dict[Program, CodebookFormat] = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.codebooks.code_list import Coded
-    from prism_core.data.schema.column import Kind
+    from prism_core.data.schema.column_rules import Kind
 
 EXTENSION = "prism"
 """The property that holds what Table Schema has no word for; see `table_schema_text`.

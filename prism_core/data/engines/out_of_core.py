@@ -21,6 +21,7 @@ from prism_core.data.engines.engine import Engine, run_redacted
 from prism_core.data.engines.pushdown import HOME, Pushed, nearest_whole, push, without_nan
 from prism_core.data.engines.scratch import Scratch, make
 from prism_core.data.engines.stored_table import StoredTable, check_size, code_type, file_name
+from prism_core.data.schema.level import EXACT
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import RawTable, arrow_texts, from_arrow
 from prism_core.errors import PrivacyError, TableError
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from prism_core.data.tables.address import Address
 
 Codes = dict[str, "NDArray[np.integer]"]
-
-_EXACT = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,7 +286,7 @@ def _whole_text(cell: Any) -> Any:  # noqa: ANN401
     if cell.type().is_integer():
         return cell.cast("string")
     number = without_nan(cell.cast("float64"))
-    near, whole = nearest_whole(number, _EXACT)
+    near, whole = nearest_whole(number, EXACT)
     return ibis.ifelse(whole.cast("float64") == near, whole.cast("string"), number.cast("string"))
 
 

@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 
 from prism_core.data.encoding import encode_column
-from prism_core.data.schema.level import MISSING_TEXTS, day_text, level_text, level_value
+from prism_core.data.schema.level import (
+    EXACT,
+    MISSING_TEXTS,
+    day_text,
+    level_text,
+    level_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,7 +44,6 @@ HOME = -1
 
 _MOST_SPELLINGS = 100  # beyond, a chain of comparisons is slower than a dictionary at home
 _SAFE = 10**15  # whole numbers below it are the same as integer, float and text
-_EXACT = 2**53
 # Up to 15 digits: below _SAFE.
 _DIGITS = re.compile(r"^-?[0-9]{1,19}$")
 _INTEGER = re.compile(r"^(0|-?[1-9][0-9]{0,14})$")
@@ -155,7 +160,7 @@ def _integers(rule: _EncodingRule, cell: Expression, null: list[Any]) -> _Branch
         cell = cell.cast("int64")
     if column.binned:
         # Beyond it an integer and a float edge need not compare exactly.
-        if any(abs(edge) >= _EXACT for edge in column.edges):
+        if any(abs(edge) >= EXACT for edge in column.edges):
             return None, HOME
         # A whole number is at most an edge where it is at most its floor: no float is compared.
         cases, rest = _cuts(rule, lambda edge: cell <= math.floor(edge))

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
+from prism_core.data.schema import column_rules as rules
 from prism_core.data.schema import special_values
-from prism_core.data.schema.level import Level, day_text, level_text, level_value
+from prism_core.data.schema.level import EXACT, Level, day_text, level_text
 from prism_core.errors import SchemaError
 from prism_core.scalars import plain_fields
-from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.schema.code_groups import CodeGroups
+    from prism_core.data.schema.column_rules import Kind
 
-Kind: TypeAlias = Literal["categorical", "ordinal", "boolean", "numeric", "date"]
-
-KINDS: tuple[Kind, ...] = get_args(Kind)
-MAX_LEVELS = 10_000
 DEFAULT_BINS = 8
 MISSING_LABEL = "(missing)"
-_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31
-_EXACT = 2**53  # whole numbers below it are exact as float
-_MOST_DIGITS = 300  # of a level; Python writes no number of 4,301 digits, and no float is so large
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +80,7 @@ class Column:
         plain_fields(self)
         if not isinstance(self.name, str) or not self.name.strip():
             raise SchemaError("A column has an empty name. Give every column a name.", field="name")
-        if self.kind not in KINDS:
-            close = suggestion(self.kind, KINDS)
-            text = f"kind must be one of {', '.join(KINDS)}{'.' if close else ''}{close}"
-            raise self._error("kind", text.rstrip("."))
+        rules.check_kind(self)
         if self.kind == "boolean" and not self.levels:
             # The dataclass is frozen, and here it is still being made.
             object.__setattr__(self, "levels", (False, True))
@@ -98,148 +88,33 @@ class Column:
             object.__setattr__(self, "decimals", 0)
         # Before the levels are checked: the groups are the levels.
         if self.groups is not None:
-            self._check_groups(self.groups)
+            if not self.levels:
+                object.__setattr__(self, "levels", self.groups.groups)
+            rules.check_groups(self, self.groups)
         # Before the bins are checked: a bin needs a value that is not special.
-        self._check_special()
+        rules.check_special(self)
         if self.binned:
-            self._check_bins()
+            rules.check_bounds(self)
+            # Before the edges are checked, so that they are compared as they will be used.
+            if self.decimals is not None:
+                self._snap()
+            rules.check_bins(self)
         else:
-            self._check_levels()
+            rules.check_levels(self)
         problem = special_values.label_problem(self.value_labels, self._texts)
         if problem:
-            raise self._error("labels", problem)
-
-    def _error(self, part: str, text: str) -> SchemaError:
-        return SchemaError(f"Column {self.name!r}: {text}.", field=f"{self.name}.{part}")
-
-    def _check_groups(self, groups: CodeGroups) -> None:
-        if self.kind not in ("categorical", "ordinal"):
-            raise self._error("groups", f"{kind_text(self.kind)} column has no groups of codes")
-        if not self.levels:
-            object.__setattr__(self, "levels", groups.groups)
-        if self.levels != groups.groups:
-            raise self._error("groups", "the groups of codes are the levels; leave levels out")
-
-    def _check_special(self) -> None:
-        if self.special and not self.binned:
-            raise self._error(
-                "special",
-                f"{kind_text(self.kind)} column has no special values; declare them as levels",
-            )
-        problem = special_values.special_problem(self.special)
-        if problem:
-            raise self._error("special", problem)
-
-    def _check_levels(self) -> None:
-        count = len(self.levels)
-        if count == 0:
-            raise self._error("levels", f"{kind_text(self.kind)} column needs its levels declared")
-        if count > MAX_LEVELS:
-            raise self._error(
-                "levels",
-                f"{count:,} levels are declared and at most {MAX_LEVELS:,} are allowed; group rare "
-                "codes into one level (`groups`), declare the column numeric, or leave it out",
-            )
-        self._check_numbers((*self.levels, self.fill, self.other))
-        texts = [level_text(level) for level in self.levels]
-        self._check_different(texts)
-        if self.kind == "boolean" and self.levels != (False, True):
-            raise self._error("levels", "a boolean column has the levels false and true only")
-        for part, level in (("fill", self.fill), ("other", self.other)):
-            if level is not None and level_text(level) not in texts:
-                raise self._error(part, f"{part} must be one of its declared levels")
-        if self.lower is not None or self.upper is not None or self.edges:
-            raise self._error(
-                "lower", f"bounds and edges do not apply to {kind_text(self.kind)} column"
-            )
-
-    def _check_numbers(self, levels: tuple[Level | None, ...]) -> None:
-        if any(isinstance(level, float) and not math.isfinite(level) for level in levels):
-            raise self._error("levels", "a level must be a text or a finite number")
-        if any(isinstance(level, int) and abs(level) >= 10**_MOST_DIGITS for level in levels):
-            raise self._error(
-                "levels",
-                f"a whole number has at most {_MOST_DIGITS} digits; write a longer level as a "
-                "text, in quotation marks",
-            )
-
-    def _check_different(self, texts: list[str]) -> None:
-        # By text: the levels 1 and "1" would be met by the same cells.
-        if len(set(texts)) != len(texts):
-            raise self._error("levels", "a level is declared twice; each must appear once")
-        if any(text == "" for text in texts):
-            raise self._error("levels", "an empty level is declared; mark it nullable instead")
-        numbers = [number for level in self.levels if (number := level_value(level)) is not None]
-        if len(set(numbers)) != len(numbers):
-            raise self._error(
-                "levels",
-                "two levels are the same number in two writings; cells meet a number by its value, "
-                "so declare it once",
-            )
-
-    def _check_bins(self) -> None:
-        if self.levels:
-            raise self._error(
-                "levels", f"{kind_text(self.kind)} column has bounds and bins, not levels"
-            )
-        self._check_bounds()
-        # Before the edges are checked, so that they are compared as they will be used.
-        if self.decimals is not None:
-            self._snap()
-        self._check_edges()
-        self._check_room()
-        if self.other is not None:
-            raise self._error(
-                "other",
-                f"other does not apply to {kind_text(self.kind)} column; values are clipped",
-            )
-        if self.fill is not None and (
-            isinstance(self.fill, bool)
-            or not isinstance(self.fill, (int, float))
-            or not abs(self.fill) <= sys.float_info.max
-        ):
-            raise self._error("fill", "fill must be a number")
-        if self.fill is not None and float(self.fill) in self.special_numbers:
-            raise self._error(
-                "fill",
-                "fill is a special value, which is no number; choose a number, or mark the column "
-                "nullable",
-            )
-
-    def _check_bounds(self) -> None:
-        if self.lower is None or self.upper is None:
-            raise self._error("lower", "lower and upper bounds must be declared")
-        if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
-            raise self._error("lower", "the bounds must be finite numbers")
-        if not self.lower < self.upper:
-            raise self._error("lower", "lower must be smaller than upper")
-        if self.kind == "date" and not _FIRST_DAY <= self.lower < self.upper <= _LAST_DAY:
-            raise self._error("lower", "dates must lie between 0001-01-01 and 9999-12-31")
-
-    def _check_edges(self) -> None:
-        assert self.lower is not None and self.upper is not None
-        previous = self.lower
-        for edge in self.edges:
-            # An edge at the lower bound is allowed: it makes the bin {lower} its own.
-            if not previous <= edge < self.upper or (edge == previous and edge != self.lower):
-                raise self._error(
-                    "edges", "edges must increase and lie between the bounds (upper excluded)"
-                )
-            previous = edge
-        if len(set(self.edges)) != len(self.edges):
-            raise self._error("edges", "an edge is declared twice")
-        if len(self.edges) >= MAX_LEVELS:
-            raise self._error("edges", f"at most {MAX_LEVELS:,} bins are allowed")
+            raise rules.refusal(self, "labels", problem)
 
     def _snap(self) -> None:
         """An edge one float error off the grid would part a bin from its own values."""
         assert self.decimals is not None and self.lower is not None and self.upper is not None
         if not 0 <= self.decimals <= 12:
-            raise self._error("decimals", "decimals must be between 0 and 12")
+            raise rules.refusal(self, "decimals", "decimals must be between 0 and 12")
         scale = 10**self.decimals
         # In units of the last decimal every value must be exact as a float.
-        if not max(abs(self.lower), abs(self.upper)) * scale < _EXACT:
-            raise self._error(
+        if not max(abs(self.lower), abs(self.upper)) * scale < EXACT:
+            raise rules.refusal(
+                self,
                 "decimals",
                 f"numbers this large cannot have {self.decimals} decimals; use fewer decimals, or "
                 "leave out integer and decimals",
@@ -252,33 +127,6 @@ class Column:
         object.__setattr__(self, "lower", snapped(self.lower))
         object.__setattr__(self, "upper", snapped(self.upper))
         object.__setattr__(self, "edges", tuple(map(snapped, self.edges)))
-
-    def _check_room(self) -> None:
-        """A bin needs a value to be written as, which is none of the special ones."""
-        for index in range(self.level_count):
-            if self.decimals is None:
-                low, value = self.bin_bounds(index)
-                while value in self.special_numbers and value > low:
-                    value = math.nextafter(value, -math.inf)
-                # A bin is open at its lower end, but for the first.
-                if value in self.special_numbers or (index > 0 and value == low):
-                    raise self._all_special(index)
-                continue
-            first, last = self.grid(index)
-            if first > last:
-                raise self._error(
-                    "edges",
-                    f"bin {index + 1} holds no value with {self.decimals} decimals; use fewer bins",
-                )
-            if last - first < len(self.special_on_grid(index)):
-                raise self._all_special(index)
-
-    def _all_special(self, index: int) -> SchemaError:
-        return self._error(
-            "special",
-            f"bin {index + 1} holds nothing but special values; put its edges further apart, or "
-            "leave its values out of the special ones",
-        )
 
     @property
     def binned(self) -> bool:
@@ -430,16 +278,6 @@ class Column:
 
 def _has_free(first: int, last: int, taken: tuple[int, ...]) -> bool:
     return last - first + 1 > sum(first <= number <= last for number in taken)
-
-
-def kind_text(kind: str) -> str:
-    """A kind with its article, before a noun.
-
-    Example:
-        >>> kind_text("ordinal"), kind_text("date")
-        ('an ordinal', 'a date')
-    """
-    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 def equal_edges(lower: float, upper: float, bins: int, decimals: int | None) -> tuple[float, ...]:

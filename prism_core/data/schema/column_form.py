@@ -10,7 +10,8 @@ import math
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from prism_core.data.schema import code_groups, schema_file
-from prism_core.data.schema.column import KINDS, equal_edges
+from prism_core.data.schema.column import equal_edges
+from prism_core.data.schema.column_rules import KINDS
 from prism_core.data.schema.level import level_text
 from prism_core.data.schema.level_lines import (
     LEVEL_SEPARATOR,

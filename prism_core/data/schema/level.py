@@ -13,6 +13,9 @@ Level: TypeAlias = str | int | float | bool
 MISSING_TEXTS = frozenset({"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "?", "."})
 """Texts in small letters that say that nothing is there, unless they are declared as a level."""
 
+EXACT = 2**53
+"""Whole numbers below it are exact as float; from it on two of them may be one float."""
+
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
 _DIGITS = 15  # of two numbers of so many digits, no two are the same float
 
@@ -21,7 +24,7 @@ def level_text(level: Level) -> str:
     """The text form under which a level is matched in a file."""
     if isinstance(level, bool):
         return "true" if level else "false"
-    if isinstance(level, float) and level.is_integer() and abs(level) < 2**53:
+    if isinstance(level, float) and level.is_integer() and abs(level) < EXACT:
         return str(int(level))
     return str(level).strip()
 

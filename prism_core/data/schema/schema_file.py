@@ -13,12 +13,8 @@ import yaml
 from prism_core import files
 from prism_core.data.schema import code_groups, looks
 from prism_core.data.schema.codebook_source import CodebookSource
-from prism_core.data.schema.column import (
-    DEFAULT_BINS,
-    Column,
-    equal_edges,
-    kind_text,
-)
+from prism_core.data.schema.column import DEFAULT_BINS, Column, equal_edges
+from prism_core.data.schema.column_rules import kind_text
 from prism_core.data.schema.level import day_number, day_text, level_text
 from prism_core.data.schema.log_bins import log_edges
 from prism_core.data.schema.schema import Schema

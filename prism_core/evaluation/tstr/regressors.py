@@ -201,7 +201,7 @@ def representatives(column: Column) -> NDArray[np.float64]:
 
     The middle of the bin; of a bin with whole numbers (or a fixed number of decimals) the middle
     of the values it holds, so a bin of one value is that value. It is also the mean of what
-    `encoding.decode` draws in the bin (where no decimals are declared, but for their rounding to
+    `decoding.decode` draws in the bin (where no decimals are declared, but for their rounding to
     a thousandth of it). Public: it follows from the declaration alone.
     """
     if column.decimals is None:

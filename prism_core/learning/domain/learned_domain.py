@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prism_core.data.encoding import MISSING_TEXTS, encode_column, one_row_per_person
+from prism_core.data.encoding import encode_column, one_row_per_person
+from prism_core.data.schema.level import MISSING_TEXTS
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import PlanError

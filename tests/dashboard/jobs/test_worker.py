@@ -25,7 +25,8 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
-from prism_core.runs.inputs import encode_rows, encode_synthetic
+from prism_core.runs.finished_run import encode_synthetic
+from prism_core.runs.inputs import encode_rows
 from prism_core.structure import formats
 
 pytestmark = [pytest.mark.app, pytest.mark.slow]
