@@ -7,14 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import prism_core
 from dashboard.jobs import worker
+from dashboard.key import access
+from dashboard.session.inspection import Inspection, InspectionEntries
+from dashboard.session.project import Project
+from dashboard.session.release_entries import AccountEntries
 from prism_core import comparators
 from prism_core.cli import main
 from prism_core.data.tables.raw_table import RawTable
 from prism_core.errors import PrivacyError
-from prism_core.evaluation import design_private, evaluate_private
+from prism_core.evaluation import Subject, design_private, evaluate_private
 from prism_core.evaluation.inside_epsilon.holdout import open_holdout
 from prism_core.evaluation.inside_epsilon.holdout_plan import design_holdout
 from prism_core.learning.domain.domain_plan import design_domain
@@ -22,7 +27,7 @@ from prism_core.learning.domain.learned_domain import learn_domain
 from prism_core.learning.domain.outline_io import loads_outline
 from prism_core.learning.graph.graph_plan import design_graph
 from prism_core.learning.graph.learned_graph import learn_graph
-from prism_core.planning.wishes.config import AssetConfig
+from prism_core.planning.wishes.config import AssetConfig, DomainConfig
 from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.runs.charged_comparator import run_charged_comparator
@@ -32,9 +37,11 @@ from prism_core.runs.charged_release import run_release
 from prism_core.runs.step_account import StepAccount
 from prism_core.synthesis.release import release
 from prism_core.synthesizer import PrismSynthesizer
+from tests.support.product import nodes_by_function
 from tests.support.wards import DAG, OUTLINE, STAR, planned, rng
 
 pytestmark = pytest.mark.privacy
+WARD = AssetConfig(name="ward", lifetime_epsilon=50.0)
 
 
 # --- the doors -------------------------------------------------------------------------------
@@ -152,6 +159,27 @@ def by_command_compare(schema, frame, rows, tmp_path, make_run):
     _command("comparator", config, "--method", "independent", "--out", tmp_path / "out")
 
 
+def by_command_learn_domain(schema, frame, rows, tmp_path, make_run):
+    config = make_run(public=False, asset=50.0)
+    (config.parent / "schema.yaml").write_text(OUTLINE, encoding="utf-8")
+    _command("learn-domain", config, "--out", tmp_path / "s.yaml")
+
+
+def _public_run(make_run, tmp_path, frame):
+    """A run's folder that nobody was charged for, and private rows in a file that it knows not."""
+    _command("release", make_run(), "--out", tmp_path / "out")
+    frame.to_csv(tmp_path / "held.csv", index=False)
+    return tmp_path / "out", "--holdout", tmp_path / "held.csv", "--asset", "ward"
+
+
+def by_command_evaluate(schema, frame, rows, tmp_path, make_run):
+    _command("evaluate", *_public_run(make_run, tmp_path, frame), "--private", 1)
+
+
+def by_command_holdout(schema, frame, rows, tmp_path, make_run):
+    _command("holdout", "open", *_public_run(make_run, tmp_path, frame), "--epsilon", 1)
+
+
 def by_command_learn_dag(schema, frame, rows, tmp_path, make_run):
     _command("learn-dag", make_run(public=False, asset=50.0), "--out", tmp_path / "g.json")
 
@@ -166,21 +194,99 @@ def _job(started: worker.Job) -> None:
 
 
 def by_page_release(schema, frame, rows, tmp_path, make_run):
-    _job(worker.start(planned(schema), rows, AssetConfig(name="ward", lifetime_epsilon=50.0), 1))
+    _job(worker.start(planned(schema), rows, WARD, 1))
 
 
 def by_page_comparator(schema, frame, rows, tmp_path, make_run):
     plan = comparators.design_comparator("independent", schema, rows.n, 1.0, 1e-6, rows=9)
-    _job(worker.compare(plan, rows, AssetConfig(name="ward", lifetime_epsilon=50.0), 1))
+    _job(worker.compare(plan, rows, WARD, 1))
 
 
+def by_page_learn_domain(schema, frame, rows, tmp_path, make_run):
+    shares = DomainConfig()
+    plan = design_domain(
+        loads_outline(OUTLINE), 1.0, 1e-6, 300, share=shares.share, delta_share=shares.delta_share
+    )
+    raw = RawTable(frame[["age", "readmitted"]])
+    _job(worker.learn(plan, raw, WARD, 1, delta_share=shares.delta_share, public=False))
+
+
+def by_page_learn_graph(schema, frame, rows, tmp_path, make_run):
+    plan = design_graph(schema, "readmitted", 1.0, 1e-6, rows.n)
+    _job(worker.learn_graph(plan, rows, WARD, 1))
+
+
+def _pressed(run: str, plan, rows, folder: Path) -> None:
+    """What the button of the page Inspect runs, in a session with a release opened there."""
+
+    def page():
+        import importlib
+
+        import streamlit as st
+
+        module, name = st.session_state["run"].split(":")
+        getattr(importlib.import_module(module), name)(st.session_state["plan"])
+
+    test = AppTest.from_function(page, default_timeout=60)
+    test.session_state[access._GIVEN] = True  # the key of the app was shown
+    test.session_state["project"] = Project(
+        account=AccountEntries(asset="ward", lifetime=50.0),
+        inspection=InspectionEntries(
+            shown=Inspection(
+                folder=folder,
+                certificate={},
+                subject=Subject(
+                    synthetic=_released(rows.schema, rows),
+                    holdout=rows,
+                    target="readmitted",
+                    s=("age",),
+                    n=rows.n,
+                ),
+            )
+        ),
+    )
+    test.session_state["run"], test.session_state["plan"] = run, plan
+    test.run()
+    assert not test.exception
+
+
+def by_page_numbers(schema, frame, rows, tmp_path, make_run):
+    plan = design_private(schema, "readmitted", rows.n, 1.0, 1e-6)
+    _pressed("dashboard.inspection.private_numbers:_run", plan, rows, tmp_path / "run")
+
+
+def by_page_holdout(schema, frame, rows, tmp_path, make_run):
+    plan = design_holdout(schema, "readmitted", rows.n, 1.0, 1e-6, answers=2)
+    _pressed("dashboard.inspection.holdout_session:_open", plan, rows, tmp_path / "run")
+
+
+# Whoever starts a charged step, and the door above by which this file walks through it.
+STARTED_IN = {
+    "prism_core/cli/release_command.py:_release": by_command_release,
+    "dashboard/jobs/child.py:_released": by_page_release,
+    "prism_core/cli/comparator_command.py:_run_own": by_command_compare,
+    "dashboard/jobs/child.py:_compare": by_page_comparator,
+    "prism_core/cli/learn_domain_command.py:_learn": by_command_learn_domain,
+    "dashboard/jobs/child.py:_learn_domain": by_page_learn_domain,
+    "prism_core/cli/learn_dag_command.py:_run": by_command_learn_dag,
+    "dashboard/jobs/child.py:_learn_graph": by_page_learn_graph,
+    "prism_core/cli/evaluate_command.py:_private": by_command_evaluate,
+    "dashboard/inspection/private_numbers.py:_run": by_page_numbers,
+    "prism_core/cli/holdout_command.py:_open": by_command_holdout,
+    "dashboard/inspection/holdout_session.py:_open": by_page_holdout,
+}
 DOORS = {
     "release": (by_release, by_folder, by_facade, by_command_release, by_page_release),
     "comparator": (by_comparator, by_comparator_folder, by_command_compare, by_page_comparator),
-    "domain": (by_learning_a_domain, by_schema_file),
-    "graph": (by_learning_a_graph, by_graph_file, by_command_learn_dag),
-    "evaluation": (by_private_numbers, by_numbers_file),
-    "holdout": (by_holdout, by_stored_session),
+    "domain": (
+        by_learning_a_domain,
+        by_schema_file,
+        by_command_learn_domain,
+        by_page_learn_domain,
+    ),
+    "graph": (by_learning_a_graph, by_graph_file, by_command_learn_dag, by_page_learn_graph),
+    "evaluation": (by_private_numbers, by_numbers_file, by_command_evaluate, by_page_numbers),
+    "holdout": (by_holdout, by_stored_session, by_command_holdout, by_page_holdout),
 }
 ALL = [(step, door) for step, doors in DOORS.items() for door in doors]
 
@@ -267,6 +373,20 @@ def test_each_step_is_run_from_one_place():
         *((name, f"prism_core/runs/{place}") for name, place in DOORS_OF_RUNS.items()),
         ("release", "prism_core/synthesizer.py:fit"),
     }
+
+
+def test_whoever_starts_a_step_of_runs_is_walked():
+    """By syntax: a command or page that charges has its door in this file."""
+    runs = {place.split(":")[1] for place in DOORS_OF_RUNS.values()}
+    assert {
+        place
+        for place, node in nodes_by_function()
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).split(".")[-1] in runs
+        and not place.startswith("prism_core/runs/")
+    } == set(STARTED_IN)
+    walked = {door for doors in DOORS.values() for door in doors}
+    assert set(STARTED_IN.values()) <= walked
 
 
 def test_a_step_without_a_ledger_has_known_noise():
