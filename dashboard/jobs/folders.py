@@ -34,6 +34,8 @@ COMPARATORS = "comparators"
 JOB = "job.json"
 """What is to be done: its `kind`, and what else that kind needs."""
 
+_ABOUT = "about.json"  # the same of a release in version 0.1, where the kind was not said
+
 OUTCOME = "outcome.json"
 """Written by a run that has ended by itself."""
 
@@ -96,12 +98,15 @@ def describe(folder: Path, kind: JobKind, **details: object) -> None:
 
 
 def description(folder: Path) -> dict[str, Any]:
-    """What is to be done in a folder; see `describe`.
+    """What is to be done in a folder; see `describe`. A release of version 0.1 is read, too.
 
     Raises:
         OSError, ValueError: where there is no such file, or it is none of this version.
     """
-    return json.loads((folder / JOB).read_text(encoding="utf-8"))
+    job = folder / JOB
+    if not job.is_file() and (folder / _ABOUT).is_file():
+        return {"kind": "release", **json.loads((folder / _ABOUT).read_text(encoding="utf-8"))}
+    return json.loads(job.read_text(encoding="utf-8"))
 
 
 def alive(folder: Path) -> bool:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from dashboard.common.widgets import heading, onward, provenance_notice, require_earlier_steps
 from dashboard.release import ledger_view, preparation, run_view
-from dashboard.release import ledger_view as releases_list
 from dashboard.session.shelf import project, resume
 
 heading(
@@ -17,10 +16,11 @@ heading(
 )
 resume()
 state = project()
+run_view.unreadable_notice()
 if state.release.job is None:
     here = state.data.raw is not None or state.data.awaits_table
     if not here or state.data.schema is None or state.structure.target is None:
-        releases_list.releases_section()  # also after a reload that found no project
+        ledger_view.releases_section()  # also after a reload that found no project
         require_earlier_steps("Release")
     assert state.data.schema is not None
     provenance_notice(state.data.schema)
@@ -30,6 +30,6 @@ else:
     if state.release.folder is not None:
         onward("Release")
 if not state.data.public:
-    releases_list.releases_section()
+    ledger_view.releases_section()
     with st.expander("Ledger: what was spent on whose data", icon=":material/receipt_long:"):
         ledger_view.section()

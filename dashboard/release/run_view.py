@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.common import plan_changes
+from dashboard.jobs.folders import RESULT
 from dashboard.jobs.progress import TITLES, WRITING
-from dashboard.session.shelf import project
+from dashboard.session.shelf import project, unreadable_run
 from prism_core.bundle.manifest import zip_bytes
 from prism_core.bundle.write import bundle_folder
 from prism_core.privacy.ledger import STATE_WORDS
@@ -49,6 +50,19 @@ def section() -> None:
             state.release.approved = None  # it was given for one run
         state.forget_results()
         st.rerun()
+
+
+def unreadable_notice() -> None:
+    """What became of a run whose folder another version wrote, or somebody changed."""
+    folder = unreadable_run()
+    if folder is not None and project().release.job is None:
+        st.warning(
+            "The last run of this project cannot be shown: another version of the program wrote "
+            "its folder, or a file in it was changed. If a charge was written, it stands in the "
+            f"ledger. What the run gave out is in {plain(str(folder / RESULT))}: `prism verify` "
+            "checks it. Nothing was deleted.",
+            icon=":material/folder_off:",
+        )
 
 
 @st.fragment(run_every=0.7)

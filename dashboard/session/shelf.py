@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -17,8 +18,12 @@ from prism_core.data.schema import column_form
 from prism_core.data.schema.looks import merged
 from prism_core.errors import SchemaError
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _KEY = "project"
 _OPEN_TO_ALL = "sample project"  # of a session without the key; under no address
+_UNREADABLE = "run of another version"
 _SHELF = 4  # projects kept in memory for a reload
 
 
@@ -100,10 +105,13 @@ def project() -> Project:
 
 def _resumed(key: str) -> Project | None:
     """What the workspace knows of a project that this process does not: its last run."""
-    from dashboard.jobs import worker
+    from dashboard.jobs import folders, worker
 
     found = worker.find(key)
     if found is None:
+        last = folders.newest(key)
+        if last is not None:
+            st.session_state[_UNREADABLE] = last
         return None
     plan, asset = found.job.plan, found.asset
     state = Project(
@@ -125,6 +133,11 @@ def _resumed(key: str) -> Project | None:
         state.structure.graph.load(plan.dag)
     state.designs.plan.take(from_values(plan.task, plan.budget, plan.synthesis))
     return state
+
+
+def unreadable_run() -> Path | None:
+    """Folder of the last run of the project in the address, where this version cannot show it."""
+    return st.session_state.get(_UNREADABLE)
 
 
 def resume() -> None:

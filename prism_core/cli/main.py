@@ -96,9 +96,22 @@ def _words(error: OSError) -> str:
     return type(error).__name__ if error.errno is None else os.strerror(error.errno)
 
 
+class _Version(argparse.Action):
+    """Prints the version; argparse's own action would have it looked up for every command."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from prism_core.bundle.certificate import NAME, installed
+
+        print(f"prism {installed(NAME)}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="prism", description="Differentially private synthetic tables for one prediction task."
+    )
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version of this program, and exit"
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in _COMMANDS:

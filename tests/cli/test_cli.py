@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from prism_core.bundle.certificate import NAME, installed
 from prism_core.cli import main, plan_command
 from prism_core.privacy.ledger import Ledger
 from tests.support.charges import NOTE, charges
@@ -432,3 +433,10 @@ def test_an_unexpected_error_is_its_type_and_none_of_its_words(monkeypatch, caps
     told = "".join(capsys.readouterr())
     assert "(ValueError)" in told
     assert "11096" not in told
+
+
+def test_the_version_is_that_of_the_certificate(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main.main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"prism {installed(NAME)}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -195,6 +196,34 @@ def test_another_dashboard_finds_the_run_by_the_projects_key_and_can_end_it(slee
     # Nobody else gets there.
     stranger = opened("no key")
     assert stranger.session_state["project"].release.job is None
+
+
+def aged(run: worker.Job) -> None:
+    """The folder as version 0.1 wrote it: the kind of the work stood nowhere."""
+    about = json.loads((run.folder / folders.JOB).read_text())
+    assert about.pop("kind") == "release"
+    (run.folder / "about.json").write_text(json.dumps(about))
+    (run.folder / folders.JOB).unlink()
+
+
+def test_a_run_of_version_0_1_is_found_again(sleeper):
+    run = start("an old key")
+    aged(run)
+    state = opened("an old key").session_state["project"]
+    assert state.release.job.plan.hash == run.plan.hash
+    assert state.data.name == "stays.csv"
+
+
+def test_a_run_that_this_version_cannot_read_is_a_sentence_and_stays(sleeper):
+    run = start("a lost key")
+    aged(run)
+    (run.folder / folders.CONFIG).write_text("[of_another_time]\nx = 1\n")
+    test = opened("a lost key")
+    assert test.session_state["project"].release.job is None
+    said = [each.value for each in test.warning if "cannot be shown" in each.value]
+    assert len(said) == 1
+    assert run.folder.name in said[0]
+    assert run.folder.is_dir()
 
 
 def test_a_run_of_the_project_is_shown_whatever_was_loaded_meanwhile(sleeper):
