@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
     from prism_core.privacy.learning_charge import LearningCharge
 
-_PLOTLY = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+_PLOTLY: dict[str, Any] = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 
 
-def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
+def chart(
+    figure: go.Figure, *, key: str, alt: str, name: str = "", saved: go.Figure | None = None
+) -> None:
     """A figure; the camera in its corner saves it as an image, the button beneath as a page.
 
     Args:
@@ -37,15 +39,18 @@ def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
         key: of the widget.
         alt: what it shows, for those who do not see it.
         name: of the saved files; by default the key.
+        saved: what is saved in its place, as with a mark; then there is no camera.
     """
     name = name or key.replace("_", "-")
-    image = {"toImageButtonOptions": {"filename": name, "scale": 2}}
-    st.plotly_chart(figure, config=_PLOTLY | image, key=key, alt=alt)
+    config: dict[str, Any] = _PLOTLY | {"toImageButtonOptions": {"filename": name, "scale": 2}}
+    if saved is not None:
+        config["modeBarButtonsToRemove"] = [*_PLOTLY["modeBarButtonsToRemove"], "toImage"]
+    st.plotly_chart(figure, config=config, key=key, alt=alt)
     # For touch and the keyboard, which reach no toolbar that comes up under the mouse; one that is
     # always there would cover legends.
     st.download_button(
         "Save this figure",
-        lambda: html_page(figure, alt),
+        lambda: html_page(figure if saved is None else saved, alt, name),
         f"{name}.html",
         "text/html",
         key=f"{key}_file",
@@ -53,7 +58,7 @@ def chart(figure: go.Figure, *, key: str, alt: str, name: str = "") -> None:
         type="tertiary",
         # A download must not run the page again.
         on_click="ignore",
-        help="One file with the figure and its words; it opens in any browser.",
+        help="One file with the figure and its words. It saves SVG and PNG, too.",
     )
 
 

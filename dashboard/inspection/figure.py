@@ -52,13 +52,26 @@ def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, A
     """Show a figure outside epsilon.
 
     Args:
-        drawn: the figure; the camera in its corner saves it as an image.
+        drawn: the figure; what is saved of it carries the mark.
         key: of the widget, and the name of the download.
         words: says what it shows; read aloud in its place.
         rows: its numbers.
     """
-    # On the saved image, too: a line of its own below, which no legend or axis runs into.
-    drawn = go.Figure(drawn).update_layout(
+    chart(
+        drawn,
+        key=f"{key}_chart",
+        alt=words,
+        name=f"outside-epsilon-{key}",
+        saved=_marked(drawn),
+    )
+    st.caption(plain(words))
+    with st.expander("The numbers of this figure", icon=":material/table_view:"):
+        table(rows, key)
+
+
+def _marked(drawn: go.Figure) -> go.Figure:
+    """As it leaves the page, whose badge does not go along."""
+    return go.Figure(drawn).update_layout(
         title={
             "text": MARK,
             "font": {"size": 11, "color": "#b3402a", "weight": 400},
@@ -71,10 +84,6 @@ def figure(drawn: go.Figure, key: str, words: str, rows: Sequence[Mapping[str, A
             "pad": {"b": 6},
         }
     )
-    chart(drawn, key=f"{key}_chart", alt=words, name=f"outside-epsilon-{key}")
-    st.caption(plain(words))
-    with st.expander("The numbers of this figure", icon=":material/table_view:"):
-        table(rows, key)
 
 
 def table(rows: Sequence[Mapping[str, Any]], key: str, *, inside: bool = False) -> None:

@@ -8,10 +8,12 @@ from dashboard.common.fields import keep
 from dashboard.common.widgets import heading, onward, require_earlier_steps
 from dashboard.inspection import (
     holdout_session,
+    memorisation,
     private_numbers,
     results,
     shapes,
     side_by_side,
+    subgroups,
     trust,
 )
 from dashboard.inspection.figure import badge
@@ -22,7 +24,8 @@ SECTIONS = {
     "Can I trust it?": trust.section,
     "Where the error comes from": shapes.error_section,
     "Columns and pairs": shapes.shapes_section,
-    "Subgroups": trust.subgroups_section,
+    "Subgroups": subgroups.section,
+    "Memorisation": memorisation.section,
     "Compare": side_by_side.section,
     "Private numbers": private_numbers.section,
     "Ask the holdout": holdout_session.section,
@@ -30,7 +33,7 @@ SECTIONS = {
 # Sections whose numbers are differentially private. (No text: Streamlit would show it.)
 INSIDE = ("Private numbers", "Ask the holdout")
 
-heading("Inspect", "Train on synthetic rows, test on real ones kept aside, and compare the shapes.")
+heading("Inspect", "Does the synthetic table serve in place of the real one?")
 require_earlier_steps("Inspect")
 state = project()
 if state.inspection.shown is None:

@@ -11,7 +11,6 @@ from dashboard.common.fields import keep, showing
 from dashboard.inspection.figure import figure, score_card
 from dashboard.inspection.results import ask, inspection
 from prism_core.evaluation import by_squared_loss, predict, sentences
-from prism_core.evaluation.score_text import amount, score_name
 from prism_core.figures import predicted_figure
 from prism_core.text.markdown import plain
 
@@ -114,23 +113,14 @@ def _changed() -> None:
     now.drop("predict:", "agreement:", "compare:", "subgroups:")
 
 
-def numeric_scores(found: Prediction, row: MetricRow, third: Any, fourth: Any) -> None:  # noqa: ANN401
-    """The floor of R², and the error in the column's own unit."""
+def numeric_scores(found: Prediction, row: MetricRow, third: Any) -> None:  # noqa: ANN401
+    """The floor of R², and the error in the column's own unit, in words."""
     score_card(
         third,
         "R², always the mean",
         row.floor,
         row.floor_interval,
         "The floor: the mean of the training rows, no column looked at.",
-    )
-    error = found.row("rmse")
-    score_card(
-        fourth,
-        f"{score_name(error.name)}, trained on synthetic",
-        error.value,
-        error.interval,
-        f"Root of the mean squared error from {found.learned_from}, in the unit of the column.",
-        amount,
     )
     words = sentences.off_by(found)
     if words:
@@ -139,7 +129,6 @@ def numeric_scores(found: Prediction, row: MetricRow, third: Any, fourth: Any) -
 
 def numeric_curves(found: Prediction) -> None:
     """Predicted against actual: ROC, calibration and confusion are for classes."""
-    st.subheader("Predicted against actual", anchor=False)
     st.caption(plain(f"Learned from {found.learned_from}."))
     rows = [
         {

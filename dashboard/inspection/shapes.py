@@ -118,12 +118,12 @@ def _not_preserved() -> None:
             st.markdown(plain(", ".join(known.without_target)))
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(":red-badge[outside epsilon] **Unmeasured pairs farthest off**")
+        st.markdown("**Unmeasured pairs farthest off**")
         found = statistics()
         if found is not None:
             table(_rows(lost_pairs(subject, found)), "lost_pairs")
     with right:
-        st.markdown(":red-badge[outside epsilon] **Unmeasured 3-way marginals with the target**")
+        st.markdown("**Unmeasured 3-way marginals with the target**")
         triples = ask("triples", lambda tell: lost_triples(subject, progress=tell))
         if triples is not None:
             table(_rows(triples), "lost_triples")

@@ -1,4 +1,4 @@
-"""Trust: TSTR beside its ceiling and floor, every learner in full, and subgroups."""
+"""Trust: one verdict with its interval, and the figures behind it one at a time."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dashboard.common.fields import keep
 from dashboard.inspection import prediction_choice
 from dashboard.inspection.figure import figure, score_card, table
 from dashboard.inspection.prediction_choice import prediction
 from dashboard.inspection.results import ask, inspection
-from prism_core.evaluation import LEARNER_LABELS, LEAST, sentences
+from prism_core.evaluation import LEARNER_LABELS, sentences
 from prism_core.evaluation.results import FROM_S
-from prism_core.evaluation.score_text import amount, ends, score_name, scored, three
+from prism_core.evaluation.score_text import amount, ends, score_name, scored
 from prism_core.evaluation.tstr.model_agreement import agreement
-from prism_core.evaluation.tstr.subgroup_scores import subgroups
 from prism_core.figures import (
     METRIC_TITLES,
     agreement_figure,
@@ -22,7 +22,6 @@ from prism_core.figures import (
     confusion_figure,
     curves_figure,
     learners_figure,
-    subgroup_figure,
 )
 from prism_core.runs.inputs import fresh_rng
 from prism_core.text.markdown import plain
@@ -38,67 +37,70 @@ ABOUT = (
 
 
 def section() -> None:
-    """The headline, then the detail of a learner."""
+    """The verdict of one model, then one figure of its detail."""
     prediction_choice.target_kind_choice()
     prediction_choice.columns_choice()
     found = prediction()
     if found is None:
         return
-    _headline(found)
-    st.divider()
-    left, right = st.columns([1, 1], gap="large", vertical_alignment="bottom")
-    learners = inspection().subject.learners
-    learner = left.selectbox(
+    _verdict(found)
+    now = inspection()
+    views = _NUMERIC_VIEWS if found.numeric else _VIEWS
+    key = prediction_choice.kind_key("trust_view")
+    view = st.segmented_control(
+        "What is behind it",
+        list(views),
+        default=now.view if now.view in views else next(iter(views)),
+        key=key,
+        required=True,
+        on_change=keep,
+        args=(now, "view", key),
+    )
+    views[view or next(iter(views))](_chosen(found))
+
+
+def _chosen(found: Prediction) -> Prediction | None:
+    """The scores of the learner that is looked at; None while they are worked out."""
+    now = inspection()
+    learners = now.subject.learners
+    key = prediction_choice.kind_key("trust_learner")
+    learner = st.selectbox(
         "Learner",
         learners,
+        index=learners.index(now.learner) if now.learner in learners else 0,
         format_func=LEARNER_LABELS.__getitem__,
-        key=prediction_choice.kind_key("trust_learner"),
+        key=key,
+        on_change=keep,
+        args=(now, "learner", key),
+        help="The verdict above is always the first one's.",
     )
-    shown = found if learner == learners[0] else prediction(learner)
-    if shown is None:
-        return
-    with right:
-        metric = st.selectbox(
-            "Score of all learners so far",
-            _scores(found),
-            format_func=METRIC_TITLES.__getitem__,
-            key=prediction_choice.kind_key("metric_choice"),
-        )
-    (prediction_choice.numeric_curves if shown.numeric else _curves)(shown)
-    _learners(metric, shown)
-    _relied_on(shown)
+    return found if learner == learners[0] else prediction(learner)
 
 
-def _scores(found: Prediction) -> list[str]:
-    """The scores that every learner of this target has."""
-    return [row.name.removesuffix(FROM_S) for row in found.rows]
-
-
-def _headline(found: Prediction) -> None:
+def _verdict(found: Prediction) -> None:
+    """One sentence with its interval, and the three numbers behind it."""
     row = found.row(found.score)
     name = score_name(row.name)
     st.markdown(f"#### {plain(sentences.trust(found))}")
-    first, second, third, fourth = st.columns(4)
+    first, second, third = st.columns(3)
     score_card(
         first,
         f"{name}, trained on synthetic",
         row.value,
         row.interval,
-        "TSTR: train on "
-        f"synthetic, test on real rows kept aside; {LEARNER_LABELS[found.learner]}, from "
-        f"{found.learned_from}.",
+        f"Train on synthetic rows, test on real ones (TSTR). {LEARNER_LABELS[found.learner]}, "
+        f"from {found.learned_from}. {ABOUT}",
     )
     score_card(
         second,
         f"{name}, trained on real",
         row.ceiling,
         row.ceiling_interval,
-        "TRTR: the "
-        "same learner with the same columns, on the real training rows. No ceiling where "
-        "the rows kept aside differ from them, as where the world has shifted.",
+        "The same learner with the same columns, on the real training rows (TRTR). It is no "
+        "ceiling where the rows kept aside differ from them, as where the world has shifted.",
     )
     if found.numeric:
-        prediction_choice.numeric_scores(found, row, third, fourth)
+        prediction_choice.numeric_scores(found, row, third)
     else:
         score_card(
             third,
@@ -107,63 +109,54 @@ def _headline(found: Prediction) -> None:
             row.floor_interval,
             "The floor: class shares, no column looked at.",
         )
-        error = found.row("calibration_error")
-        title = score_name(error.name).replace("calibration", "Calibration")
-        score_card(
-            fourth,
-            title,
-            error.value,
-            error.interval,
-            "Mean gap between predicted and observed shares of the model trained on "
-            f"synthetic rows, from {found.learned_from}; 0 is best.",
-        )
-    for words in (sentences.difference(row), row.note if row.value is not None else "", ABOUT):
+    for words in (sentences.difference(row), row.note if row.value is not None else ""):
         if words:
             st.caption(plain(words))
-    beside = sentences.beside(
-        prediction_choice.other_prediction(), prediction_choice.release_regime()
-    )
-    if beside:
-        st.markdown(plain(beside))
 
 
-def _curves(found: Prediction) -> None:
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("How well it ranks", anchor=False)
-        points = [
-            {
-                "trained on": curve.trained_on,
-                "class": curve.class_label,
-                "false positive rate": x,
-                "true positive rate": y,
-            }
-            for curve in found.roc
-            for x, y in zip(curve.fpr, curve.tpr, strict=True)
-        ]
-        drawn = curves_figure(found.roc, found.row("auc").note, found.learned_from)
-        figure(drawn, "roc", sentences.curves(found), points)
-    with right:
-        st.subheader("Do its probabilities come true", anchor=False)
-        points = [
-            {
-                "trained on": curve.trained_on,
-                "predicted": x,
-                "observed": y,
-                "95% from": low,
-                "95% to": high,
-                "rows": rows,
-            }
-            for curve in found.calibration
-            for x, y, low, high, rows in zip(
-                curve.predicted, curve.observed, curve.low, curve.high, curve.rows, strict=True
-            )
-        ]
-        note = found.row("calibration_error").note
-        drawn = calibration_figure(found.calibration, note, found.learned_from)
-        words = sentences.calibration(found.calibration, found.learned_from, note)
-        figure(drawn, "calibration", words, points)
-    st.subheader("Which classes are mistaken for each other", anchor=False)
+def _ranking(found: Prediction | None) -> None:
+    if found is None:
+        return
+    points = [
+        {
+            "trained on": curve.trained_on,
+            "class": curve.class_label,
+            "false positive rate": x,
+            "true positive rate": y,
+        }
+        for curve in found.roc
+        for x, y in zip(curve.fpr, curve.tpr, strict=True)
+    ]
+    drawn = curves_figure(found.roc, found.row("auc").note, found.learned_from)
+    figure(drawn, "roc", sentences.curves(found), points)
+
+
+def _probabilities(found: Prediction | None) -> None:
+    if found is None:
+        return
+    points = [
+        {
+            "trained on": curve.trained_on,
+            "predicted": x,
+            "observed": y,
+            "95% from": low,
+            "95% to": high,
+            "rows": rows,
+        }
+        for curve in found.calibration
+        for x, y, low, high, rows in zip(
+            curve.predicted, curve.observed, curve.low, curve.high, curve.rows, strict=True
+        )
+    ]
+    note = found.row("calibration_error").note
+    drawn = calibration_figure(found.calibration, note, found.learned_from)
+    words = sentences.calibration(found.calibration, found.learned_from, note)
+    figure(drawn, "calibration", words, points)
+
+
+def _mistaken(found: Prediction | None) -> None:
+    if found is None:
+        return
     if not found.confusion:
         st.info(plain(found.row("accuracy").note), icon=":material/info:")
     for place, matrix in zip(st.columns(2, gap="large"), found.confusion, strict=False):
@@ -178,23 +171,40 @@ def _curves(found: Prediction) -> None:
             figure(confusion_figure(matrix), key, sentences.confusion(matrix), rows)
 
 
-def _learners(metric: str, shown: Prediction) -> None:
-    st.subheader("All learners so far", anchor=False)
+def _predicted(found: Prediction | None) -> None:
+    if found is not None:
+        prediction_choice.numeric_curves(found)
+
+
+def _learners(shown: Prediction | None) -> None:
+    """Every learner so far, and what the other columns give."""
+    if shown is None:
+        return
+    key = prediction_choice.kind_key("metric_choice")
+    metric = st.selectbox(
+        "Score",
+        [row.name.removesuffix(FROM_S) for row in shown.rows],
+        format_func=METRIC_TITLES.__getitem__,
+        key=key,
+    )
     done: list[Prediction] = list(inspection().done("predict:").values())
     chosen = [found.row(metric) for found in done if found.s_alone == shown.s_alone]
-    left, right = st.columns([1, 1.2], gap="large")
-    with left:
-        words = "; ".join(
-            f"{LEARNER_LABELS[row.learner or '']}: "
-            + ("not defined" if row.value is None else scored(row.value, row.interval, amount))
-            for row in chosen
-        )
-        words = f"Trained on synthetic rows, from {shown.learned_from}. {words}"
-        title = metric + FROM_S * shown.s_alone
-        figure(learners_figure(chosen, title), "learners", words, [row_of(r) for r in chosen])
-    with right:
+    words = "; ".join(
+        f"{LEARNER_LABELS[row.learner or '']}: "
+        + ("not defined" if row.value is None else scored(row.value, row.interval, amount))
+        for row in chosen
+    )
+    words = f"Trained on synthetic rows, from {shown.learned_from}. {words}"
+    title = metric + FROM_S * shown.s_alone
+    figure(learners_figure(chosen, title), "learners", words, [row_of(r) for r in chosen])
+    st.caption("Choose another learner above to add it.")
+    beside = sentences.beside(
+        prediction_choice.other_prediction(), prediction_choice.release_regime()
+    )
+    if beside:
+        st.markdown(plain(beside))
+    with st.expander("All scores", icon=":material/table_view:"):
         table([row_of(row) for found in done for row in found.rows], "scores")
-        st.caption("Choose another learner above to add it.")
 
 
 def row_of(row: MetricRow) -> dict[str, Any]:
@@ -212,8 +222,9 @@ def row_of(row: MetricRow) -> dict[str, Any]:
     }
 
 
-def _relied_on(found: Prediction) -> None:
-    st.subheader("Would one learn the same from it", anchor=False)
+def _relied_on(found: Prediction | None) -> None:
+    if found is None:
+        return
     subject = prediction_choice.chosen_subject()
     name = f"agreement:{prediction_choice.result_name(found.learner, s_alone=found.s_alone)}"
     slow = found.learner == "gradient_boosting"
@@ -239,65 +250,16 @@ def _relied_on(found: Prediction) -> None:
     figure(agreement_figure(result), "agreement", sentences.agreement(result), rows)
 
 
-def subgroups_section() -> None:
-    """Scores of the model trained on synthetic rows by level of a chosen column."""
-    prediction_choice.columns_choice()
-    subject = inspection().subject
-    first, second, third = st.columns([2, 2, 1])
-    column = first.selectbox("By column", subject.features, key="subgroup_column")
-    learner = second.selectbox(
-        "Learner",
-        subject.learners,
-        format_func=LEARNER_LABELS.__getitem__,
-        key=prediction_choice.kind_key("subgroup_learner"),
-    )
-    least = third.number_input(
-        "Fewest rows",
-        2,
-        100_000,
-        LEAST,
-        key="subgroup_least",
-        help="Groups of fewer holdout rows are suppressed: their scores are mostly chance, and "
-        "close to single people.",
-    )
-    found = prediction(learner)
-    if found is None:
-        return
-    asked = prediction_choice.result_name(learner, s_alone=found.s_alone)
-    groups = ask(
-        f"subgroups:{asked}:{int(least)}:{column}",
-        lambda _tell: subgroups(found, column, int(least)),
-    )
-    if groups is None:
-        return
-    score = "RMSE" if found.numeric else "AUC"
-    form = amount if found.numeric else three
-    rows: list[dict[str, object]] = []
-    for g in groups:
-        row: dict[str, object] = {
-            "level": g.label,
-            "holdout rows": g.rows,
-            f"{score}, trained on synthetic": g.synthetic,
-            "95% interval, synthetic": ends(g.synthetic_interval, form),
-            f"{score}, trained on real": g.real,
-            "95% interval, real": ends(g.real_interval, form),
-        }
-        if not found.numeric:
-            row |= {
-                "accuracy": g.accuracy,
-                "95% interval, accuracy": ends(g.accuracy_interval),
-                "calibration error": g.calibration_error,
-                "95% interval, calibration": ends(g.calibration_interval),
-            }
-        rows.append(row | {"note": g.note})
-    drawn = subgroup_figure(groups, column, found.learned_from, numeric=found.numeric)
-    words = sentences.subgroups(groups, column, found.learned_from, numeric=found.numeric)
-    figure(drawn, "subgroups", words, rows)
-    few = sorted({g.note for g in groups if g.note and g.rows is not None})
-    for note in few:
-        names = ", ".join(g.label for g in groups if g.note == note)
-        st.caption(plain(f"{column} = {names}: {note}"))
-    st.caption(
-        "Many groups are looked at together: of twenty whose scores are the same, one interval is "
-        "expected to miss."
-    )
+_VIEWS = {
+    "Ranking": _ranking,
+    "Probabilities": _probabilities,
+    "Mistakes": _mistaken,
+    "What it relies on": _relied_on,
+    "Other learners": _learners,
+}
+_NUMERIC_VIEWS = {
+    "Predicted against actual": _predicted,
+    "What it relies on": _relied_on,
+    "Other learners": _learners,
+}
+"""Figures behind the verdict, by name."""

@@ -53,6 +53,9 @@ class Inspection:
         subject: its rows and facts.
         works: results by name.
         section: the section on screen.
+        view: the figure behind the verdict; "" for the first.
+        learner: that it is of; "" for the first.
+        subgroup: the column whose levels are compared; "" for the one of fewest levels.
         private: headline numbers bought in this session, newest last.
         s_alone: whether the scores on screen are learned from S alone; None until it is chosen.
         compared: folders of other releases chosen for the comparison.
@@ -66,6 +69,9 @@ class Inspection:
     subject: Subject = field(repr=False)
     works: dict[str, Work] = field(default_factory=dict, repr=False)
     section: str = ""
+    view: str = ""
+    learner: str = ""
+    subgroup: str = ""
     s_alone: bool | None = None
     private: list[PrivateEvaluation] = field(default_factory=list)
     compared: list[Path] = field(default_factory=list)

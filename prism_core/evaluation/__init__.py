@@ -13,6 +13,7 @@ from prism_core.evaluation.candidates import (
 )
 from prism_core.evaluation.evaluate import evaluate
 from prism_core.evaluation.fidelity.discriminator import discriminate
+from prism_core.evaluation.fidelity.memorisation import Memorisation, memorisation
 from prism_core.evaluation.fidelity.pair_statistics import (
     JointShares,
     PairStatistics,
@@ -63,6 +64,7 @@ from prism_core.evaluation.tstr.regressors import (
     learners_of,
     representatives,
 )
+from prism_core.evaluation.tstr.subgroup_gaps import SubgroupGap, subgroup_gaps
 from prism_core.evaluation.tstr.subgroup_scores import LEAST, Subgroup, subgroups
 
 __all__ = [
@@ -85,6 +87,7 @@ __all__ = [
     "JointShares",
     "Lost",
     "Measured",
+    "Memorisation",
     "MetricRow",
     "ModelAgreement",
     "NotMeasured",
@@ -98,6 +101,7 @@ __all__ = [
     "Regressor",
     "RocCurve",
     "Subgroup",
+    "SubgroupGap",
     "Subject",
     "TaskMarginal",
     "TaskMarginalError",
@@ -118,12 +122,14 @@ __all__ = [
     "learners_of",
     "lost_pairs",
     "lost_triples",
+    "memorisation",
     "not_measured",
     "open_holdout",
     "pair_statistics",
     "predict",
     "question",
     "representatives",
+    "subgroup_gaps",
     "subgroups",
     "task_marginal",
 ]

@@ -42,36 +42,33 @@ def s_first(regime: str) -> bool:
 
 
 def trust(found: Prediction) -> str:
-    """The headline: TSTR beside its ceiling and its floor, each with its interval."""
+    """The headline of one model: how much of what it can learn the synthetic rows carry."""
     row = found.row(found.score)
     score = "R²" if found.numeric else "AUC"
     if row.value is None:
         return f"There is no {score}. {row.note}"
-    text = (
-        f"From {found.learned_from}, a model trained on the synthetic rows reaches an {score} of "
-        f"{scored(row.value, row.interval)} on real rows that took no part in making them"
-    )
+    start = f"From {found.learned_from}, a model trained on the synthetic rows"
     if row.ceiling is None or row.floor is None:
-        return f"{text}. {row.note}"
+        return f"{start} reaches an {score} of {scored(row.value, row.interval)}. {row.note}"
+    if row.kept is None or row.kept_interval is None:
+        return f"{start} reaches an {score} of {scored(row.value, row.interval)}. {_no_share(row)}"
+    share = scored(row.kept, row.kept_interval, percent)
     guess = "always giving the mean" if found.numeric else "guessing"
-    text += (
-        f"; trained on the real rows it reaches {scored(row.ceiling, row.ceiling_interval)}, and "
-        f"{guess} {scored(row.floor, row.floor_interval)}."
+    return (
+        f"From {found.learned_from}, the synthetic rows carry {share} of what a model learns from "
+        f"the real ones: {score} {three(row.value)} against {three(row.ceiling)}; {guess} gives "
+        f"{three(row.floor)}."
     )
-    return f"{text} {_kept(row)}"
 
 
-def _kept(row: MetricRow) -> str:
-    """How much of what can be learned the synthetic rows carry."""
+def _no_share(row: MetricRow) -> str:
+    """Why it cannot be said how much of what can be learned the synthetic rows carry."""
     if row.kept is None:
         return "There is next to nothing to learn from these columns, real or synthetic."
-    if row.kept_interval is None:
-        return (
-            "How much of what real rows teach the synthetic rows carry cannot be told from so few "
-            "test rows."
-        )
-    share = scored(row.kept, row.kept_interval, percent)
-    return f"The synthetic rows carry {share} of what this model can learn from the real ones."
+    return (
+        "How much of what real rows teach the synthetic rows carry cannot be told from so few "
+        "test rows."
+    )
 
 
 def difference(row: MetricRow) -> str:

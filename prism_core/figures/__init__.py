@@ -39,6 +39,7 @@ from prism_core.figures.shares import (
     pool_style,
 )
 from prism_core.figures.story_dots import story_dots
+from prism_core.figures.subgroup_gaps import gaps_figure
 from prism_core.figures.theme import PALETTE, CaptionedFigure, safe
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "error_curve_figure",
     "error_figure",
     "error_split_figure",
+    "gaps_figure",
     "joint_figure",
     "learners_figure",
     "lowest",

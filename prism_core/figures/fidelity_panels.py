@@ -201,14 +201,17 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
     ]
     for number, (title, matrix, low, high, scale) in enumerate(
         (
-            ("Real", panels.real, 0.0, top, "Cividis"),
-            ("Synthetic", panels.synthetic, 0.0, top, "Cividis"),
+            ("Real", panels.real, 0.0, top, theme.SEQUENTIAL),
+            ("Synthetic", panels.synthetic, 0.0, top, theme.SEQUENTIAL),
             ("Synthetic less real", gap, -reach, reach, DIVERGING),
         ),
         start=1,
     ):
         end = "" if number == 1 else str(number)
         told = panels.more[number - 1].tolist() if number <= len(panels.more) else None
+        if number <= len(panels.marks):
+            # What chance gives has no colour: many faint cells would read as a pattern.
+            matrix = np.where(panels.marks[number - 1], np.nan, matrix)
         figure.add_heatmap(
             x=list(range(len(panels.columns))),
             y=list(range(len(panels.rows))),
@@ -240,18 +243,22 @@ def _panels(figure: go.Figure, panels: _Panels) -> None:
             yshift=6,
             showarrow=False,
         )
-    for number, dots in enumerate(panels.marks, start=1):
-        _dots(figure, dots, number)
+    for number, covered in enumerate(panels.marks, start=1):
+        _veil(figure, panels, covered, number)
     if panels.marks:  # above the titles
         figure.update_layout(
             margin={"t": 80}, legend={"yref": "container", "y": 0.99, "yanchor": "top", "x": 0.0}
         )
 
 
-def _dots(figure: go.Figure, dots: NDArray[np.bool_], number: int) -> None:
-    """A dot on every cell that chance alone would do."""
+def _veil(figure: go.Figure, panels: _Panels, covered: NDArray[np.bool_], number: int) -> None:
+    """A plain cell in place of every one that chance alone would give; hovering still tells it."""
     end = "" if number == 1 else str(number)
-    down, right = np.nonzero(dots)
+    down, right = np.nonzero(covered)
+    names = [
+        f"{theme.safe(panels.rows[i], 40)} × {theme.safe(panels.columns[j], 40)}"
+        for i, j in zip(down, right, strict=True)
+    ]
     figure.add_scatter(
         x=right.tolist(),
         y=down.tolist(),
@@ -261,13 +268,9 @@ def _dots(figure: go.Figure, dots: NDArray[np.bool_], number: int) -> None:
         name="no more than chance gives (95%)",
         legendgroup="chance",
         showlegend=number == 1,
-        hoverinfo="skip",
-        marker={
-            "size": 5,
-            "symbol": "circle",
-            "color": "#FFFFFF",
-            "line": {"width": 1, "color": "#333333"},
-        },
+        customdata=names,
+        hovertemplate="%{customdata}<br>no more than chance<extra></extra>",
+        marker={"size": 3, "symbol": "circle", "color": "rgba(128, 128, 128, 0.45)"},
     )
 
 

@@ -190,7 +190,7 @@ def confusion_figure(table: Confusion) -> go.Figure:
         z=shares,
         zmin=0.0,
         zmax=1.0,
-        colorscale="Cividis",
+        colorscale=theme.SEQUENTIAL,
         xgap=2,
         ygap=2,
         text=[[f"{c:,}" for c in row] for row in counts],

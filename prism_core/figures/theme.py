@@ -33,6 +33,9 @@ AXIS = "rgba(128, 128, 128, 0.6)"
 SYNTHETIC, REAL, FLOOR = ORANGE, BLUE, GREY
 """Colours of the same three things in every figure."""
 
+SEQUENTIAL = [[0.0, "rgba(0, 114, 178, 0.06)"], [1.0, BLUE]]
+"""From next to nothing to the largest, on a light and on a dark page."""
+
 _SPECIAL = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
 
 
@@ -203,21 +206,23 @@ def rows_axis(names: Sequence[str], *, limit: int = 32) -> dict[str, Any]:
     return name_axis(names, limit=limit) | {"range": [len(names) - 0.4, -0.6]}
 
 
-def html_page(figure: go.Figure, words: str) -> bytes:
+def html_page(figure: go.Figure, words: str, name: str = "figure") -> bytes:
     """The figure with its words, in a file that loads nothing from elsewhere; some five megabytes.
 
     Args:
         figure: any; what is marked in it stays marked.
         words: what it shows, for those who do not see it; stands beneath it, too.
+        name: of the images that the page saves.
     """
-    return html_pages([("", figure, words)])
+    return html_pages([("", figure, words)], name)
 
 
-def html_pages(drawn: Sequence[tuple[str, go.Figure, str]]) -> bytes:
+def html_pages(drawn: Sequence[tuple[str, go.Figure, str]], name: str = "figure") -> bytes:
     """Several figures below each other in such a file.
 
     Args:
         drawn: heading (may be ""), figure and words of each.
+        name: of the images that the page saves.
     """
     figures = [
         {
@@ -230,4 +235,4 @@ def html_pages(drawn: Sequence[tuple[str, go.Figure, str]]) -> bytes:
         }
         for place, (heading, figure, words) in enumerate(drawn)
     ]
-    return documents.render("figures.html", figures=figures).encode()
+    return documents.render("figures.html", figures=figures, name=name).encode()

@@ -118,7 +118,7 @@ def test_the_causal_headline_is_about_s_and_gives_the_other_ceiling_with_its_rea
     assert sentences.s_first("causal")
     headline, other = sentences.trust(inner), sentences.beside(whole, "causal")
     assert headline.startswith("From the protected features S alone")
-    assert f"reaches {ceilings[1]}" in headline
+    assert f"against {ceilings[1]}" in headline
     assert ceilings[0] not in headline
     assert ceilings[0] in other
     assert "leaves out on purpose" in other
@@ -126,7 +126,7 @@ def test_the_causal_headline_is_about_s_and_gives_the_other_ceiling_with_its_rea
     for regime in ("graphical", "predictive"):
         assert not sentences.s_first(regime)
         assert sentences.trust(whole).startswith("From all columns")
-        assert f"reaches {ceilings[0]}" in sentences.trust(whole)
+        assert f"against {ceilings[0]}" in sentences.trust(whole)
         assert ceilings[1] in sentences.beside(inner, regime)
         assert "on purpose" not in sentences.beside(inner, regime)
 

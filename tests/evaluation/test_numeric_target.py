@@ -376,11 +376,11 @@ def test_a_learner_in_full(found):
 def test_the_words_speak_of_r2_and_rmse(found):
     r2, rmse = found.row("r2"), found.row("rmse")
     text = sentences.trust(found)
-    assert f"an R² of {r2.value:.3f}" in text
-    low, high = r2.interval
-    assert f"(95% interval {low:.3f} to {high:.3f})" in text
-    assert f"it reaches {r2.ceiling:.3f} (95% interval " in text
-    assert "and always giving the mean" in text
+    assert f"R² {r2.value:.3f}" in text
+    low, high = r2.kept_interval
+    assert f"(95% interval {low:.0%} to {high:.0%})" in text
+    assert f"against {r2.ceiling:.3f}" in text
+    assert "always giving the mean" in text
     inner = predict(subject().from_s)
     assert "AUC" not in text + sentences.beside(inner, "causal") + sentences.off_by(found)
     assert amount(rmse.value) in sentences.off_by(found)

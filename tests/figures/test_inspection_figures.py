@@ -109,7 +109,13 @@ def test_three_heatmaps_share_their_scale_and_the_difference_has_zero_in_the_mid
         assert gap.zmin == -gap.zmax
     real, made, gap = association_figure(statistics).data[:3]
     assert real.z[0][0] is None
-    assert gap.z[0][1] == pytest.approx(made.z[0][1] - real.z[0][1])
+    for i, j in np.argwhere(~np.eye(len(statistics.names), dtype=bool)):
+        # What chance alone gives has no colour.
+        assert (gap.z[i][j] is None) == bool(statistics.alike[i, j])
+        if gap.z[i][j] is not None:
+            wanted = statistics.synthetic.v[i, j] - statistics.real.v[i, j]
+            assert gap.z[i][j] == pytest.approx(wanted)
+    assert any(cell is not None for row in gap.z for cell in row)
     assert not association_figure(statistics.take(())).data
     assert sentences.associations(statistics.take(("a",))) == "Choose at least two columns."
 

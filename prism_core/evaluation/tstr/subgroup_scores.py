@@ -74,19 +74,28 @@ def subgroups(
     Raises:
         EvaluationError: when the column is unknown or the target, or `least` is below 2.
     """
+    check_groups(found, column, least)
     schema = found.test.schema
-    if column not in schema or column == found.target:
-        raise EvaluationError(
-            "column must be one of the columns, and not the target.", field="column"
-        )
-    if isinstance(least, bool) or not isinstance(least, int) or not least >= 2:
-        raise EvaluationError("least must be a whole number, 2 or more.", field="least")
     codes = found.test.column(column)
     rng = np.random.default_rng(0) if rng is None else rng
     return tuple(
         _group(found, label, codes == code, least, rng)
         for code, label in enumerate(schema[column].labels())
     )
+
+
+def check_groups(found: Prediction, column: str, least: int) -> None:
+    """Check what groups are made by.
+
+    Raises:
+        EvaluationError: when the column is unknown or the target, or `least` is below 2.
+    """
+    if column not in found.test.schema or column == found.target:
+        raise EvaluationError(
+            "column must be one of the columns, and not the target.", field="column"
+        )
+    if isinstance(least, bool) or not isinstance(least, int) or not least >= 2:
+        raise EvaluationError("least must be a whole number, 2 or more.", field="least")
 
 
 def _group(
