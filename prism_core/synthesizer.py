@@ -74,7 +74,7 @@ class PrismSynthesizer:
         delta: 1/n^2 when None.
         k: features chosen in the predictive regime; None: the budget decides.
         selection: how they are chosen: greedy, one_shot, mutual_information or logistic (see
-            `Task`; `logistic` is not for a ledger yet).
+            `Task`).
         three_way: how marginals of the target with two features are chosen privately: none,
             cmi (conditional mutual information), model_error or adaptive (see `Task`); auto:
             adaptive where model and accountant allow it.

@@ -88,12 +88,11 @@ class EncodedTable:
 
         Spends nothing by itself: the counts are as private as the rows.
         """
-        return count_chunks(
-            self.schema,
-            cliques,
-            lambda names: [({name: self.column(name) for name in names}, self.n)],
-            self.n,
-        )
+        return count_chunks(self.schema, cliques, self.batches, self.n)
+
+    def batches(self, names: Sequence[str]) -> list[tuple[dict[str, NDArray[np.int32]], int]]:
+        """All rows at once, as they are in memory; see `data.source.Rows`. Spends nothing."""
+        return [({name: self.column(name) for name in names}, self.n)]
 
     def take(self, positions: NDArray[np.intp]) -> EncodedTable:
         """The rows at these positions."""

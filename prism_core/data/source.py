@@ -9,7 +9,7 @@ from prism_core.errors import PlanError
 from prism_core.privacy.private_rows import PrivateRows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -72,6 +72,12 @@ class RowsView:
     def n(self) -> int:
         """Number of rows; a public fact."""
         return self.rows.n
+
+    def batches(
+        self, names: Sequence[str]
+    ) -> Iterable[tuple[Mapping[str, NDArray[np.integer]], int]]:
+        """The rows themselves; see `PrivateRows.batches`. Spends nothing by itself."""
+        return self.rows.batches(names)
 
 
 @dataclass

@@ -81,10 +81,8 @@ class Frame:
     @cached_property
     def total(self) -> float:
         """What is left to spend, in the accountant's unit: rho, or epsilon."""
-        # Before epsilon becomes rho, as rho is bought with the delta that is left.
-        delta = self.delta - self.taken
         prior = combined_charge(self.schema.prior, None if self.dag is None else self.dag.prior)
-        return amount_left(self.accountant, self.budget.epsilon, delta, prior)
+        return amount_left(self.accountant, self.budget.epsilon, self.delta, prior)
 
     @property
     def chooses(self) -> bool:
@@ -94,8 +92,9 @@ class Frame:
 
     @property
     def taken(self) -> float:
-        """Delta that a private regression takes before the rest is shared out."""
-        regression = self.chooses and self.task.selection == "logistic"
+        """Delta for the steps of a private regression, where deltas are shared out: under basic."""
+        shared = self.budget.accountant == "basic"
+        regression = shared and self.chooses and self.task.selection == "logistic"
         return self.delta * _REGRESSION_DELTA_SHARE if regression else 0.0
 
     def pools(self, *, background: bool = True, choice: bool = False) -> dict[str, float]:

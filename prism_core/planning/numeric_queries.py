@@ -179,16 +179,20 @@ def cost(weight: float, cells: int, linear: LinearQuery | None) -> float:
 
 
 def stretched(event: GaussianEvent, linear: LinearQuery | None) -> GaussianEvent:
-    """The event of a query that costs what this event of counts costs: rho stays, rounded down.
-
-    Both scales are multiplied by the same: sensitivity from sqrt(2) to that of the query, in units
-    of 1 / grid as it is measured, and sigma in proportion, rounded up until rho is not larger.
-    """
+    """The event of a query that costs what this event of counts costs; in units of 1 / grid."""
     if linear is None:
         return event
-    sigma = event.sigma / event.sensitivity * linear.sensitivity
     label = f"{event.label}, {linear.kind}, in units of one part in {linear.grid}"
-    found = replace(event, sigma=sigma, sensitivity=linear.sensitivity, label=label)
+    return rescaled(event, linear.sensitivity, label)
+
+
+def rescaled(event: GaussianEvent, sensitivity: float, label: str) -> GaussianEvent:
+    """An event of another sensitivity that costs what this one costs: rho stays, rounded down.
+
+    Both scales are multiplied by the same, and sigma is rounded up until rho is not larger.
+    """
+    sigma = event.sigma / event.sensitivity * sensitivity
+    found = replace(event, sigma=sigma, sensitivity=sensitivity, label=label)
     while found.rho > event.rho:
         found = replace(found, sigma=math.nextafter(found.sigma, math.inf))
     return found

@@ -14,7 +14,7 @@ from prism_core.planning.regimes import Aim
 from prism_core.planning.step_plan import StepPlan, digest
 from prism_core.planning.wishes.options import in_plan, write
 from prism_core.privacy.accountants.accountant import CHARGEABLE, Accountant, Spent, accountant
-from prism_core.privacy.events import event_dict, failure
+from prism_core.privacy.events import ExponentialEvent, event_dict
 from prism_core.privacy.learning_charge import LearningCharge, amount_left, combined_charge
 from prism_core.privacy.ledger.charging import Price
 from prism_core.text.suggestions import suggestion
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prism_core.planning.queries import Query, SelectionChoice, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique, Forecast
     from prism_core.planning.wishes.task import Budget, Synthesis, Task
-    from prism_core.privacy.events import Event, ExponentialEvent, GaussianEvent
+    from prism_core.privacy.events import Event, GaussianEvent
     from prism_core.structure.dag import Dag
 
 
@@ -128,7 +128,7 @@ class Plan(StepPlan):
     def events(self) -> tuple[Event, ...]:
         """Everything the run spends; marginals still to be chosen count with equal noise."""
         events: list[Event] = []
-        events.extend(choice.event for choice in self.selections)
+        events.extend(event for choice in self.selections for event in choice.events)
         events.extend(query.event for query in self.queries)
         events.extend(self.unused)
         for made, choice, label in (
@@ -231,9 +231,11 @@ class Plan(StepPlan):
                     "rule": choice.rule,
                     "rounds": choice.k,
                     "candidates": len(choice.candidates),
-                    "epsilon_per_round"
-                    if choice.rule != "logistic"
-                    else "epsilon": choice.event.epsilon,
+                    **(
+                        {"epsilon_per_round": choice.event.epsilon}
+                        if isinstance(choice.event, ExponentialEvent)
+                        else {"steps": choice.steps, "sigma": choice.event.sigma}
+                    ),
                     "sensitivity": choice.sensitivity,
                     "share": choice.share,
                 }
@@ -286,10 +288,8 @@ class Plan(StepPlan):
         )
         if self.budget.accountant not in CHARGEABLE:  # for public rows; the ledger refuses it
             return price
-        # The rho of a pld plan's events lies above it, and is charged. A private regression's part
-        # of delta is gone before epsilon becomes rho; the ledger adds that part up from the event.
-        delta = self.delta - failure(self.events)
-        whole = amount_left(self.accountant, self.budget.epsilon, delta, self.prior)
+        # The rho of a pld plan's events lies above it, and is charged.
+        whole = amount_left(self.accountant, self.budget.epsilon, self.delta, self.prior)
         spent = replace(self.spent, rho=max(self.spent.rho, whole))
         return replace(price, spent=spent, prior=self.prior, whole=self.guarantee.epsilon)
 

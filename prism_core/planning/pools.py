@@ -26,7 +26,7 @@ from prism_core.planning.candidates import (
     three_way_candidates,
 )
 from prism_core.planning.frame import allocated
-from prism_core.planning.numeric_queries import linear_queries
+from prism_core.planning.numeric_queries import linear_queries, rescaled
 from prism_core.planning.queries import (
     SelectionChoice,
     ThreeWayChoice,
@@ -34,7 +34,7 @@ from prism_core.planning.queries import (
     expected_relative_error,
 )
 from prism_core.planning.regimes import free_features, selection_parts
-from prism_core.privacy.objective_perturbation import GRADIENT_SENSITIVITY
+from prism_core.planning.regression import STEPS, regression_of
 from prism_core.privacy.scores import (
     MODEL_ERROR_SENSITIVITY,
     association_sensitivity,
@@ -365,23 +365,28 @@ def selections_of(frame: Frame, share: float) -> tuple[SelectionChoice, ...]:
 
 
 def _selection(frame: Frame, target: str, share: float, taken: float) -> SelectionChoice:
-    amount = frame.total * share
+    amount, count = frame.total * share, frame.task.count
+    candidates = free_features(frame.schema, frame.task)
+    if frame.task.selection == "logistic":
+        sensitivity = regression_of(frame.schema, candidates, target).sensitivity
+        label = "step of the regression that chooses features"
+        step = frame.accountant.gaussian(amount / STEPS, taken / STEPS, label)
+        event = rescaled(step, sensitivity, label)
+    else:
+        sensitivity = _score_sensitivity(frame, target)
+        event = frame.accountant.exponential(amount, count, "choosing features")
     return SelectionChoice(
-        candidates=free_features(frame.schema, frame.task),
-        k=frame.task.count,
+        candidates=candidates,
+        k=count,
         rule=frame.task.selection,
-        sensitivity=_score_sensitivity(frame, target),
+        sensitivity=sensitivity,
         share=share,
-        event=frame.accountant.approximate(amount, taken, "regression to choose features")
-        if taken
-        else frame.accountant.exponential(amount, frame.task.count, "choosing features"),
+        event=event,
     )
 
 
 def _score_sensitivity(frame: Frame, target: str) -> float:
     """The largest sensitivity of any candidate's score, by the declared domain alone."""
-    if frame.task.selection == "logistic":
-        return GRADIENT_SENSITIVITY
     if frame.task.selection != "mutual_information":
         return association_sensitivity(frame.n)
     features = map(frame.schema.size, free_features(frame.schema, frame.task))

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from prism_core.planning.regression import STEPS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.linear_queries import LinearQuery
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import SelectionRule, ThreeWayRule
-    from prism_core.privacy.events import ApproximateEvent, ExponentialEvent, GaussianEvent
+    from prism_core.privacy.events import ExponentialEvent, GaussianEvent
 
 Pool: TypeAlias = Literal["selection", "choice", "task", "background"]
 QueryKind: TypeAlias = Literal[
@@ -86,7 +88,7 @@ class SelectionChoice:
         sensitivity: of the score: 3 / n for R, in nats for mutual information; of
             the gradient for a regression.
         share: of the whole budget.
-        event: the k rounds, or the private regression.
+        event: the k rounds, or one step of the private regression.
     """
 
     candidates: tuple[str, ...]
@@ -94,12 +96,19 @@ class SelectionChoice:
     rule: SelectionRule
     sensitivity: float
     share: float
-    event: ExponentialEvent | ApproximateEvent
+    event: ExponentialEvent | GaussianEvent
 
     @property
     def steps(self) -> int:
         """How often the rows are asked."""
+        if self.rule == "logistic":
+            return STEPS
         return self.k if self.rule == "greedy" else 1
+
+    @property
+    def events(self) -> tuple[ExponentialEvent | GaussianEvent, ...]:
+        """All that the choice spends; an event of rounds counts them itself."""
+        return (self.event,) * (STEPS if self.rule == "logistic" else 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,9 +20,6 @@ from prism_core.privacy.events import L2_SENSITIVITY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# A power of 2: sigma / _GRID is exact, and a draw is rounded once.
-_GRID = 2.0**20
-
 
 class NoiseSource(Protocol):
     """Draws the noise of the mechanisms this product uses."""
@@ -50,10 +47,6 @@ class NoiseSource(Protocol):
         self, scores: NDArray[np.float64], k: int, epsilon: float, sensitivity: float
     ) -> tuple[int, ...]:
         """Indices of k candidates: the law of k rounds of `exponential_choice` on what is left."""
-        ...
-
-    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
-        """Independent Gaussian noise of scale sigma, for a private regression only."""
         ...
 
 
@@ -106,16 +99,6 @@ class SecureNoise:
         )
         _confirm(mechanism.map(sensitivity), k * epsilon**2 / 8.0)
         return tuple(int(index) for index in mechanism(_array(scores)))
-
-    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
-        """OpenDP's Gaussian on zeros: discrete on the finest grid that floats have."""
-        dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
-        mechanism = dp.m.make_gaussian(*space, scale=sigma)
-        # At the distance sigma the loss is 1/2 whatever sigma is: one check for every scale.
-        _confirm(mechanism.map(sigma), 0.5)
-        # Zeros: a regression adds the noise itself, to its objective and to its solution.
-        return np.array(mechanism([0.0] * size), dtype=np.float64)
 
 
 @lru_cache(maxsize=8)  # the pairs of a wide table share one sigma
@@ -228,8 +211,3 @@ class SeededNoise:
         return tuple(
             left.pop(self.exponential_choice(scores[left], epsilon, sensitivity)) for _ in range(k)
         )
-
-    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
-        """The discrete Gaussian on a grid a million times finer than sigma."""
-        fine = self.add_discrete_gaussian(np.zeros(size, dtype=np.int64), _GRID)
-        return fine.astype(np.float64) * np.float64(sigma / _GRID)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -33,6 +33,15 @@ class PrivateRows(Protocol):
 
         Reads private rows; spends nothing by itself and must not be shown or stored without
         noise.
+        """
+        ...
+
+    def batches(
+        self, names: Sequence[str]
+    ) -> Iterable[tuple[Mapping[str, NDArray[np.integer]], int]]:
+        """The codes of these columns, and how many rows, some rows at a time; all rows once.
+
+        Reads private rows; spends nothing by itself and must not be shown or stored.
         """
         ...
 

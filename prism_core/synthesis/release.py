@@ -29,7 +29,6 @@ from prism_core.synthesis.select import (
     choose_forest,
     choose_three_way,
 )
-from prism_core.synthesis.select.features import needs_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -273,8 +272,6 @@ def _check(plan: Plan, table: Rows, noise: NoiseSource) -> None:
     check_noise_of_table(table, noise)
     check_fits(table, plan.schema, plan.n)
     check_people(plan.schema)
-    if plan.selection is not None and plan.selection.rule == "logistic":
-        needs_rows(table)
     _check_spend(plan)
 
 

@@ -210,7 +210,7 @@ def test_a_private_regression_is_no_exponential_mechanism(small):
     plan = design(Brief(small[0], task, Budget(), 300, synthesis=QUICK))
     _, facts = planned(*_with_task())
     entry = registry_entry.registry(plan, facts)["deployment"]
-    assert "objective perturbation" in entry["implementation"]["mechanisms"]
+    assert "noisy gradient descent" in entry["implementation"]["mechanisms"]
     assert "exponential" not in entry["implementation"]["mechanisms"]
 
 

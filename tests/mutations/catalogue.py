@@ -180,7 +180,7 @@ HOSTILE = "data/test_out_of_core_hostile.py"
 SPARSE = "privacy/test_sparse_vector_law.py"
 ROUNDS = f"{RECORD}::test_the_adaptive_rounds_replay"
 
-AUDIT = "privacy/test_audit_regression.py"
+GRADIENT = "privacy/test_noisy_gradient.py"
 LINEAR = "data/test_linear_queries.py"
 LOOKS = "data/test_looks.py"
 STRANGERS = "dashboard/session/test_strangers.py"
@@ -285,7 +285,7 @@ CATALOGUE = (
     _one(
         "selection budget not charged",
         "Plan.events",
-        "events.extend((choice.event for choice in self.selections))",
+        "events.extend((event for choice in self.selections for event in choice.events))",
         "pass",
         RECORD,
     ),
@@ -784,13 +784,6 @@ CATALOGUE = (
         "explain/test_meaning.py::test_what_learning_cost_is_in_it",
     ),
     _one(
-        "delta of a regression forgotten by the charge",
-        "Plan.price",
-        "self.delta - failure(self.events)",
-        "self.delta",
-        "privacy/test_regression.py::test_a_charge_holds_the_step_s_delta_and_the_whole_amount_at_what_is_left_of_it",
-    ),
-    _one(
         "a background edge to the target passes the check of a bundle",
         "structure_findings",
         "name != target and name not in s",
@@ -1170,25 +1163,46 @@ CATALOGUE = (
         "text/test_untrusted.py::test_a_parquet_file_is_unpacked_where_memory_has_an_end",
     ),
     _one(
-        "objective perturbation for a gradient that moves by one",
-        "calibrate",
-        "GRADIENT_SENSITIVITY",
-        "1.0",
-        f"{AUDIT}::test_the_noise_is_not_flagged",
+        "the noise of a gradient from which a row only leaves",
+        "Regression.sensitivity",
+        "(len(self.cells) + 1) * 4 * _squared_bound(self.parts)",
+        "(len(self.cells) + 1) * _squared_bound(self.parts)",
+        f"{GRADIENT}::test_no_replaced_row_moves_a_gradient_by_more_than_is_declared",
     ),
     _one(
-        "objective perturbation with a third of its noise",
-        "private_coefficients",
-        "calibration.sigma",
-        "calibration.sigma / 3.0",
-        f"{AUDIT}::test_the_noise_is_not_flagged",
+        "the intercept is left out of a gradient's sensitivity",
+        "Regression.sensitivity",
+        "len(self.cells) + 1",
+        "len(self.cells)",
+        f"{GRADIENT}::test_no_replaced_row_moves_a_gradient_by_more_than_is_declared",
     ),
     _one(
-        "objective perturbation without its regularisation",
-        "private_coefficients",
-        "calibration.ridge",
-        "0.001",
-        f"{AUDIT}::test_the_regularisation_is_not_flagged",
+        "residuals of two levels are not clipped",
+        "_residuals",
+        "np.clip(found[:, 1:], -(GRID // 2), GRID // 2)",
+        "found[:, 1:]",
+        f"{GRADIENT}::test_no_replaced_row_moves_a_gradient_by_more_than_is_declared",
+    ),
+    _one(
+        "residuals of many levels are not clipped",
+        "_residuals",
+        "found * shrink",
+        "found",
+        f"{GRADIENT}::test_a_residual_is_never_longer_than_its_bound",
+    ),
+    _one(
+        "a gradient with half its noise",
+        "coefficients",
+        "noise.add_discrete_gaussian(_gradient(table, regression, theta), event.sigma)",
+        "noise.add_discrete_gaussian(_gradient(table, regression, theta), event.sigma / 2.0)",
+        "privacy/test_audit_gradient.py",
+    ),
+    _one(
+        "one step of a regression charged for all",
+        "SelectionChoice.events",
+        "STEPS if self.rule == 'logistic' else 1",
+        "1",
+        f"{GRADIENT}::test_the_steps_take_their_pool_and_no_more",
     ),
     _one(
         "what is tied by an unmeasured cause is left out of the blanket",

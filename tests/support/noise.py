@@ -40,9 +40,6 @@ class Unasked:
     ) -> tuple[int, ...]:
         raise AssertionError("choices were drawn")
 
-    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
-        raise AssertionError("real noise was drawn")
-
 
 class Exact(Unasked):
     """Adds no noise to counts, and notes what was handed over with its sigma.
@@ -75,10 +72,6 @@ class Exact(Unasked):
         if self._choice is None:
             return super().exponential_choice(scores, epsilon, sensitivity)
         return self._choice
-
-    def gaussian(self, size: int, sigma: float) -> NDArray[np.float64]:
-        self._come_before()
-        return np.zeros(size)
 
 
 class Best(Exact):

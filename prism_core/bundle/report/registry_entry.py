@@ -133,7 +133,7 @@ def _mechanisms(plan: Plan) -> str:
     if any(chosen):
         rule = plan.selection.rule if plan.selection is not None else ""
         found.append(
-            "private logistic regression (objective perturbation) for the choice of features"
+            "private logistic regression (noisy gradient descent) for the choice of features"
             if rule == "logistic"
             else "exponential mechanism for private choices"
         )

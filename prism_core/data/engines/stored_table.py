@@ -58,7 +58,7 @@ class StoredTable:
 
         Spends nothing by itself: the counts are as private as the rows.
         """
-        return count_chunks(self.schema, cliques, self._chunks, self.n)
+        return count_chunks(self.schema, cliques, self.batches, self.n)
 
     def set_aside(self, rows: int, rng: np.random.Generator) -> tuple[StoredTable, StoredTable]:
         """Training and holdout rows: a uniformly drawn set of a fixed size is set aside.
@@ -93,7 +93,7 @@ class StoredTable:
         marks = draw_marks(self.n, wanted, rng)
         kept = np.empty((wanted, len(names)), dtype=np.int32, order="F")
         place, left = 0, np.empty(0, dtype=bool)
-        for codes, size in self._chunks(names):
+        for codes, size in self.batches(names):
             while len(left) < size:
                 left = np.concatenate([left, next(marks)])
             now, left = left[:size], left[size:]
@@ -103,9 +103,14 @@ class StoredTable:
             place = stop
         return EncodedTable(schema=self.schema, codes=kept, public=self.public)
 
-    def _chunks(
+    def batches(
         self, names: Sequence[str]
     ) -> Iterator[tuple[Mapping[str, NDArray[np.integer]], int]]:
+        """The codes of these columns, `STEP` rows of the files at a time. Spends nothing by itself.
+
+        Raises:
+            TableError: when the files are gone or cut short.
+        """
         files = {name: (self.folder.path / file_name(self.schema, name)) for name in names}
         for start in range(0, self.total, STEP):
             count = min(STEP, self.total - start)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from prism_core.errors import PlanError
 from prism_core.planning.queries import expected_relative_error
 from prism_core.privacy.accountants.accountant import accountant
-from prism_core.privacy.events import ApproximateEvent, failure
 from prism_core.privacy.learning_charge import amount_left
 
 if TYPE_CHECKING:
@@ -90,8 +89,7 @@ def _may_have_rounds(plan: Plan) -> bool:
 
 def _rho(plan: Plan, epsilon: float) -> float:
     """What is shared out at this epsilon, as in `design`."""
-    taken = failure(event for event in plan.events if isinstance(event, ApproximateEvent))
-    return amount_left(accountant("zcdp"), epsilon, plan.delta - taken, plan.prior)
+    return amount_left(accountant("zcdp"), epsilon, plan.delta, plan.prior)
 
 
 def _anew(

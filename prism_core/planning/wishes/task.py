@@ -67,7 +67,7 @@ class Task:
         selection: how the k features are chosen: `greedy` (rounds of the exponential mechanism),
             `one_shot` (the same guarantee in one draw), `mutual_information` (one draw, scored
             by mutual information as in the paper's Adult setting), `logistic` (the largest
-            coefficients of a private logistic regression; takes a tenth of delta).
+            coefficients of a private logistic regression on all of them).
         three_way: how marginals (X_i, X_j, Y) within S are chosen privately: not at all, by
             conditional mutual information (the paper), or by the error of the model so far;
             `adaptive`: also marginals (X_i, X_j), one by one, with a fit of the model between;
@@ -112,7 +112,7 @@ class Task:
                 "greedy": "One after another, by association with Y",
                 "one_shot": "All at once, by association with Y (faster)",
                 "mutual_information": "All at once, by mutual information with Y (the paper)",
-                "logistic": "Together, by a private logistic regression (weak below epsilon 16)",
+                "logistic": "Together, by a private logistic regression on all of them",
             },
             listed=_is_predictive,
         ),

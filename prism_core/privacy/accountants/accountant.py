@@ -18,7 +18,6 @@ from prism_core.privacy.accountants.conversions import (
 )
 from prism_core.privacy.events import (
     L2_SENSITIVITY,
-    ApproximateEvent,
     Event,
     ExponentialEvent,
     GaussianEvent,
@@ -90,10 +89,6 @@ class Accountant(Protocol):
         """What every sigma may be multiplied with so that the events still fit."""
         ...
 
-    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
-        """An (epsilon, delta)-DP step for `amount`; the caller subtracts delta beforehand."""
-        ...
-
     def spent(self, events: Iterable[Event], delta: float) -> Spent:
         """What the events cost, rounded up.
 
@@ -149,13 +144,6 @@ class Zcdp:
         """1: sigmas fit as they are made."""
         return 1.0
 
-    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
-        """Epsilon = sqrt(2 rho), rounded down."""
-        epsilon = math.sqrt(2.0 * amount)
-        while epsilon**2 / 2.0 > amount:
-            epsilon = math.nextafter(epsilon, 0.0)
-        return ApproximateEvent(epsilon=epsilon, delta=delta, label=label)
-
     def spent(self, events: Iterable[Event], delta: float) -> Spent:
         """Sum of rho, converted once; deltas of approximate events are subtracted before."""
         listed = list(events)
@@ -185,10 +173,6 @@ class Basic:
     def exponential(self, amount: float, count: int, label: str) -> ExponentialEvent:
         """Epsilon / count a round."""
         return ExponentialEvent(epsilon=amount / count, count=count, label=label)
-
-    def approximate(self, amount: float, delta: float, label: str) -> ApproximateEvent:
-        """Epsilon is the amount."""
-        return ApproximateEvent(epsilon=amount, delta=delta, label=label)
 
     def factor(self, events: Iterable[Event], epsilon: float, delta: float) -> float:  # noqa: ARG002
         """1: sigmas fit as they are made."""

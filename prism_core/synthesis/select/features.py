@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prism_core.data.encoding import EncodedTable
-from prism_core.errors import PlanError, PrivacyError
-from prism_core.privacy.events import ApproximateEvent
-from prism_core.privacy.mechanisms import check_noise_of_table, private_choice, private_top_k
-from prism_core.privacy.objective_perturbation import calibrate, private_coefficients
+from prism_core.errors import PrivacyError
+from prism_core.planning.regression import regression_of
+from prism_core.privacy.events import GaussianEvent
+from prism_core.privacy.mechanisms import private_choice, private_top_k
+from prism_core.privacy.noisy_gradient import coefficients
 from prism_core.privacy.scores import association, mutual_information
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
     from prism_core.data.source import Rows
     from prism_core.planning.plan import Plan
@@ -106,23 +104,6 @@ def _scores(
     return lambda rows: list(map(score, rows.counts([(name, target) for name in kept])))
 
 
-def needs_rows(table: Rows) -> EncodedTable:
-    """The table, when it is in memory: a regression goes through the rows many times.
-
-    Spends nothing.
-
-    Raises:
-        PlanError: when it is not; nothing is charged or measured.
-    """
-    if not isinstance(table, EncodedTable):
-        raise PlanError(
-            "A private regression needs the rows in memory, and this table is too large for that. "
-            "Choose the features in another way: greedy, one_shot or mutual_information.",
-            field="selection",
-        )
-    return table
-
-
 def choose_by_regression(
     table: Rows,
     choice: SelectionChoice,
@@ -130,61 +111,37 @@ def choose_by_regression(
     noise: NoiseSource,
     step: Callable[[], None] = lambda: None,
 ) -> list[str]:
-    """The k features with the largest coefficients, over the features' one-hot blocks.
+    """The k features that move the prediction most, in a private regression on all of them.
 
-    One regression of Y's second level for a binary Y, else one per level against the rest, with
-    equal parts of epsilon and delta (basic composition). A block's coefficients are centred: a
-    constant on a block is an intercept and says nothing of the feature.
-
-    Spends: the selection event of the plan, (epsilon, delta).
+    Spends: the selection events of the plan, one a step of the regression.
 
     Args:
         table: the private rows.
         choice: holds the candidates and the budget.
         target: Y.
         noise: where the randomness comes from.
-        step: called before each regression; may raise to stop.
+        step: called before each step; may raise to stop.
     """
-    check_noise_of_table(table, noise)
-    held = needs_rows(table)
     event = choice.event
-    if not isinstance(event, ApproximateEvent):
+    if not isinstance(event, GaussianEvent):
         raise PrivacyError(
-            "A regression needs an event with its own delta; nothing was measured.", field="event"
+            "A regression needs a Gaussian event; nothing was measured.", field="event"
         )
-    levels = table.schema.size(target)
-    # Of two levels, the coefficients of one are those of the other with the sign turned.
-    positives = [1] if levels == 2 else list(range(levels))
-    # A hair below equal parts, so that the float sum stays below the whole.
-    part = (1.0 - 1e-12) / len(positives)
-    calibration = calibrate(event.epsilon * part, event.delta * part)
-    sizes = [table.schema.size(name) for name in choice.candidates]
-    squared = np.zeros(len(sizes))
-    rows: csr_matrix | None = None
-    for level in positives:
-        step()
-        # Made once, and after the first `step`, which may stop the run.
-        rows = _one_hot(held, choice.candidates, sizes) if rows is None else rows
-        labels = (held.column(target) == level).astype(np.float64)
-        squared += _block_norms(private_coefficients(rows, labels, calibration, noise), sizes)
+    regression = regression_of(table.schema, choice.candidates, target)
+    found = coefficients(table, regression, event, noise, step)
+    sizes = [_size(values, found.noise) for values in found.values.values()]
     # Stable: equal coefficients keep the declared order.
-    order = np.argsort(-squared, kind="stable")
+    order = np.argsort(np.negative(sizes), kind="stable")
     return [choice.candidates[index] for index in order[: choice.k]]
 
 
-def _one_hot(table: EncodedTable, names: tuple[str, ...], sizes: list[int]) -> csr_matrix:
-    """Indicators over 1 / sqrt(d): every row has norm 1, by the declared domain alone."""
-    from scipy.sparse import csr_matrix
+def _size(values: NDArray[np.float64], noise: float) -> float:
+    """Squared length of a feature's coefficients, less what their noise adds to it.
 
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    columns = np.column_stack(
-        [table.column(name) + start for name, start in zip(names, starts[:-1], strict=True)]
-    )
-    values = np.full(columns.size, 1.0 / math.sqrt(len(names)))
-    ends = np.arange(table.n + 1) * len(names)
-    return csr_matrix((values, columns.ravel(), ends), shape=(table.n, int(starts[-1])))
-
-
-def _block_norms(theta: NDArray[np.float64], sizes: list[int]) -> NDArray[np.float64]:
-    blocks = np.split(theta, np.cumsum(sizes)[:-1])
-    return np.array([float(((block - block.mean()) ** 2).sum()) for block in blocks])
+    A constant on a feature's cells is an intercept and says nothing of the feature, so what is
+    squared is centred. On average noise adds its variance times the degrees of freedom, and would
+    favour features of many cells.
+    """
+    centred = values - values.mean(axis=0)
+    free = (values.shape[0] - 1) * values.shape[1]
+    return float((centred**2).sum()) - noise**2 * free
