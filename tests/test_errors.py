@@ -20,6 +20,7 @@ from prism_core.planning.wishes.task import Budget, Shares, Synthesis, Task
 from prism_core.privacy.noise import SeededNoise
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
+from tests.support.refusals import refused
 
 DAG = Dag(nodes=("age", "smoker", "readmitted"), edges=(("age", "readmitted"),))
 TASK = Task(target="readmitted")
@@ -59,14 +60,14 @@ def test_errors_travel_between_processes(error):
 
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, -math.inf, "1", None, True])
 def test_epsilon_is_a_finite_number_above_0(epsilon):
-    with pytest.raises(BudgetError, match=r"^epsilon must be a number above 0, .* private\.$") as e:
+    with refused(BudgetError, "epsilon") as e:
         Budget(epsilon=epsilon)
     assert e.value.field == "epsilon"
 
 
 @pytest.mark.parametrize("delta", [0, 0.0, -1e-6, math.nan, math.inf, 1, 1.0, 2, "small", True])
 def test_delta_lies_strictly_between_0_and_1(delta):
-    with pytest.raises(BudgetError, match="delta must lie strictly between 0 and 1") as caught:
+    with refused(BudgetError, "delta") as caught:
         Budget(delta=delta)
     assert caught.value.field == "delta"
 
@@ -148,7 +149,7 @@ def test_a_target_with_one_declared_level_is_refused():
         columns=(Column(name="y", kind="ordinal", levels=(1,)), Column(name="x", kind="boolean"))
     )
     dag = Dag(nodes=("x", "y"), edges=(("x", "y"),))
-    with pytest.raises(TaskError, match=r"'y' has a single level\. Declare at least two"):
+    with refused(TaskError, "target"):
         design(Brief(schema, Task(target="y"), Budget(), 300, dag=dag))
 
 
@@ -157,7 +158,7 @@ def test_a_model_that_would_not_fit_in_memory_is_refused_from_the_plan():
     columns = tuple(Column(name=name, kind="ordinal", levels=levels) for name in ("x", "y"))
     schema = Schema(columns=columns, one_row_per_person=True)
     dag = Dag(nodes=("x", "y"), edges=(("x", "y"),))
-    with pytest.raises(PlanError, match="4,000,000 cells and would not fit in memory") as caught:
+    with refused(PlanError, "levels") as caught:
         design(Brief(schema, Task(target="y"), Budget(), 300, dag=dag))
     assert "Most of it is 'x' (2,000 levels): group the levels of 'x'" in str(caught.value)
     assert caught.value.field == "levels"
@@ -169,10 +170,7 @@ def test_a_tree_of_many_large_cliques_is_refused_too():
     columns = [Column(name=name, kind="ordinal", levels=tuple(range(1_000))) for name in names]
     schema = Schema(columns=(wide, *columns), one_row_per_person=True)
     dag = Dag(nodes=("y", *names), edges=tuple((name, "y") for name in names))
-    with pytest.raises(
-        PlanError,
-        match=r"would not fit in memory\. The largest columns are 'x0' \(1,000 levels\) and",
-    ):
+    with refused(PlanError, "levels"):
         design(Brief(schema, Task(target="y"), Budget(), 300, dag=dag))
 
 

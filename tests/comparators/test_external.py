@@ -42,6 +42,7 @@ from prism_core.errors import (
 )
 from prism_core.privacy.accountants.conversions import epsilon_to_rho, rho_to_delta
 from prism_core.runs.finished_run import candidate
+from tests.support.refusals import refused
 
 AWAY = GuaranteePart(share=1.0, relation="add or remove one person")
 SCHEMA = Schema(
@@ -197,7 +198,7 @@ def test_private_rows_are_refused_before_anything_starts(method, tmp_path):
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\ntouch {began}\n")
     python.chmod(0o755)
-    with pytest.raises(PrivacyError, match="public rows and on stand-in rows only"):
+    with refused(PrivacyError, "method"):
         run_external(plan, rows(public=False), rng=np.random.default_rng(0), python=str(python))
     assert not began.exists()
     with pytest.raises(EvaluationError, match="no rows"):  # the same Python does start otherwise

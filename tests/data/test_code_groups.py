@@ -15,6 +15,7 @@ from prism_core.data.schema import code_groups, column_form, schema_file
 from prism_core.data.schema.code_groups import CodeGroups, by_prefix, read_map
 from prism_core.data.schema.column import Column
 from prism_core.errors import SchemaError
+from tests.support.refusals import refused
 
 ICD = CodeGroups(groups=("I50", "E11"), codes=(("I50.1", "I50.9"), ("E11.9",)))
 
@@ -220,7 +221,7 @@ def test_a_map_elsewhere_is_not_read(tmp_path, name):
     folder.mkdir()
     Path(tmp_path / "map.csv").write_text("I50.1,I50\n")
     (folder / "schema.yaml").write_text(schema_text(f"groups: {name}"))
-    with pytest.raises(SchemaError, match=r"Column 'icd': .*(the file|'absent\.csv' does not)"):
+    with refused(SchemaError, "icd.groups"):
         schema_file.load(folder / "schema.yaml")
 
 

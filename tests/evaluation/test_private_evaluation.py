@@ -38,6 +38,7 @@ from prism_core.privacy.ledger import Ledger
 from prism_core.privacy.noise import SecureNoise, SeededNoise
 from tests.support.games import GAMES, mu_bound
 from tests.support.noise import Exact
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.privacy
 
@@ -329,7 +330,7 @@ def test_noise_that_is_too_large_is_a_sentence_and_no_number(two):
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, True])
 def test_an_unusable_epsilon_is_refused(epsilon):
-    with pytest.raises(BudgetError, match="epsilon must be a number above 0"):
+    with refused(BudgetError, "epsilon"):
         plan_of(schema_of(), 100, epsilon)
 
 

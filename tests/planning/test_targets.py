@@ -31,6 +31,7 @@ from prism_core.planning.wishes.targets import MOST_TARGETS, Target
 from prism_core.planning.wishes.task import SELECTIONS, Budget, Shares, Synthesis, Task
 from prism_core.structure.dag import Dag
 from tests.support.interaction_graphs import interaction_graph
+from tests.support.refusals import refused
 
 N = 5_000
 SIZES = {"a": 3, "b": 2, "c": 4, "y": 2, "z": 3, "d": 2, "e": 2}
@@ -205,7 +206,7 @@ def _epsilon(event):
 
 
 def test_features_chosen_at_run_time_are_no_targets():
-    with pytest.raises(TaskError, match="the 5 columns that are no target") as caught:
+    with refused(TaskError, "k") as caught:
         plan_for(regime="predictive", k=6)
     assert caught.value.field == "k"
 
@@ -255,7 +256,7 @@ def test_what_cannot_be_planned_together_is_refused(task, field):
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, math.nan, math.inf, True, "1"])
 def test_a_weight_is_a_number_above_zero(weight):
-    with pytest.raises(TaskError, match="must be a number above 0"):
+    with refused(TaskError, "further"):
         Target(name="z", weight=weight)
 
 

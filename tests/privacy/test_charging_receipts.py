@@ -31,6 +31,7 @@ from prism_core.structure import formats
 from prism_core.synthesis.release import release
 from prism_core.synthesizer import LearningOwedWarning, PrismSynthesizer
 from tests.support.noise import Unasked
+from tests.support.refusals import refused
 from tests.support.wards import DAG, OUTLINE, STAR, planned, rng
 
 pytestmark = pytest.mark.privacy
@@ -118,7 +119,7 @@ def test_an_approval_of_an_older_version_counts_as_used(place, schema, rows):
 def test_only_a_release_can_be_approved(place, schema, rows):
     plan = planned(schema)
     for step in ("domain", "graph", "evaluation", "holdout", "comparator"):
-        with pytest.raises(ConfigError, match="Only the plan of a release"):
+        with refused(ConfigError, "approval"):
             Ledger().charge(
                 "ward",
                 step=step,

@@ -25,6 +25,7 @@ from prism_core.privacy.noise import SecureNoise, SeededNoise
 from prism_core.privacy.parameters import delta_value, epsilon_value, positive
 from prism_core.synthesis.measure import Measurement
 from tests.support.noise import Unasked
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.privacy
 
@@ -138,7 +139,7 @@ def test_unusable_scores_choose_nothing(scores):
 @pytest.mark.parametrize("k", [0, 3, -1, True, 1.0, None])
 def test_no_more_is_chosen_than_there_is(k):
     table = EncodedTable(schema=SCHEMA, codes=np.zeros((4, 2)))
-    with pytest.raises(PrivacyError, match="k must be a whole number"):
+    with refused(PrivacyError, "k"):
         private_top_k(table, lambda _: [0.0, 1.0], k, sensitivity=1.0, epsilon=1.0, noise=Unasked())
 
 

@@ -12,6 +12,7 @@ import pytest
 from prism_core.errors import CycleError, StructureError
 from prism_core.structure import formats
 from prism_core.structure.dag import Dag, Drawing
+from tests.support.refusals import refused
 
 HOSTILE = (
     "a,b",
@@ -84,7 +85,7 @@ def test_hostile_names_survive(form, name):
     for edges in (((name, "y"),), (("y", name),), ()):
         dag = Dag(nodes=(name, "y"), edges=edges)
         if (form, name) in CANNOT:
-            with pytest.raises(StructureError, match="Rename the node or choose another format"):
+            with refused(StructureError, "nodes"):
                 formats.write(dag, form)
             continue
         text = formats.write(dag, form)
@@ -125,10 +126,10 @@ def test_bif_keeps_positions_and_forgets_roles():
 
 def test_a_drawing_is_checked():
     dag = Dag(nodes=("a",))
-    with pytest.raises(StructureError, match="outcome names 'z', which is not a node") as caught:
+    with refused(StructureError, "outcome") as caught:
         Drawing(dag=dag, outcome=("z",))
     assert caught.value.field == "outcome"
-    with pytest.raises(StructureError, match="position of 'a' must be two finite numbers"):
+    with refused(StructureError, "positions"):
         Drawing(dag=dag, positions={"a": (0.0, float("nan"))})
 
 
@@ -194,7 +195,7 @@ def test_files(tmp_path):
 
 def test_an_unknown_format_is_refused():
     for act in (lambda: formats.read("", "xls"), lambda: formats.write(Dag(nodes=("a",)), "xls")):
-        with pytest.raises(StructureError, match="format must be one of node-link, edge-list"):
+        with refused(StructureError, "format"):
             act()
 
 

@@ -18,6 +18,7 @@ from prism_core.errors import StructureError
 from prism_core.structure import formats
 from prism_core.structure.dag import Dag
 from prism_core.structure.independence import d_separated, missing_edges
+from tests.support.refusals import refused
 
 SPEC = find_spec("pgmpy")  # the folder, without the seconds that an import takes
 FOLDER = Path(SPEC.origin or "").parent / "utils" / "example_models" if SPEC else Path()
@@ -197,5 +198,5 @@ def test_pgmpy_agrees():
     assert formats.read_drawing(formats.to_pgmpy(drawing)) == drawing
     learned = replace(drawing.dag, provenance="public twin")
     assert formats.read(formats.to_pgmpy(learned)) == learned
-    with pytest.raises(StructureError, match="between 'b' and 'c' is undirected"):
+    with refused(StructureError, "edges"):
         formats.read(PDAG(directed_ebunch=[("a", "b")], undirected_ebunch=[("b", "c")]))

@@ -30,6 +30,7 @@ from prism_core.structure.dag import Dag
 from prism_core.structure.matching import match, unambiguous
 from prism_core.synthesis.release import release
 from tests.support import bundles
+from tests.support.refusals import refused
 
 HIDDEN = Dag(
     nodes=("age", "frailty", "readmitted", "ward", "smoker", "season"),
@@ -113,7 +114,7 @@ def test_what_does_not_say_that_clearly_is_refused(text, says):
 
 
 def test_the_mark_is_checked_and_in_node_order():
-    with pytest.raises(StructureError, match="'z' is said to be unmeasured and is not a node"):
+    with refused(StructureError, "unmeasured"):
         Dag(nodes=("a",), unmeasured=("z",))
     with pytest.raises(StructureError, match="unmeasured twice"):
         Dag(nodes=("a",), unmeasured=("a", "a"))
@@ -129,9 +130,9 @@ def test_over_the_columns_what_is_marked_stays_and_what_is_not_is_refused(schema
     over = HIDDEN.over(schema.names)
     assert over.nodes == (*schema.names, "frailty", "season")
     assert over.unmeasured == ("frailty", "season")
-    with pytest.raises(StructureError, match="not columns of the table: 'frailty', 'season'"):
+    with refused(StructureError, "nodes"):
         replace(HIDDEN, unmeasured=()).over(schema.names)
-    with pytest.raises(StructureError, match="'age' is unmeasured, and it is a column"):
+    with refused(StructureError, "unmeasured"):
         replace(HIDDEN, unmeasured=("age", "frailty", "season")).over(schema.names)
 
 
@@ -145,7 +146,7 @@ def test_a_node_is_kept_as_unmeasured_by_its_mark_or_by_choice():
         match(bare, columns, unmeasured=("frailty", "season")).drawing.dag
         == match(HIDDEN, columns).drawing.dag
     )
-    with pytest.raises(StructureError, match=r"'season' is not a column .* keep it as unmeasured"):
+    with refused(StructureError, "mapping"):
         match(bare, columns, unmeasured=("frailty",))
     for bad, says in (("age", "itself a column"), ("nobody", "not a node of the graph")):
         with pytest.raises(StructureError, match=says):
