@@ -8,12 +8,7 @@ from dashboard.common.widgets import heading, onward, provenance_notice, require
 from dashboard.release import ledger_view, preparation, run_view
 from dashboard.session.shelf import project, resume
 
-heading(
-    "Release",
-    "Check what will be done, then run it once. The private rows are measured here; where columns "
-    "or a graph are learned with budget, also on the pages Data and Structure; and for private "
-    "numbers on Inspect. Each of these has its own charge in the ledger.",
-)
+heading("Release", "Check the list, then run it once.")
 resume()
 state = project()
 run_view.unreadable_notice()

@@ -1,4 +1,4 @@
-"""Preparation of a run: summary in words, checklist, typed confirmation, start."""
+"""Preparation of a run: three numbers, checklist, typed confirmation, start."""
 
 from __future__ import annotations
 
@@ -44,30 +44,63 @@ def section() -> None:
             on_click=state.show_finished,
         )
     plan = checklist.planned(state)
-    left, right = st.columns([1.25, 1], gap="large")
-    with right:
+    if plan is not None:
+        _three_numbers(state, plan)
+    left, right = st.columns([1.1, 1], gap="large")
+    with left:
         st.subheader("Checklist", anchor=False)
         listed = st.container(gap="xsmall")
+    with right:
         budget_left = plan is not None and bool(spend_form.pays(_spending(), plan))
-    with left:
-        st.subheader("What will be done", anchor=False)
-        if plan is None:
-            st.markdown("There is no plan yet: the checklist says what is missing.")
-        else:
-            summary_section(state, plan)
+        confirmed = st.container()
     approval = None if plan is None else protocol_panel.check(plan)
     found = checklist.checks(state, budget_left=budget_left, approval=approval)
     with listed:
         checklist.show(found)
     if plan is None:
         return
-    protocol_panel.section(plan)
     _late_table(state)
+    _earlier_warning(state, plan)
+    with confirmed:
+        spend_form.confirmed_run(
+            _spending(), plan, lambda: _start(state, plan), ready=all(check.done for check in found)
+        )
+    with st.expander("What will be measured, spent and written", icon=":material/list_alt:"):
+        summary_section(state, plan)
+    protocol_panel.section(plan)
     attribution.before(state)
-    st.divider()
-    spend_form.confirmed_run(
-        _spending(), plan, lambda: _start(state, plan), ready=all(check.done for check in found)
+
+
+def _three_numbers(state: Project, plan: Plan) -> None:
+    """What it spends, what stays, what comes out."""
+    spends, stays = "nothing", "everything"
+    if not state.data.public:
+        price = plan.price.with_owed(asset_entry.owing(plan.prior))
+        spends = f"ε {eps_text(price.spent.epsilon)}"
+        balance = asset_entry.balance(plan.delta)
+        stays = "–"
+        if balance is not None:
+            after = balance.after(price.spent.rho, failure(price.events))
+            enough = after.spent_rho <= after.total_rho
+            stays = f"ε {left_text(after.left_epsilon)}" if enough else "not enough"
+    first, second, third = st.columns(3)
+    first.metric(
+        "Spends", spends, border=True, help="Of the lifetime budget of the people in the table."
     )
+    second.metric(
+        "Stays for one more release",
+        stays,
+        border=True,
+        help="Privacy losses of several releases add up to less than their sum.",
+    )
+    third.metric("Gives synthetic rows", f"{plan.rows:,}", border=True)
+
+
+def _earlier_warning(state: Project, plan: Plan) -> None:
+    unused_learning_notice()
+    earlier = _earlier(state, plan)
+    if earlier:
+        st.warning(earlier, icon=":material/history:")
 
 
 def _late_table(state: Project) -> None:
@@ -158,12 +191,8 @@ def summary_section(state: Project, plan: Plan) -> None:
     st.markdown(_measured(state, plan))
     st.markdown("**What is spent, and what stays**")
     st.markdown(_spent(state, plan))
-    unused_learning_notice()
     st.markdown("**What will be written**")
     st.markdown(_written(state, plan))
-    earlier = _earlier(state, plan)
-    if earlier:
-        st.warning(earlier, icon=":material/history:")
 
 
 def _chosen_later(plan: Plan) -> str:

@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import plan_changes
+from dashboard.common import asset_entry, plan_changes
 from dashboard.jobs.folders import RESULT
 from dashboard.jobs.progress import TITLES, WRITING
 from dashboard.session.shelf import project, unreadable_run
 from prism_core.bundle.manifest import zip_bytes
 from prism_core.bundle.write import bundle_folder
+from prism_core.planning.approval import same_asset
 from prism_core.privacy.ledger import STATE_WORDS
 from prism_core.text.markdown import plain
-from prism_core.text.numbers import delta_text, eps_text
+from prism_core.text.numbers import delta_text, eps_text, left_text
+
+_SINGLE = (
+    (bundle_folder.SCHEMA, "Schema (YAML)"),
+    (bundle_folder.PLAN, "Plan (JSON)"),
+    (bundle_folder.CERTIFICATE, "Certificate (JSON)"),
+)
+_ROWS_HIGH = 178  # pixels: four rows and the names of the columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +50,11 @@ def section() -> None:
         _done(job, outcome)
     else:
         _stopped(job, outcome)
-    with st.expander("Stages and times", icon=":material/checklist:"):
+    left, right = st.columns(2)
+    with left.expander("Stages and times", icon=":material/checklist:"):
         show_stages(job, outcome)
-    show_log(job, key="release_ended")
+    with right:
+        show_log(job, key="release_ended")
     if st.button("Prepare another run", key="release_again", icon=":material/restart_alt:"):
         if outcome.state == "done" or not (job.public or job.charge() is None):
             state.release.approved = None  # it was given for one run
@@ -131,6 +141,7 @@ def _stopped(job: Job[Plan], outcome: JobOutcome) -> None:
 
 
 def _done(job: Job[Plan], outcome: JobOutcome) -> None:
+    """The bundle first; then what it cost, what is left, and the first rows."""
     stamp = outcome.document["stamp"]
     plan = job.plan
     st.success(
@@ -138,37 +149,64 @@ def _done(job: Job[Plan], outcome: JobOutcome) -> None:
         f"{eps_text(plan.budget.epsilon)}, delta {delta_text(plan.delta)}.",
         icon=":material/verified:",
     )
+    spent, left, bundle = st.columns([1, 1, 1.4], vertical_alignment="center")
+    spent.metric("Spent", "nothing" if job.public else f"ε {_cost(job)}", border=True)
+    left.metric("Left for one more release", _left(job), border=True)
+    with bundle:
+        st.download_button(
+            "The bundle (ZIP)",
+            zip_bytes(job.result),
+            "prism-bundle.zip",
+            key="download_zip",
+            icon=":material/folder_zip:",
+            type="primary",
+            width="stretch",
+            help="All files that may be handed over, with the noisy counts, the certificate, a "
+            "data sheet and checksums. `prism verify` checks them without the private rows.",
+        )
+        _file(job, bundle_folder.SYNTHETIC, "Synthetic rows (CSV)")
     if outcome.document.get("charge"):
         st.caption(f"Charge number {outcome.document['charge']} in the ledger.")
-    st.caption(f"The files stand in {plain(str(job.result))}, for this user only.")
-    files = [
-        bundle_folder.SYNTHETIC,
-        bundle_folder.SCHEMA,
-        bundle_folder.PLAN,
-        bundle_folder.CERTIFICATE,
-    ]
-    titles = ["Synthetic rows (CSV)", "Schema (YAML)", "Plan (JSON)", "Certificate (JSON)"]
-    for column, name, title in zip(st.columns(4), files, titles, strict=True):
-        column.download_button(
-            title,
-            (job.result / name).read_bytes(),
-            name,
-            key=f"download_{name}",
-            icon=":material/download:",
-            width="stretch",
-            type="primary" if name == bundle_folder.SYNTHETIC else "secondary",
-        )
-    st.download_button(
-        "The bundle (ZIP)",
-        zip_bytes(job.result),
-        "prism-bundle.zip",
-        key="download_zip",
-        icon=":material/folder_zip:",
-        help="All files that may be handed over, with the noisy counts, the certificate, a data "
-        "sheet and checksums. `prism verify` checks them without the private rows.",
+    st.dataframe(
+        _head(job.result / bundle_folder.SYNTHETIC),
+        hide_index=True,
+        width="stretch",
+        height=_ROWS_HIGH,
+        key="release_rows",
     )
-    st.subheader("First synthetic rows", anchor=False)
-    st.dataframe(_head(job.result / bundle_folder.SYNTHETIC), hide_index=True, width="stretch")
+    with st.expander("Single files", icon=":material/folder_open:"):
+        st.caption(f"The files stand in {plain(str(job.result))}, for this user only.")
+        with st.container(horizontal=True):
+            for name, title in _SINGLE:
+                _file(job, name, title)
+
+
+def _file(job: Job[Plan], name: str, title: str) -> None:
+    st.download_button(
+        title,
+        (job.result / name).read_bytes(),
+        name,
+        key=f"download_{name}",
+        icon=":material/download:",
+        width="stretch",
+    )
+
+
+def _cost(job: Job[Plan]) -> str:
+    """Epsilon of the charge; that of the plan where the ledger does not hold it any more."""
+    charge = job.charge()
+    return eps_text(job.plan.budget.epsilon if charge is None else charge.epsilon)
+
+
+def _left(job: Job[Plan]) -> str:
+    """What the asset's lifetime budget still holds, as far as this asset is the one named."""
+    if job.public:
+        return "everything"
+    charge = job.charge()
+    balance = asset_entry.balance(job.plan.delta)
+    if charge is None or balance is None or not same_asset(charge.asset, balance.asset.name):
+        return "–"
+    return f"ε {left_text(balance.left_epsilon)}"
 
 
 def _head(path: Path):  # noqa: ANN202
