@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, STEPS, url_path
+from dashboard.common.steps import DEMO, DONE_ICON, GALLERY, START, STEPS, url_path
 from dashboard.jobs import folders
 from dashboard.key import access, machine_key
 from dashboard.session import memory
@@ -38,13 +38,21 @@ _demo = DEMO in sys.argv
 _page = st.navigation(
     [
         st.Page(
+            START,
+            title="Start",
+            url_path=url_path(START),
+            icon=":material/home:",
+            default=not _demo,
+        )
+    ]
+    + [
+        st.Page(
             step.page,
             title=step.title,
             url_path=url_path(step.page),
             icon=DONE_ICON if _settled and not step.missing(project()) else step.icon,
-            default=position == 0 and not _demo,
         )
-        for position, step in enumerate(STEPS)
+        for step in STEPS
     ]
     + [
         st.Page(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 from dashboard.common.fields import number_entry, optional_entry
 from dashboard.common.widgets import cached, chart, mistakes
 from dashboard.session.shelf import project
+from prism_core.explain.bound_remedies import Remedy, remedies
 from prism_core.explain.error_bounds import KIND_WORDS, Bound, PlanBounds, bounds
 from prism_core.figures import bounds_figure, erm_figure
 from prism_core.figures.guarantees import MOST_MARGINALS
@@ -17,20 +19,20 @@ from prism_core.text.markdown import plain
 from prism_core.text.numbers import count_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dashboard.session.designs import Entries
     from prism_core.planning.plan import Plan
 
 _COLOURS = {"expectation": "gray", "guarantee": "green", "assumption": "orange"}
 
 
-def section(plan: Plan) -> None:
-    """Entries, the excess risk in its terms, the error of every marginal. Spends nothing."""
+def section(entries: Entries, plan: Plan) -> None:
+    """What applies, what does not with the way to change that, and the entries. Spends nothing."""
     st.markdown(
-        "This is about **accuracy**: the privacy of a release is guaranteed in any case. "
-        "It is what can be said before anything is measured. A **guarantee** holds but for a "
-        "chance you set; an **expectation** is an average. A bound above 1 promises nothing and "
-        "says so."
+        "About **accuracy** only: the privacy of a release is guaranteed in any case. A "
+        "**guarantee** holds but for a chance you set; an **expectation** is an average."
     )
-    _entries()
     designs = project().designs
     with mistakes():
         asked = (plan, designs.beta, designs.p_min)
@@ -44,9 +46,53 @@ def section(plan: Plan) -> None:
                 "The features are chosen when the release runs. Shown is the worst case: the "
                 f"{count_text(plan.task.k or 0, 'column')} with most levels."
             )
-        _values(found)
-        _risk(found)
+        applying = [line for line in _all(found) if line[1].value is not None]
+        _values(applying)
         _marginals(found)
+        if found.erm.total.value is not None:
+            _risk(found)
+        rest = [line for line in _all(found) if line[1].value is None]
+        if rest:
+            _without(entries, rest, remedies(plan, found))
+    _entries()
+
+
+def _all(found: PlanBounds) -> tuple[tuple[str, Bound, str], ...]:
+    """Title, bound, and which remedies are for it."""
+    worst = max(found.task, key=lambda line: line.l1.raw or 0.0).l1
+    return (
+        ("Noise of a table with the target, at worst", worst, ""),
+        ("Model against population (Δ_S)", found.delta_s, "distance"),
+        ("Real rows against population", found.sampling, ""),
+        ("Loss from training on synthetic rows (excess risk)", found.erm.total, "risk"),
+    )
+
+
+def _without(
+    entries: Entries, rest: Sequence[tuple[str, Bound, str]], needed: Sequence[Remedy]
+) -> None:
+    """The bounds that say nothing about this plan, why, and a button where a change mends it."""
+    st.markdown("**Does not apply to this plan**")
+    for title, bound, kind in rest:
+        st.caption(f"**{title}.** {plain(bound.sentence)}")
+        for remedy in needed:
+            if remedy.bound == kind:
+                st.button(
+                    f"Make this bound apply: {remedy.words.lower()}",
+                    key=f"bounds_remedy_{remedy.bound}",
+                    icon=":material/build:",
+                    on_click=_mend,
+                    args=(entries, remedy),
+                )
+
+
+def _mend(entries: Entries, remedy: Remedy) -> None:
+    room, name = remedy.option.split(".")
+    if room == "synthesis":
+        value: Any = remedy.value
+        entries.synthesis = replace(entries.synthesis, **{name: value})
+    else:
+        setattr(entries, name, remedy.value)
 
 
 def _entries() -> None:
@@ -74,20 +120,13 @@ def _entries() -> None:
         )
 
 
-def _values(found: PlanBounds) -> None:
-    worst = max(found.task, key=lambda line: line.l1.raw or 0.0).l1
-    shown = (
-        ("Noise of a marginal with the target, at worst", worst),
-        ("Model against population, Δ_S", found.delta_s),
-        ("Real rows against population", found.sampling),
-        ("Excess risk", found.erm.total),
-    )
-    for start in (0, 2):
-        pair = shown[start : start + 2]
-        for column, (title, bound) in zip(st.columns(2), pair, strict=True):
-            with column.container(border=True, height="stretch"):
-                st.metric(title, bound.text)
-                _said(bound)
+def _values(applying: Sequence[tuple[str, Bound, str]]) -> None:
+    if not applying:
+        return
+    for column, (title, bound, _) in zip(st.columns(len(applying)), applying, strict=True):
+        with column.container(border=True, height="stretch"):
+            st.metric(title, bound.text)
+            _said(bound)
 
 
 def _said(bound: Bound) -> None:
@@ -100,12 +139,6 @@ def _said(bound: Bound) -> None:
 
 def _risk(found: PlanBounds) -> None:
     st.markdown("**Excess risk of training on the synthetic rows, term by term**")
-    if not found.erm.iid:
-        st.info(
-            "This plan rounds when it samples, and the theorem is about independent draws. "
-            "The terms below are what it would say for them (*Model and rows*, *Sampling*).",
-            icon=":material/info:",
-        )
     figure = cached("bounds_erm_kept", (found,), lambda: erm_figure(found.erm))
     chart(figure, key="bounds_erm", alt=f"The terms as one stacked bar. {found.erm.text}")
     st.caption(plain(found.erm.text))

@@ -55,7 +55,7 @@ def shares(plan: Plan) -> None:
     if len(found) > len(shown):
         st.caption(
             f"The {len(shown)} marginals with the largest shares of {len(found)}; all are in the "
-            "table *Per marginal*."
+            "list *Tables of counts*."
         )
     st.markdown("**Share of the budget**: as planned, and if all marginals of a pool had the same")
     figure = budget_figure(rows, beside=[line.uniform.share for line in shown])

@@ -40,11 +40,10 @@ GRID = grid()
 
 def section(entries: BudgetEntries) -> None:
     """The entries of the privacy loss that is allowed."""
-    st.subheader("Privacy", anchor=False)
     epsilon_entry(
         entries,
         key_of("epsilon"),
-        "Epsilon",
+        "Privacy budget (epsilon)",
         help="Bounds how much any one person can change what is released. Smaller is more private. "
         "0.5 and 0,5 are the same.",
     )
@@ -62,10 +61,14 @@ def section(entries: BudgetEntries) -> None:
         args=(entries, key),
         label_visibility="collapsed",
     )
+
+
+def delta_section(entries: BudgetEntries) -> None:
+    """Delta, and how privacy losses are added up."""
     key = entry("delta", entries.delta)
     default = delta_text(1 / project().data.n ** 2)
     st.text_input(
-        "Delta",
+        "Chance that the bound fails (delta)",
         value=entries.delta,
         placeholder=f"1/n² = {default}",
         key=key,
@@ -138,6 +141,6 @@ def _accounting(entries: BudgetEntries) -> None:
         st.caption(
             "About 5% less noise for the same epsilon and delta, where nothing is chosen "
             "when the release runs: a causal or graphical regime with the model naive Bayes "
-            "(below, under *Model and rows*). The ledger charges the zCDP amount of that noise, "
+            "(under *Model details*). The ledger charges the zCDP amount of that noise, "
             "which is a little more than the release's own epsilon."
         )

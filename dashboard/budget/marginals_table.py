@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _EDITED = ("locked", "share")
 _ROW = 35
+_HEIGHT = 388
+"""Pixels: ten rows, so that the page stays short."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,18 +61,14 @@ def section(entries: Entries, plan: Plan) -> None:
         num_rows="fixed",
         width="stretch",
         placeholder="–",
-        height=min(560, 38 + _ROW * len(frame)),
+        height=min(_HEIGHT, 38 + _ROW * len(frame)),
         column_config=_COLUMNS,
         disabled=[name for name in frame.columns if name not in _EDITED],
         column_order=_order(frame),
         on_change=_typed,
         args=(entries, rows, key, entries.rev),
     )
-    st.caption(
-        "Tick *lock* to hold a marginal's share, or type a share: the others of its pool share the "
-        f"rest. Model size: {size_text(plan)}."
-    )
-    _locks(entries, rows)
+    _foot(entries, plan, rows)
 
 
 def _frame(
@@ -96,7 +94,6 @@ def _frame(
                 for line, share in zip(found, held, strict=True)
             ],
             "sigma": rounded(of("sigma"), 3),
-            "l1": rounded(of("l1"), 3),
             "error": percents(of("relative_error")),
             "uniform": percents(of("relative_error", "uniform")),
             "closed form": percents(of("relative_error", "closed_form")),
@@ -115,10 +112,12 @@ def percents(errors: Sequence[float | None]) -> list[float | None]:
 
 
 def _order(frame: pd.DataFrame) -> list[str]:
-    """The columns that say something: weights only when they are not all alike."""
+    """The columns that say something: no weights that are all alike, no error that stands twice."""
     # weight == weight leaves out NaN, which pandas has where there is no weight.
     alike = len({weight for weight in frame["weight"].tolist() if weight == weight}) <= 1
-    return [name for name in frame.columns if not (name == "weight" and alike)]
+    idle = {"weight"} if alike else set[str]()
+    idle |= {name for name in ("uniform", "closed form") if frame[name].equals(frame["error"])}
+    return [name for name in frame.columns if name not in idle]
 
 
 def _by_columns(entries: Entries) -> dict[frozenset[str], float]:
@@ -130,29 +129,37 @@ def _number(label: str, width: int | None, number_format: str | None, help: str)
 
 
 _COLUMNS: dict[str, Any] = {
-    "marginal": st.column_config.TextColumn("marginal", width=170, pinned=True),
-    "pool": st.column_config.TextColumn("pool", width=84),
-    "cells": _number("cells", 48, None, "Numbers in the marginal"),
+    "marginal": st.column_config.TextColumn("table of counts", width=258, pinned=True),
+    "pool": st.column_config.TextColumn("paid by", width=92),
+    "cells": _number("cells", 62, None, "Numbers in the table"),
     "weight": _number(
-        "weight", 58, "%.2f", "Task weight, mean 1 in a pool. Typed under *Weights of features*."
+        "weight",
+        70,
+        "%.2f",
+        "Task weight, mean 1 in a pool. Typed under *Shares and weights as numbers*.",
     ),
     "locked": st.column_config.CheckboxColumn(
-        "lock", width=62, help="Hold this share; the others of the pool share the rest"
+        "lock", width=56, help="Hold this share; the others of the pool share the rest"
     ),
     "share": _number(
         "share, %",
-        78,
+        82,
         "%.2f",
         "Of the whole budget. Typing a share locks it; here decimals take a point: 2.5.",
     ),
-    "sigma": _number("noise σ", 60, "%g", "Standard deviation of the noise in a cell, in rows"),
-    "l1": _number("error, rows", 72, "%g", "Expected l1 error of the noisy marginal, in rows"),
-    "error": _number("error, %", 60, "%g%%", "The same, relative to the number of rows"),
+    "sigma": _number("noise, σ", 78, "%g", "Standard deviation of the noise in a cell, in rows"),
+    "error": _number(
+        "error",
+        70,
+        "%g%%",
+        "Expected error: the sum over all cells of how far the noise moves the count (l1), "
+        "relative to the number of rows",
+    ),
     "uniform": _number(
-        "uniform", 62, "%g%%", "Error, % of n, if all marginals of the pool had the same share"
+        "error, equal split", 120, "%g%%", "If all tables of the pool had the same share"
     ),
     "closed form": _number(
-        "closed form", None, "%g%%", "Error, % of n, under the closed form with nothing locked"
+        "error, formula", 108, "%g%%", "Under the closed form with nothing locked"
     ),
 }
 
@@ -193,8 +200,8 @@ def _unlock(entries: Entries, columns: tuple[str, ...]) -> None:
         del entries.budget.locks[known]
 
 
-def _locks(entries: Entries, rows: Sequence[LockRow]) -> None:
-    """How many shares are locked, and the way to remove all locks.
+def _foot(entries: Entries, plan: Plan, rows: Sequence[LockRow]) -> None:
+    """How many shares are locked, the size of the model, and the way to remove all locks.
 
     It stands beneath the table, and always: the first lock moves nothing, and the toolbar that
     the table shows above itself covers nothing.
@@ -205,13 +212,17 @@ def _locks(entries: Entries, rows: Sequence[LockRow]) -> None:
     count = len(entries.budget.locks)
     words = f"**{count} share{'s' * (count > 1)} locked.**" if count else "No share is locked."
     if idle:
-        words += f" {len(idle)} of them on marginals that are not in this table."
-    left.markdown(words)
+        words += f" {len(idle)} of them on tables that are not in this list."
+    left.caption(
+        f"{words} Model size: {plan.forecast.cells:,} cells.",
+        help=f"The model as it is planned: {size_text(plan)}.",
+    )
     if right.button(
         "Remove all locks",
         key=key_of("locks_clear"),
         icon=":material/lock_open:",
         disabled=not count,
+        width="stretch",
     ):
         entries.budget.locks.clear()
         entries.renew()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from dashboard.budget import bounds_panel, charts, comparison, marginals_table, meaning_panel
 from dashboard.common import confirmation
 from dashboard.common.widgets import unused_learning_notice
+from dashboard.session.designs import PLAN
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.explain.meaning import meaning
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
 
 TABS = (
-    "Per marginal",
+    "Tables of counts",
     "Shares",
-    "Error against epsilon",
+    "Error and epsilon",
     "Compare A and B",
-    "Bounds",
     "What it means",
+    "Bounds",
 )
 
 
@@ -46,7 +48,7 @@ def glance(entries: Entries) -> Plan | None:
             return None
         return _without_locks(entries)
     confirmation.show_warnings(plan.warnings)
-    headline(plan)
+    headline(plan, _beside())
     _deducted(plan)
     unused_learning_notice()
     return plan
@@ -60,7 +62,7 @@ def _without_locks(entries: Entries) -> Plan | None:
         plan = project().plan(bare)
     except PrismError:
         return None
-    st.caption("What follows is without the locks. Correct them in the table *Per marginal*.")
+    st.caption("What follows is without the locks. Correct them under *Tables of counts*.")
     return plan
 
 
@@ -72,8 +74,8 @@ def tabs(entries: Entries, plan: Plan) -> None:
         lambda: charts.shares(plan),
         lambda: charts.error(entries, plan),
         comparison.section,
-        lambda: bounds_panel.section(plan),
         lambda: meaning_panel.section(plan),
+        lambda: bounds_panel.section(entries, plan),
     )
     for tab, view in zip(found, views, strict=True):
         if tab.open:
@@ -97,42 +99,68 @@ def _deducted(plan: Plan) -> None:
     )
 
 
-_NAMED = 6
+_NAMED = 4
 
 
-def headline(plan: Plan) -> None:
-    """The figures that a budget is judged by."""
+def _beside() -> tuple[str, Plan] | None:
+    """The design beside the one that is edited, and its plan; None where there is none."""
+    designs = project().designs
+    if not designs.others:
+        return None
+    letter = designs.beside if designs.edited == PLAN else PLAN
+    with suppress(PrismError):  # its mistake is shown where it is edited
+        return letter, project().plan(designs.entries(letter))
+    return None
+
+
+def headline(plan: Plan, beside: tuple[str, Plan] | None = None) -> None:
+    """The figures that a budget is judged by, and those of the design beside it."""
+    found = _figures_of(plan)
+    others = [""] * len(found)
+    if beside is not None:
+        others = [f"{beside[0]}: {value}" for _, value, _ in _figures_of(beside[1])]
+    for column, (title, value, words), other in zip(st.columns(4), found, others, strict=True):
+        column.metric(
+            title,
+            value,
+            other or None,
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
+            help=words,
+        )
+    st.markdown(_for_whom(plan))
+
+
+def _figures_of(plan: Plan) -> tuple[tuple[str, str, str], ...]:
+    """Title, value and explanation of each figure."""
     found = figures(plan)
     task = [query for query in plan.queries if query.pool == "task"]
-    first, second, third, fourth = st.columns(4)
-    first.metric(
-        "Epsilon",
-        eps_text(plan.budget.epsilon),
-        border=True,
-        help=f"With delta = {delta_text(plan.delta)}.",
-    )
-    second.metric(
-        "Noise, σ in rows",
-        sigma_text(max(query.noise for query in task)),
-        border=True,
-        help="Largest standard deviation of one cell of a marginal with the target, "
-        "in counts of rows.",
-    )
-    third.metric(
-        "Task error",
-        error_text(found.mean_error),
-        border=True,
-        help="Mean expected l1 error of the marginals with the target, over n: an expectation of "
-        f"the noise, not a guarantee. The largest is {error_text(found.largest_error)}.",
-    )
     guess = meaning(plan).guess(project().designs.guess)
-    fourth.metric(
-        f"Guess of {guess.before_words}",
-        f"≤ {guess.after_words}",
-        border=True,
-        help=f"What an attacker could gain: {guess.sentence} More under *What it means*.",
+    return (
+        (
+            "Privacy budget, ε",
+            eps_text(plan.budget.epsilon),
+            f"With delta = {delta_text(plan.delta)}.",
+        ),
+        (
+            "Noise, σ in rows",
+            sigma_text(max(query.noise for query in task)),
+            "Largest standard deviation of the noise in one cell of a table with the target, in "
+            "rows.",
+        ),
+        (
+            "Expected error",
+            error_text(found.mean_error),
+            "Mean expected error (l1) of the tables with the target, relative to n: an average of "
+            f"the noise, not a guarantee. The largest is {error_text(found.largest_error)}.",
+        ),
+        (
+            f"Guess of {guess.before_words}",
+            f"≤ {guess.after_words}",
+            f"What an attacker could gain: {guess.sentence} More under *What it means*.",
+        ),
     )
-    st.markdown(_for_whom(plan))
 
 
 def _for_whom(plan: Plan) -> str:
@@ -144,10 +172,10 @@ def _for_whom(plan: Plan) -> str:
     if not plan.s_is_final:
         k = plan.task.k or 0
         return (
-            f"{lead} of the budget goes to what predicts {target}: {count_text(k, 'feature')}, "
-            f"chosen when the release runs. Shown is the worst case, the {count_text(k, 'column')} "
-            "with most levels."
+            f"{lead} of it goes to what predicts {target}: {count_text(k, 'feature')}, chosen when "
+            f"the release runs. Shown is the worst case, the {count_text(k, 'column')} with most "
+            "levels."
         )
     names = ", ".join(f"**{plain(name)}**" for name in plan.s[:_NAMED])
     more = f" and {len(plan.s) - _NAMED} more" if len(plan.s) > _NAMED else ""
-    return f"{lead} of the budget goes to what {names}{more} say about {target}."
+    return f"{lead} of it goes to what {names}{more} say about {target}."

@@ -86,6 +86,7 @@ WORDS: dict[str, str] = {
 }
 
 PAGES: dict[str, tuple[str, ...]] = {
+    "Start": ("Target, Y", "Epsilon", "Lifetime epsilon", "Ledger", "Rehearsal"),
     "Data": (
         "Domain",
         "Level",
@@ -168,7 +169,7 @@ PAGES: dict[str, tuple[str, ...]] = {
 
 def terms_popover(page: str) -> None:
     """A small window with the words of a page."""
-    with st.popover("Words used here", icon=":material/menu_book:", width="stretch"):
+    with st.popover("Words used here", icon=":material/menu_book:"):
         st.markdown("\n\n".join(f"**{word}** — {WORDS[word]}" for word in PAGES[page]))
 
 

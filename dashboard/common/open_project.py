@@ -109,25 +109,43 @@ def _sample(name: str) -> Sample:
     return catalogue.load(name)
 
 
-def samples_section() -> None:
-    """The packaged samples, which anybody may open."""
-    st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
+def samples_section(*, short: bool = False) -> bool:
+    """The packaged samples, which anybody may open.
+
+    Args:
+        short: whether only their names are shown, with the rest as help; the caller goes on.
+
+    Returns:
+        Whether one was opened in this run.
+    """
+    if not short:
+        st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
     for column, name in zip(st.columns(len(catalogue.SAMPLES)), catalogue.SAMPLES, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.subheader(catalogue.title(name), anchor=False)
-            st.markdown(catalogue.description(name))
+        with column.container(border=not short, height="stretch"):
+            if not short:
+                st.subheader(catalogue.title(name), anchor=False)
+                st.markdown(catalogue.description(name))
             chosen = project().data.sample == name
             key = f"sample_{name}"
+            words = catalogue.title(name) if short else "Use this sample"
             pressed = st.button(
-                "In use" if chosen else "Use this sample",
+                "In use" if chosen and not short else words,
                 key=key,
-                disabled=chosen,
-                type="secondary" if chosen else "primary",
+                disabled=chosen and not short,
+                type="secondary" if chosen or short else "primary",
                 width="stretch",
+                help=catalogue.description(name) if short else None,
             )
+            if short and chosen:
+                if pressed:
+                    return True
+                continue
             # Only when it is pressed are rows generated.
             if open_project(key, lambda name=name: _opened(_sample(name)), pressed=pressed):
+                if short:
+                    return True
                 st.rerun()
+    return False
 
 
 def with_sample(state: Project, name: str) -> Project:

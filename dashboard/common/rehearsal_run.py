@@ -21,7 +21,7 @@ from prism_core.rehearsal import (
     from_rows,
     from_sample,
 )
-from prism_core.rehearsal.allocation_choice import SEEDS, trial
+from prism_core.rehearsal.allocation_choice import trial
 from prism_core.rehearsal.variants import by_allocation, by_regime, epsilons_of
 
 if TYPE_CHECKING:
@@ -126,19 +126,23 @@ def start(*, choosing: bool) -> None:
     state = project()
     entries = state.rehearsing
     rows = stand_in()
-    entries.letters = {}
     if choosing:
         plan = scenario_of(state.designs.plan, state.structure.target or "")
-        rehearsal = trial(plan, rows, plan.budget.epsilon, seeds=SEEDS)
+        rehearsal = trial(plan, rows, plan.budget.epsilon, seeds=entries.seeds)
+        entries.choosing = plan
     else:
-        plan = None
+        entries.letters = {}
         rehearsal = Rehearsal(
             variants=_designs(entries, rows),
             epsilons=epsilons_of(entries.epsilons),
             seeds=entries.seeds,
         )
     asked = RehearsalRequest.of(rehearsal, rows)
-    entries.asked, entries.choosing, entries.message = asked, plan, ""
+    if choosing:
+        entries.trial, entries.view = asked, "allocation"
+    else:
+        entries.asked, entries.view = asked, "comparison"
+    entries.message = ""
     entries.before = asked.done(asked.points(kept()))
     if entries.before < rehearsal.runs:
         entries.job = worker.rehearse(rehearsal, rows)

@@ -115,6 +115,9 @@ STEPS: tuple[Step, ...] = (
 )
 
 
+START = "start/page.py"
+"""Before the steps: what this is, and ways into it."""
+
 GALLERY = "gallery/page.py"
 """Beside the steps: stories on public rows."""
 

@@ -77,14 +77,18 @@ def heading(title: str, question: str, *, about_project: bool = True) -> None:
     key_entry.admit(title)
     uploads.enter(title)
     memory.touch(project())
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    left.title(title)
-    with right:
+    with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
+        st.title(title, width="content")
+        st.markdown(_standing() if about_project else "", width="stretch")
         terms_popover(title)
     st.markdown(question)
+
+
+def _standing() -> str:
+    """Where the project stands: its rows and where its schema comes from."""
     data = project().data
-    if not about_project or (data.raw is None and not data.awaits_table):
-        return
+    if data.raw is None and not data.awaits_table:
+        return ""
     marks: list[str] = [f":material/database: {plain(data.name)}"]
     marks.append(f"{data.n:,} training rows")
     if data.awaits_table:
@@ -95,7 +99,7 @@ def heading(title: str, question: str, *, about_project: bool = True) -> None:
         marks.append(":orange-badge[private rows]")
     if data.schema is not None:
         marks.append(provenance_badge(data.schema))
-    st.markdown(" · ".join(marks))
+    return " · ".join(marks)
 
 
 def provenance_badge(schema: Schema) -> str:
@@ -187,7 +191,6 @@ def onward(title: str) -> None:
     missing = "" if STEPS[position].optional else STEPS[position].missing(project())
     later = STEPS[position + 1 :]
     following = next((step for step in later if not step.optional), None)
-    st.divider()
     if missing:
         st.markdown(f":material/radio_button_unchecked: **To go on:** {plain(missing)}")
     elif following is not None:

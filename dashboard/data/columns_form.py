@@ -279,9 +279,10 @@ def _booleans(rows: list[dict[str, Any]]) -> None:
     found = [str(row["name"]) for row in rows if row.get("kind") == "boolean"]
     if found:
         st.caption(
-            f"Boolean columns come out as true and false, whatever the file writes: "
-            f"{plain(', '.join(found))}. To keep its own words, declare the column categorical "
-            f"with the levels no{level_lines.LEVEL_SEPARATOR}yes, say."
+            f"{len(found)} boolean column{'s' * (len(found) > 1)} will be written as true and "
+            "false.",
+            help=f"Whatever the file writes: {plain(', '.join(found))}. To keep its own words, "
+            f"declare a column categorical, with the levels no{level_lines.LEVEL_SEPARATOR}yes.",
         )
 
 

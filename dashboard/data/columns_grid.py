@@ -170,9 +170,8 @@ def _tools(rows: list[dict[str, Any]]) -> None:
     with st.popover("Add columns", icon=":material/add:"):
         _add(rows)
     st.caption(
-        ":material/content_paste: To paste from a spreadsheet, copy cells there, click the first "
-        "cell here and press Ctrl+V (⌘V on a Mac). *needed* marks every cell that still has to be "
-        "filled in."
+        ":material/content_paste: Paste from a spreadsheet with Ctrl+V (⌘V). *needed* marks a cell "
+        "to fill in."
     )
 
 

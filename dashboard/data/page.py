@@ -10,8 +10,7 @@ from dashboard.session.shelf import project
 
 heading(
     "Data",
-    "Declare what each column of the table may hold, with the table or before it is there. No cell "
-    "is read here unless you ask for it.",
+    "What may each column hold? No cell is read here unless you ask for it.",
 )
 table_source.section()
 state = project()

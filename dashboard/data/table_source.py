@@ -17,6 +17,14 @@ from prism_core.text.markdown import plain
 
 LONGEST_NAME = 120
 _MOST = 1_000_000_000
+_TABS = {
+    "file": ":material/upload_file: Your own file",
+    "place": ":material/database: A path or database",
+    "codebook": ":material/menu_book: A codebook, no table yet",
+    "saved": ":material/folder_open: A saved project",
+    "sample": ":material/science: Samples",
+}
+"""By the name under which the page Start asks for one."""
 
 
 def section() -> None:
@@ -39,24 +47,16 @@ def section() -> None:
         saved_project.save_section()
     binding_view.differences()
     label = "Load the table, or open another project" if data.awaits_table else "Another table"
-    with st.expander(label, icon=":material/database:"):
+    with st.expander(label, icon=":material/database:", expanded="data_way" in st.session_state):
         _ways()
 
 
 def _ways() -> None:
     data = project().data
-    upload, place, codebook, saved, sample = st.tabs(
-        [
-            ":material/upload_file: Your own file",
-            ":material/database: A path or database",
-            ":material/menu_book: A codebook, no table yet",
-            ":material/folder_open: A saved project",
-            ":material/science: Samples",
-        ],
-        default=":material/science: Samples"
-        if data.sample or (data.raw is None and not data.awaits_table)
-        else None,
-    )
+    chosen = _TABS.get(st.session_state.get("data_way", ""))
+    if chosen is None and (data.sample or (data.raw is None and not data.awaits_table)):
+        chosen = _TABS["sample"]
+    upload, place, codebook, saved, sample = st.tabs(list(_TABS.values()), default=chosen)
     with upload:
         if data.awaits_table:
             st.caption(

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _SOURCES: dict[Source, str] = {"graph": "The graph", "sample": "A sample", "file": "A public file"}
 _COMPARISONS: dict[Comparison, str] = {
-    "regime": "The regimes",
-    "allocation": "Closed form against equal shares",
-    "designs": "The plan against the designs beside it",
+    "regime": "What to protect (regimes)",
+    "allocation": "Formula against equal shares",
+    "designs": "Designs A and B",
 }
 _COMPARED: dict[Comparison, str] = {
     "regime": "Causal, graphical and predictive, as far as the graph allows: what each protects "
     "decides what stands after a shift.",
-    "allocation": "How each pool is shared out over its marginals.",
-    "designs": "A, B and so on, as they are on the page Budget.",
+    "allocation": "How each pool is split over its tables.",
+    "designs": "as they are on the page Budget.",
 }
 MOST_EDGES = 400
 """Most edges that are listed for a strength of their own."""
@@ -51,18 +51,13 @@ def _kept(entries: RehearsalEntries, attribute: str) -> dict[str, Any]:
 
 
 def section() -> None:
-    """Three questions in a row, and two buttons."""
+    """What is run on which rows, and two buttons."""
     entries = project().rehearsing
-    first, second, third = st.columns(3, gap="medium")
-    with first.container(border=True, height="stretch"):
-        st.subheader("Rows to try it on", anchor=False)
-        _rows(entries)
-    with second.container(border=True, height="stretch"):
-        st.subheader("Designs", anchor=False)
-        _designs(entries)
-    with third.container(border=True, height="stretch"):
-        st.subheader("Runs", anchor=False)
-        _runs(entries)
+    st.markdown("**Rows to try it on**")
+    _rows(entries)
+    st.markdown("**Compare**")
+    _designs(entries)
+    _runs(entries)
     _buttons(entries)
 
 
@@ -94,8 +89,7 @@ def _rows(entries: RehearsalEntries) -> None:
 
 
 def _drawn(entries: RehearsalEntries) -> None:
-    if project().dag is not None:
-        st.caption("Drawn from your graph and the declared columns alone.")
+    known = project().dag is not None
     st.select_slider(
         "Strength of the effects",
         STRENGTHS,
@@ -104,22 +98,22 @@ def _drawn(entries: RehearsalEntries) -> None:
         help="; ".join(f"{name}: odds times {odds:g}" for name, odds in ODDS.items())
         + " when the cause moves from one standard deviation below its mean to one above.",
     )
-    if project().dag is None:
+    if not known:
         st.caption(
             "No graph is known, so a random sparse one stands in: up to 8 columns related to the "
-            "target. Another number gives another one."
+            "target."
         )
-    else:
-        with st.popover("Single edges", icon=":material/polyline:", width="stretch"):
+    with st.popover("More about these rows", icon=":material/tune:", width="stretch"):
+        st.number_input(
+            "Seed",
+            0,
+            2**31 - 1,
+            value=entries.world,
+            **_kept(entries, "world"),
+            help="Base rates and directions that nobody stated are drawn from it.",
+        )
+        if known:
             _edges(entries)
-    st.number_input(
-        "Seed",
-        0,
-        2**31 - 1,
-        value=entries.world,
-        **_kept(entries, "world"),
-        help="Base rates and directions that nobody stated are drawn from it.",
-    )
 
 
 def _edges(entries: RehearsalEntries) -> None:
@@ -198,25 +192,22 @@ def _designs(entries: RehearsalEntries) -> None:
         "Compare",
         list(options),
         format_func=options.__getitem__,
-        captions=[_COMPARED[option] for option in options],
+        help=" ".join(f"**{options[option]}**: {_COMPARED[option]}" for option in options),
         index=list(options).index(entries.comparison),
         label_visibility="collapsed",
         **_kept(entries, "comparison"),
     )
-    st.caption(
-        "All else is as on the page Budget. "
-        + ("" if "designs" in options else "Keep a design there as B to compare it with the plan.")
-    )
 
 
 def _runs(entries: RehearsalEntries) -> None:
-    st.text_input(
+    left, right = st.columns(2, gap="small")
+    left.text_input(
         "Values of epsilon",
         value=entries.epsilons,
         **_kept(entries, "epsilons"),
         help="With commas between; with decimal commas, semicolons between: 0,5; 1.",
     )
-    st.number_input(
+    right.number_input(
         "Runs of each",
         1,
         MOST_SEEDS,
@@ -226,7 +217,7 @@ def _runs(entries: RehearsalEntries) -> None:
         "intervals.",
     )
     st.toggle(
-        "Also after a shift of the world",
+        "Also after a shift (another hospital, later)",
         value=entries.shifted,
         **_kept(entries, "shifted"),
         help="Scored a second time on rows where the target's consequences no longer follow it, "
@@ -236,8 +227,7 @@ def _runs(entries: RehearsalEntries) -> None:
 
 def _buttons(entries: RehearsalEntries) -> None:
     busy = entries.job is not None
-    left, middle, right = st.columns([1, 1.4, 3], vertical_alignment="center")
-    wanted = left.button(
+    wanted = st.button(
         "Run the rehearsal",
         type="primary",
         icon=":material/play_arrow:",
@@ -245,16 +235,17 @@ def _buttons(entries: RehearsalEntries) -> None:
         disabled=busy,
         width="stretch",
     )
-    chosen = middle.button(
-        "Choose the allocation for me",
+    chosen = st.button(
+        "Choose the split for me",
         icon=":material/auto_awesome:",
         key="rehearse_auto",
         disabled=busy,
         width="stretch",
-        help="Tries five ways between equal shares and the closed form, with and without 3-way "
-        "marginals, at the plan's epsilon, and says which one and why.",
+        help="Tries five splits (allocations) between equal shares and the closed form, with and "
+        "without 3-way tables, at the plan's epsilon and with as many runs as above, and says "
+        "which one and why.",
     )
-    right.caption(_estimate(entries))
+    st.caption(_estimate(entries))
     if wanted or chosen:
         with mistakes(), st.spinner("Preparing the stand-in rows …"):
             rehearsal_run.start(choosing=chosen)

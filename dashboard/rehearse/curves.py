@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
+from dashboard.common.fields import keep, showing
 from dashboard.common.rehearsal_run import kept
 from dashboard.common.widgets import chart, mistakes
-from dashboard.session.rehearsals import adopt
+from dashboard.session.rehearsals import adopt, shown
 from dashboard.session.shelf import project
-from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
+from prism_core.figures import legend_marks, lowest, rehearsal_figure, rehearsal_text
 from prism_core.rehearsal import estimates, pace, verdict
 from prism_core.rehearsal.allocation_choice import decide
 from prism_core.rehearsal.metric import GUESS_TEXT, METRIC_TEXT
@@ -27,6 +29,14 @@ if TYPE_CHECKING:
 
 FEW = 5
 """Below so many runs of each, the page warns of taking their intervals at their word."""
+_HEIGHT = 300
+_SHAPES = {
+    "circle": "border-radius:50%",
+    "diamond": "transform:rotate(45deg)",
+    "triangle-up": "clip-path:polygon(50% 0,100% 100%,0 100%)",
+    "triangle-down": "clip-path:polygon(0 0,100% 0,50% 100%)",
+}
+_VIEWS = {"comparison": "Comparison", "allocation": "Split chosen for you"}
 
 _TITLES: dict[Shift, str] = {
     "none": "The world stays as it is",
@@ -40,30 +50,50 @@ def section() -> None:
     entries = project().rehearsing
     if entries.message:
         st.warning(plain(entries.message), icon=":material/info:")
-    if entries.asked is None:
-        return
     if entries.job is not None:
         _watch()
         return
-    points = entries.asked.points(kept())
-    _shown(entries.asked, points, done=True)
-    if points and entries.asked.done(points) == entries.asked.rehearsal.runs:
-        _adopting(entries.asked)
+    if entries.asked is not None and entries.trial is not None:
+        key = showing("rehearse_view", entries.view)
+        st.segmented_control(
+            "Results",
+            list(_VIEWS),
+            format_func=_VIEWS.__getitem__,
+            default=entries.view,
+            required=True,
+            key=key,
+            on_change=keep,
+            args=(entries, "view", key),
+            label_visibility="collapsed",
+        )
+    asked = shown(entries)
+    if asked is None:
+        st.info(
+            "Press **Run the rehearsal**. Here you will see how well each design predicts at each "
+            "epsilon, with intervals, and which is ahead.",
+            icon=":material/theater_comedy:",
+        )
+        return
+    points = asked.points(kept())
+    _shown(asked, points, done=True)
+    if points and asked.done(points) == asked.rehearsal.runs:
+        _adopting(asked)
 
 
 @st.fragment(run_every=0.8)
 def _watch() -> None:
     """Grows with every point; the rest of the page waits until the run has ended."""
     entries = project().rehearsing
-    if entries.job is None or entries.asked is None:
+    asked = shown(entries)
+    if entries.job is None or asked is None:
         st.rerun()
         return
     outcome = entries.job.outcome()
     if outcome.state != "running":
         _ended(outcome.state, outcome.message)
         st.rerun()
-    points = entries.asked.points(kept())
-    done, runs = entries.asked.done(points), entries.asked.rehearsal.runs
+    points = asked.points(kept())
+    done, runs = asked.done(points), asked.rehearsal.runs
     bar, button = st.columns([5, 1], vertical_alignment="center")
     text = f"{done} of {runs} runs, {entries.job.seconds:,.0f} s so far"
     left = pace(done, entries.before, runs, entries.job.seconds)
@@ -73,7 +103,7 @@ def _watch() -> None:
             entries.job.cancel()
         _ended("cancelled", "")
         st.rerun()
-    _shown(entries.asked, points, done=False)
+    _shown(asked, points, done=False)
 
 
 def _ended(state: str, message: str) -> None:
@@ -88,29 +118,21 @@ def _ended(state: str, message: str) -> None:
 
 
 def _shown(asked: RehearsalRequest, points: list[RehearsalPoint], *, done: bool) -> None:
-    st.subheader("What the rehearsal says", anchor=False)
-    st.caption(f"On {plain(asked.title)}. " + " ".join(plain(note) for note in asked.notes))
     if not points:
         st.caption(
-            "The first runs are under way. Loading the engine takes some seconds, and each run "
-            "fits a model of its own: seconds to minutes, by the number of columns and levels. "
-            "How long all of them take is estimated as soon as the first has ended."
+            "The first runs are under way. Each fits a model of its own: seconds to minutes. How "
+            "long all of them take is estimated as soon as the first has ended."
             if not done
             else "Nothing ran."
         )
         return
     shifts = asked.shifts if project().rehearsing.shifted else asked.shifts[:1]
-    choosing = project().rehearsing.choosing
-    if choosing is not None:
-        if done and asked.done(points) == asked.rehearsal.runs:
-            _choice(decide(choosing, asked.rehearsal, points))
+    entries = project().rehearsing
+    if entries.view == "allocation":
+        if done and entries.choosing is not None and asked.done(points) == asked.rehearsal.runs:
+            _choice(decide(entries.choosing, asked.rehearsal, points))
         return
     said = [text for shift in shifts if (text := verdict(points, shift))]
-    if said and asked.rehearsal.seeds < FEW:
-        st.caption(
-            f":orange[Only {asked.rehearsal.seeds} runs of each: intervals from so few are rough. "
-            "Take ten before you decide.]"
-        )
     if said:
         st.markdown("\n".join(f"- {plain(text)}" for text in said))
     _figures(asked, points, shifts, done=done)
@@ -122,22 +144,35 @@ def _figures(
     found = estimates(points)
     names = [variant.name for variant in asked.rehearsal.variants]
     low = lowest([one for one in found if one.shift in shifts])
-    for column, shift in zip(st.columns(max(2, len(shifts)), gap="medium"), shifts, strict=False):
+    _legend(names)
+    for column, shift in zip(st.columns(max(2, len(shifts)), gap="small"), shifts, strict=False):
         own = [one for one in found if one.shift == shift]
         with column:
             st.markdown(f"**{_TITLES[shift]}**")
-            figure = rehearsal_figure(own, epsilons=asked.rehearsal.epsilons, names=names, low=low)
+            figure = rehearsal_figure(
+                own,
+                epsilons=asked.rehearsal.epsilons,
+                names=names,
+                low=low,
+                height=_HEIGHT,
+                legend=False,
+            )
             # A figure that still grows is another widget: one that was drawn anew in the moment it
             # moved to its final place has been seen to stay empty.
             key = f"rehearse_chart_{shift}" if done else f"rehearse_growing_{shift}"
             chart(figure, key=key, alt=rehearsal_text(own))
     metric = points[0].metric
+    few = asked.rehearsal.seeds < FEW
     st.caption(
-        f"Mean {METRIC_TEXT[metric]} with 95% intervals over the runs. Dashed: the same learner "
-        "without noise, from what the design protects (grey where it is the same for all). "
-        f"Dotted: {GUESS_TEXT[metric]}."
+        f"On {plain(asked.title)}. Mean {METRIC_TEXT[metric]} with 95% intervals over "
+        f"{asked.rehearsal.seeds} runs{' (few: take ten before you decide)' if few else ''}. "
+        f"Dashed: without noise. Dotted: {GUESS_TEXT[metric]}."
     )
+    if not done:
+        return
     with st.expander("The figures in words and numbers", icon=":material/table_rows:"):
+        for note in asked.notes:
+            st.caption(plain(note))
         for shift in shifts:
             own = [one for one in found if one.shift == shift]
             st.markdown(f"**{_TITLES[shift]}.** {plain(rehearsal_text(own))}")
@@ -158,6 +193,17 @@ def _figures(
             width="stretch",
             column_config=_NUMBERS,
         )
+
+
+def _legend(names: Sequence[str]) -> None:
+    """One legend for all figures: a mark of colour and shape for each design."""
+    marks = "".join(
+        f'<span style="white-space:nowrap;margin-right:1.4em"><i style="display:inline-block;'
+        f"width:11px;height:11px;margin-right:7px;background:{colour};"
+        f'{_SHAPES.get(symbol, "")}"></i>{html.escape(name)}</span>'
+        for name, colour, symbol in legend_marks(names)
+    )
+    st.html(f'<div style="font-size:0.95rem">{marks}</div>')
 
 
 _NUMBERS = {
@@ -202,7 +248,7 @@ def _choice(choice: AllocationChoice) -> None:
 def _adopting(asked: RehearsalRequest) -> None:
     """A button a design: its regime and allocation become the plan's."""
     rehearsing = project().rehearsing
-    if rehearsing.choosing is not None or len(asked.rehearsal.variants) < 2:
+    if rehearsing.view == "allocation" or len(asked.rehearsal.variants) < 2:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Make it the plan:**", width="content")

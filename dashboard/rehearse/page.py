@@ -9,16 +9,13 @@ from dashboard.rehearse import controls, curves
 
 heading(
     "Rehearse",
-    "Try designs out before the release, as often as you like: the real pipeline runs on "
-    "stand-in rows.",
+    "**Stand-in rows only.** Your table is not opened, nothing is spent, and no number on this "
+    "page is about your patients.",
 )
 require_earlier_steps("Rehearse")
-st.info(
-    "**Stand-in rows only.** Your table is not opened here, nothing is spent, and no number on "
-    "this page is about your patients: it says how designs compare on tables like the one you "
-    "describe.",
-    icon=":material/theater_comedy:",
-)
-controls.section()
-curves.section()
+settings, results = st.columns([1, 2.7], gap="medium")
+with settings, st.container(border=True, gap="xsmall"):
+    controls.section()
+with results, st.container(gap="xsmall"):
+    curves.section()
 onward("Rehearse")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Source = Literal["graph", "sample", "file"]
 Comparison = Literal["regime", "allocation", "designs"]
+View = Literal["comparison", "allocation"]
 
 
 @dataclass
@@ -34,8 +35,10 @@ class RehearsalEntries:
         seeds: runs of every design and epsilon.
         shifted: whether the figures under a shift are shown, too.
         built: what the last stand-in was made from, and the stand-in.
-        asked: the rehearsal that is shown, under way or done.
-        choosing: the design whose allocation that rehearsal chooses; None when it compares.
+        asked: the comparison that is shown, under way or done.
+        trial: the rehearsal that chooses an allocation, beside it.
+        choosing: the design whose allocation `trial` chooses.
+        view: which of the two is looked at, and which the job runs.
         letters: letters of designs by the names they have in that rehearsal.
         job: the process it runs in.
         before: runs of it that were kept from earlier when it began.
@@ -55,11 +58,18 @@ class RehearsalEntries:
     shifted: bool = True
     built: tuple[object, StandIn] | None = field(default=None, repr=False)
     asked: RehearsalRequest | None = field(default=None, repr=False)
+    trial: RehearsalRequest | None = None
     choosing: Scenario | None = None
+    view: View = "comparison"
     letters: dict[str, str] = field(default_factory=dict)
     job: Job[Rehearsal] | None = None
     before: int = 0
     message: str = ""
+
+
+def shown(entries: RehearsalEntries) -> RehearsalRequest | None:
+    """The rehearsal that is looked at."""
+    return entries.trial if entries.view == "allocation" else entries.asked
 
 
 def scenario_of(entries: Entries, target: str, name: str = "the plan") -> Scenario:

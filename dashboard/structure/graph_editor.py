@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -16,6 +16,8 @@ from prism_core.structure.roles import node_roles, touching
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from dashboard.components.dag_editor import Reply
     from dashboard.session.graph import Edges
     from dashboard.session.project import Project
@@ -26,38 +28,55 @@ MANY = 60
 """With more columns than this, those far from Y and S are hidden at first."""
 _LEVELS_NAMED = 5
 _KNOWN = "canvas_known"
+_HEIGHT = 446
+"""Pixels of the drawing: with what stands above, it ends with a window of 800."""
 
 
-def canvas_section() -> None:
-    """The editor; takes over what was drawn and draws it again with its new roles."""
+def canvas_section(switch: DeltaGenerator) -> None:
+    """The editor; takes over what was drawn and draws it again with its new roles.
+
+    Args:
+        switch: where the switch for the columns far from Y and S stands.
+    """
     state = project()
     assert state.data.schema is not None and state.structure.target is not None
     graph = state.structure.graph
     _other_tab()
     dag = graph.over(state.data.schema.names)
     chosen = state.settled_s
-    drawing, switch = st.container(), st.container()
-    with switch:  # beneath the drawing, but known before it
-        hidden = _hidden(state, dag, state.protected)
-    with drawing:
-        changed = _take(_mounted(state, dag, chosen, hidden))
+    with switch:
+        left_out = _left_out(state, dag, state.protected)
+    changed = _take(_mounted(state, dag, chosen, left_out))
     st.session_state[_KNOWN] = (graph.rev, graph.edges)
     if changed:
         st.rerun()  # roles and S follow from the new edges
 
 
-def _mounted(state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]) -> Reply:
+@dataclass(frozen=True, kw_only=True)
+class _LeftOut:
+    """The columns that are not drawn.
+
+    Attributes:
+        far: from Y and S, in a graph of many columns.
+        loose: without an edge; they stand in the tray.
+    """
+
+    far: frozenset[str]
+    loose: frozenset[str]
+
+
+def _mounted(state: Project, dag: Dag, chosen: frozenset[str], left_out: _LeftOut) -> Reply:
     graph = state.structure.graph
     return dag_editor(
         key=EDITOR_KEY,
-        nodes=_nodes(state, dag, chosen, hidden),
+        nodes=_nodes(state, dag, chosen, left_out),
         in_s=chosen,
         edges=graph.edges,
         positions=graph.positions,
         rev=graph.rev,
-        height=520,
+        height=_HEIGHT,
         foreign=graph.foreign,
-        focus=f"{bool(hidden)}|{state.structure.target}",
+        focus=f"{bool(left_out.far)}|{state.structure.target}",
         can_undo=bool(graph.past),
         can_redo=bool(graph.future),
     )
@@ -94,40 +113,37 @@ def _other_tab() -> None:
         st.info("The graph was changed in another tab; this is how it stands now.")
 
 
-def _hidden(state: Project, dag: Dag, chosen: frozenset[str]) -> frozenset[str]:
-    """The columns left out of the drawing, and the switch that shows them."""
+def _left_out(state: Project, dag: Dag, chosen: frozenset[str]) -> _LeftOut:
+    """The columns left out of the drawing, and the switch that shows those far from Y and S."""
     assert state.structure.target is not None
+    tied = {name for edge in dag.edges for name in edge} | {state.structure.target}
+    # On an empty drawing every column is without an edge, and there would be nothing to draw with.
+    loose = frozenset(dag.nodes) - tied if dag.edges else frozenset[str]()
     near = touching(dag, (state.structure.target, *chosen))
-    far = frozenset(dag.nodes) - set(near)
+    far = frozenset(dag.nodes) - set(near) - loose
     graph = state.structure.graph
     if not far:
-        return frozenset()
+        return _LeftOut(far=far, loose=loose)
     shown = len(dag.nodes) <= MANY if graph.show_all is None else graph.show_all
-    switch, words = st.columns([1, 2.6], vertical_alignment="center")
     key = showing("graph_show_all", shown)
-    switch.toggle(
+    st.toggle(
         "Show all columns",
         value=shown,
         key=key,
         on_change=keep,
         args=(graph, "show_all", key),
-        help="Off: only Y, S and the columns that have an edge with one of them are drawn.",
+        help="Off: only the target, the protected columns and those with an edge to one of them.",
     )
     if shown:
-        words.caption(f"All {len(dag.measured):,} columns are shown.")
-        return frozenset()
+        return _LeftOut(far=frozenset(), loose=loose)
     drawn = len(set(near) & set(dag.measured))
-    words.caption(
-        f"{drawn:,} of {len(dag.measured):,} columns are shown: Y, S and what has an edge with "
-        "them. Find a column by its name to bring it in."
-    )
-    return far
+    st.caption(f"{drawn:,} of {len(dag.measured):,} columns are shown. Find one by its name.")
+    return _LeftOut(far=far, loose=loose)
 
 
-def _nodes(
-    state: Project, dag: Dag, chosen: frozenset[str], hidden: frozenset[str]
-) -> list[NodeView]:
+def _nodes(state: Project, dag: Dag, chosen: frozenset[str], left_out: _LeftOut) -> list[NodeView]:
     assert state.data.schema is not None and state.structure.target is not None
+    hidden = left_out.far | left_out.loose
     found = {role.name: role for role in node_roles(dag, state.structure.target, chosen)}
     return [
         NodeView(
@@ -135,6 +151,7 @@ def _nodes(
             role=found[column.name].role,
             tooltip=f"{found[column.name].text}. {_meaning(column)}{_levels(column)}",
             hidden=column.name in hidden,
+            tray=column.name in left_out.loose,
         )
         for column in state.data.schema.columns
     ] + [
@@ -194,14 +211,14 @@ def _list() -> None:
     count = len(graph.edges)
     st.markdown(f"**{count} edge{'' if count == 1 else 's'}**")
     if not graph.edges:
-        st.caption("Draw one, add one below, or upload a graph beneath the drawing.")
+        st.caption("Draw one, add one below, or upload a graph.")
         return
     near = [edge for edge in graph.edges if target in edge]
     rest = [edge for edge in graph.edges if target not in edge]
     chosen = st.dataframe(
         [{"cause": cause, "effect": effect} for cause, effect in (*near, *rest)],
         hide_index=True,
-        height=230,
+        height=150,
         width="stretch",
         on_select="rerun",
         selection_mode="multi-row",

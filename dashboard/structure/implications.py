@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.common.widgets import mistakes
 from dashboard.session.shelf import project
+from prism_core.explain.features_statement import statement_without
 from prism_core.structure.independence import (
     blanket_sufficiency,
     d_separated,
@@ -57,8 +58,25 @@ def section() -> None:
         if project().designs.plan.regime == "graphical" and dag.markov_blanket(target):
             st.markdown("**Why the Markov blanket is enough**")
             st.markdown(plain(blanket_sufficiency(dag, target)))
+        _unmeasured(dag)
     with statements, mistakes():
         _statements(dag, target)
+
+
+def _unmeasured(dag: Dag) -> None:
+    """What would be protected, and against what, if one column were not in the table."""
+    state = project()
+    target = state.structure.target
+    st.markdown("**What if a cause were not measured?**")
+    name = st.selectbox(
+        "Column to leave out",
+        [name for name in dag.measured if name != target],
+        key="without_column",
+        index=None,
+        placeholder="Choose",
+    )
+    if name is not None:
+        st.markdown(plain(statement_without(state.settled_task(), dag, name)))
 
 
 def _question(dag: Dag, target: str) -> None:

@@ -17,27 +17,37 @@ from dashboard.structure import (
 from prism_core.explain.features_statement import features_statement
 from prism_core.text.markdown import plain
 
+_PARTS = {
+    ":material/upload_file: Upload or paste a graph": import_graph,
+    ":material/lightbulb: What the graph implies": implications,
+    ":material/download: Download": export_graph,
+}
+
 heading(
     "Structure",
-    "Choose what is to be predicted and draw what causes what. The graph decides which relations "
-    "get most of the privacy budget; it comes from knowledge, never from the rows.",
+    "Draw what causes what, from knowledge. The causes of the target get most of the budget.",
 )
 require_earlier_steps("Structure")
-target_entry.section()
 state = project()
+# Of one height, whatever stands in it: what is drawn below must not move.
+with st.container(border=True, height=148, key="structure_strip"):
+    entries, summary = st.columns([1.5, 1], gap="medium")
+    with entries:
+        target_entry.section()
 taken = st.session_state.pop("graph_taken", None)
 if taken:
-    st.success(taken, icon=":material/check:")
+    st.toast(taken, icon=":material/check:")
 if state.structure.target is not None:
-    summary = st.container(border=True)
-    drawing, panel = st.columns([3, 1.15], gap="medium")
-    with drawing:
-        graph_editor.canvas_section()
+    drawing, panel = st.columns([3, 1.05], gap="medium")
     with panel:
+        lists, switch = st.container(), st.container()
+    with drawing:
+        graph_editor.canvas_section(switch)
+    with lists:
         graph_editor.edges_section()
     learn_blanket.section()
     # Written after the drawing, so that it speaks of the edges just drawn.
-    with summary, mistakes():
+    with summary, st.container(key="structure_s", gap="xsmall"), mistakes():
         features = (
             len(state.data.schema.columns) - 1 - len(state.designs.plan.further)
             if state.data.schema
@@ -46,20 +56,13 @@ if state.structure.target is not None:
         text = features_statement(state.settled_task(), state.dag, features)
         st.markdown(f":material/shield: {plain(text)}")
         target_entry.refusal()
-files, meaning, away = st.tabs(
-    [
-        ":material/upload_file: Upload or paste a graph",
-        ":material/lightbulb: What the graph implies",
-        ":material/download: Download",
-    ],
-    key="structure_tabs",
-    on_change="rerun",
+if "structure_tabs" not in st.session_state:
+    st.session_state["structure_tabs"] = None if state.structure.graph.edges else next(iter(_PARTS))
+chosen = st.segmented_control(
+    "More about the graph", list(_PARTS), key="structure_tabs", label_visibility="collapsed"
 )
-# Only the tab that is open is worked out.
-for tab, part in ((files, import_graph), (meaning, implications), (away, export_graph)):
-    if tab.open:
-        with tab:
-            part.section()
+if chosen is not None:
+    _PARTS[chosen].section()
 waiting = import_graph.pending()
 if waiting:
     st.warning(waiting, icon=":material/pending:")

@@ -19,18 +19,15 @@ from prism_core.text.markdown import plain
 _REGIME_WORDS = {
     "causal": (
         "Causal",
-        "The world may shift: protect the direct causes, Pa(Y). Other hospital, other year, other "
-        "patients: use this one. It needs a graph from knowledge.",
+        "For use elsewhere or later: protect the direct causes, Pa(Y). Needs a graph.",
     ),
     "graphical": (
         "Graphical",
-        "The world stays as it is: protect the Markov blanket, MB(Y). Same hospital, same kind of "
-        "patients: effects of Y help to predict it, too.",
+        "For use on the same kind of people: protect causes, effects and co-causes, MB(Y).",
     ),
     "predictive": (
         "Predictive",
-        "No graph is known: take all features, or choose k of them privately with a part of the "
-        "budget. Nothing is claimed about causes.",
+        "No graph needed: protect all columns, or k chosen privately.",
     ),
 }
 
@@ -41,7 +38,7 @@ def section() -> None:
     plan = state.designs.plan
     schema = state.data.schema
     assert schema is not None
-    left, middle, right = st.columns([1.2, 1.6, 1], gap="medium")
+    left, right = st.columns([1, 1.25], gap="medium")
     names = list(schema.names)
     target = state.structure.target if state.structure.target in names else None
     key = showing("target_choice", target)
@@ -54,8 +51,8 @@ def section() -> None:
         on_change=keep,
         args=(state.structure, "target", key),
     )
-    regime = middle.segmented_control(
-        "Regime",
+    regime = right.segmented_control(
+        "What to protect (regime)",
         list(get_args(Regime)),
         format_func=lambda key: _REGIME_WORDS[key][0],
         default=plan.regime,
@@ -63,36 +60,42 @@ def section() -> None:
         key="regime_choice",
     )
     plan.regime = regime or plan.regime
-    middle.caption(_REGIME_WORDS[plan.regime][1])
-    with left:
-        further_section()
-    if plan.regime == "predictive":
-        most = max(1, len(schema.columns) - 1 - len(plan.further))
-        plan.k = right.number_input(
-            "Number of features k",
-            1,
-            most,
-            # Columns may have gone since it was typed, and the widget raises for a value above its
-            # end.
-            None if plan.k is None else min(plan.k, most),
-            step=1,
-            key="k_choice",
-            placeholder="Let the budget decide",
-            help=K_HELP,
-        )
-        if plan.k == most:
-            right.caption(f"All {most} features: nothing is chosen, nothing is paid for choosing.")
-        words = OPTIONS["task.selection"].choices
-        rules: list[SelectionRule] = list(words)
-        plan.selection = right.selectbox(
-            "How the features are chosen",
-            rules,
-            format_func=words.__getitem__,
-            index=rules.index(plan.selection),
-            key="selection_choice",
-            help="Every way spends the selection pool, whatever the rows hold; only the names of "
-            "the chosen columns leave the table.",
-        )
+    right.caption(_REGIME_WORDS[plan.regime][1])
+    if state.structure.target is not None:
+        with left.popover("More choices", icon=":material/tune:", width="stretch"):
+            if plan.regime == "predictive":
+                _number_of_features(len(schema.columns))
+            further_section()
+
+
+def _number_of_features(columns: int) -> None:
+    plan = project().designs.plan
+    most = max(1, columns - 1 - len(plan.further))
+    plan.k = st.number_input(
+        "Number of features k",
+        1,
+        most,
+        # Columns may have gone since it was typed, and the widget raises for a value above its
+        # end.
+        None if plan.k is None else min(plan.k, most),
+        step=1,
+        key="k_choice",
+        placeholder="Let the budget decide",
+        help=K_HELP,
+    )
+    if plan.k == most:
+        st.caption(f"All {most} features: nothing is chosen, nothing is paid for choosing.")
+    words = OPTIONS["task.selection"].choices
+    rules: list[SelectionRule] = list(words)
+    plan.selection = st.selectbox(
+        "How the features are chosen",
+        rules,
+        format_func=words.__getitem__,
+        index=rules.index(plan.selection),
+        key="selection_choice",
+        help="Every way spends the selection pool, whatever the rows hold; only the names of "
+        "the chosen columns leave the table.",
+    )
 
 
 _FURTHER_KEY = "further_choice"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prism_core.planning.regimes import given_by
@@ -35,6 +36,22 @@ def features_statement(task: Task, dag: Dag | None, features: int | None = None)
         for target in task.targets
     ]
     return " ".join([*each, _between(task, dag)])
+
+
+def statement_without(task: Task, dag: Dag, name: str) -> str:
+    """What the statement would say if one column were not in the table. Data-free.
+
+    Args:
+        task: as for `features_statement`.
+        dag: the public graph.
+        name: a column of it that is no target; its arrows stay, as those of an unmeasured cause.
+
+    Raises:
+        StructureError: when there is no such node.
+    """
+    without = replace(dag, unmeasured=(*dag.unmeasured, name))
+    features = len(without.measured) - len(task.target_names)
+    return features_statement(task, without, features)
 
 
 def _between(task: Task, dag: Dag | None) -> str:

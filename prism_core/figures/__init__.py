@@ -4,6 +4,7 @@ Backgrounds are transparent: figures stand on light and on dark pages.
 """
 
 from prism_core.figures.epsilon_curves import (
+    legend_marks,
     lowest,
     paper_figures,
     rehearsal_figure,
@@ -64,6 +65,7 @@ __all__ = [
     "gaps_figure",
     "joint_figure",
     "learners_figure",
+    "legend_marks",
     "lowest",
     "odds_figure",
     "paper_figures",

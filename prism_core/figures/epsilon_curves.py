@@ -67,6 +67,8 @@ def rehearsal_figure(
     epsilons: Sequence[float] = (),
     names: Sequence[str] = (),
     low: float | None = None,
+    height: int = 400,
+    legend: bool = True,
 ) -> go.Figure:
     """Curves of one shift. A design has the same colour and symbol in every figure.
 
@@ -78,11 +80,17 @@ def rehearsal_figure(
         epsilons: all values on the axis, also those without a point yet.
         names: all designs in the order of their styles.
         low: lower end of the axis of scores, to share it between figures.
+        height: in pixels.
+        legend: whether the designs are named; `legend_marks` gives the same for several figures.
     """
     wanted = sorted({*epsilons, *(point.epsilon for point in found)})
     if not wanted:
         return theme.sentence_figure("Nothing has been rehearsed yet.")
-    figure = theme.new_figure(height=400, margin={"l": 16, "r": 16, "t": 56, "b": 16})
+    figure = theme.new_figure(
+        height=height,
+        margin={"l": 16, "r": 16, "t": 56 if legend else 16, "b": 16},
+        showlegend=legend,
+    )
     figure.update_xaxes(
         type="log",
         title={"text": "Epsilon (log scale)"},
@@ -117,6 +125,12 @@ def rehearsal_figure(
     for place, name in enumerate(order):
         _curve(figure, [p for p in found if p.variant == name], name, place, len(order))
     return figure
+
+
+def legend_marks(names: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
+    """Name, colour and symbol of each design, as the figures of a rehearsal draw it."""
+    styles = [theme.STYLES[place % len(theme.STYLES)] for place in range(len(names))]
+    return tuple((n, s.colour, s.symbol) for n, s in zip(names, styles, strict=True))
 
 
 def lowest(found: Sequence[ScorePoint]) -> float:

@@ -98,12 +98,12 @@ def rehearse(page: Page) -> None:
 
 def visited(page: Page) -> Iterator[str]:
     """Every page of the sample, one after the other, ready to be measured."""
-    page.locator(".st-key-sample_readmission button").wait_for(timeout=RUN)
+    page.locator(".st-key-sample_readmission button").first.wait_for(timeout=RUN)
     idle(page)
-    yield STEPS[0].title + ", empty"
+    titles = ["Start", *(step.title for step in STEPS)]
+    yield "Start, empty"
     press(page, "sample_readmission")
-    page.wait_for_timeout(1_000)
-    titles = [step.title for step in STEPS]
+    page.get_by_test_id("dag-canvas").wait_for(timeout=RUN)
     go(page, "Release")
     yield "Release, before its run"
     press(page, "release_run")
@@ -156,7 +156,7 @@ def picture(page: Page, path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Height and words of every page.")
     parser.add_argument("--width", type=int, default=1280)
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--pictures", type=Path)

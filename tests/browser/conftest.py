@@ -70,12 +70,12 @@ def studio(workspace: Path, tmp_path_factory) -> Iterator[str]:
 
 @pytest.fixture
 def page(studio: str, chromium: Browser) -> Iterator[Page]:
-    """The studio's first page; at the end, nothing broke and no other host was asked."""
+    """The studio's page Data; at the end, nothing broke and no other host was asked."""
     context = opened(chromium, viewport={"width": 1280, "height": 1000}, accept_downloads=True)
     page = context.new_page()
     watch = Watch()
     watch.on(page)
-    page.goto(studio)
+    page.goto(studio.replace("/?", "/data?"))
     yield page
     context.close()
     watch.check()

@@ -29,7 +29,7 @@ def open_budget(studio: str, chromium: Browser) -> Iterator[Callable[[], Page]]:
         page = context.new_page()
         watch.on(page)
         page.goto(studio)
-        page.locator(".st-key-sample_readmission button").click()
+        page.locator(".st-key-sample_readmission button").first.click()
         page.get_by_text("20,000 training rows").first.wait_for()
         page.get_by_role("link", name="Budget").click()
         page.get_by_text("Model size").wait_for()
@@ -48,7 +48,8 @@ def entry(page: Page, name: str) -> Locator:
 
 
 def metric(page: Page, label: str) -> str:
-    return page.get_by_test_id("stMetric").filter(has_text=label).inner_text().split("\n")[-1]
+    found = page.get_by_test_id("stMetric").filter(has_text=label)
+    return found.get_by_test_id("stMetricValue").inner_text()
 
 
 def becomes(page: Page, label: str, value: str) -> None:
@@ -89,7 +90,7 @@ def grid(page: Page) -> Locator:
 
 def click_cell(page: Page, column: str, row: int) -> None:
     """Click into the table of marginals; its columns have fixed widths."""
-    widths = {"marginal": 170, "pool": 84, "cells": 48, "locked": 62, "share": 78}
+    widths = {"marginal": 258, "pool": 92, "cells": 62, "locked": 56, "share": 82}
     names = list(widths)
     x = sum(widths[name] for name in names[: names.index(column)]) + widths[column] / 2
 
@@ -111,7 +112,7 @@ def design(page: Page, letter: str) -> None:
 
 def test_a_dragged_share_and_a_moved_epsilon_redraw_the_page(open_budget) -> None:
     page = open_budget()
-    before = metric(page, "Task error"), metric(page, "Noise")
+    before = metric(page, "Expected error"), metric(page, "Noise")
     drag(page, -0.3)
     wait_until(lambda: tenths(page) == [500, 500], lambda: tenths(page))
     wait_until(lambda: metric(page, "Noise") != before[1])
@@ -121,19 +122,19 @@ def test_a_dragged_share_and_a_moved_epsilon_redraw_the_page(open_budget) -> Non
     for _ in range(6):
         page.keyboard.press("ArrowRight")
     wait_until(lambda: entry(page, "epsilon").locator("input").input_value() == "2")
-    becomes(page, "Epsilon", "2")
+    becomes(page, "Privacy budget", "2")
     wait_until(lambda: metric(page, "Noise") != noise)
     # The slider beneath the chart is the same epsilon, and another page changes nothing.
-    page.get_by_role("tab", name="Error against epsilon").click()
+    page.get_by_role("tab", name="Error and epsilon").click()
     page.locator(".st-key-curve_chart .main-svg").first.wait_for()
     chart = entry(page, "epsilon_chart").get_by_role("slider")
     chart.focus()
     page.keyboard.press("ArrowLeft")
-    becomes(page, "Epsilon", "1.8")
+    becomes(page, "Privacy budget", "1.8")
     page.get_by_role("link", name="Structure").click()
     page.get_by_test_id("dag-canvas").wait_for()
     page.get_by_role("link", name="Budget").click()
-    becomes(page, "Epsilon", "1.8")
+    becomes(page, "Privacy budget", "1.8")
     page.wait_for_selector("[data-testid=share-bar][data-tenths]")
     assert tenths(page) == [500, 500]
 
@@ -160,7 +161,7 @@ def test_a_share_is_locked_in_the_table_and_the_others_share_the_rest(open_budge
     idle(page)
     remove.click()
     page.get_by_text("shares locked").wait_for(state="detached")
-    becomes(page, "Task error", "0.87%")
+    becomes(page, "Expected error", "0.87%")
 
 
 def test_a_decimal_comma_is_read_as_one(open_budget) -> None:
@@ -169,7 +170,7 @@ def test_a_decimal_comma_is_read_as_one(open_budget) -> None:
     text = entry(page, "epsilon").locator("input")
     text.fill("0,5")
     text.press("Enter")
-    becomes(page, "Epsilon", "0.5")
+    becomes(page, "Privacy budget", "0.5")
     assert text.input_value() == "0,5"
 
 
@@ -182,13 +183,13 @@ def test_b_is_changed_compared_and_made_the_plan(open_budget) -> None:
     number = entry(page, "epsilon_B").locator("input")
     number.fill("0.25")
     number.press("Enter")
-    becomes(page, "Epsilon", "0.25")
+    becomes(page, "Privacy budget", "0.25")
     noise = metric(page, "Noise")
     drag(page, -0.2)
     wait_until(lambda: tenths(page) == [600, 400], lambda: tenths(page))
     wait_until(lambda: metric(page, "Noise") != noise)  # the page has drawn B with these shares
     design(page, "A, the plan")
-    becomes(page, "Epsilon", "1")
+    becomes(page, "Privacy budget", "1")
     wait_until(lambda: tenths(page) == [800, 200], lambda: tenths(page))
     page.get_by_role("tab", name="Compare A and B").click()
     table = page.get_by_test_id("stDataFrame").last
@@ -196,7 +197,7 @@ def test_b_is_changed_compared_and_made_the_plan(open_budget) -> None:
     hidden = "node => node.scrollHeight - node.clientHeight"
     assert table.locator(".dvn-scroller").evaluate(hidden) <= 1  # down to the last row
     page.get_by_role("button", name="Make B the plan").click()
-    becomes(page, "Epsilon", "0.25")
+    becomes(page, "Privacy budget", "0.25")
     wait_until(lambda: tenths(page) == [600, 400], lambda: tenths(page))
     with page.expect_download() as found:
         page.get_by_role("button", name="Designs as JSON").click()

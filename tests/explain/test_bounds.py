@@ -14,6 +14,7 @@ from scipy import stats
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import BudgetError
+from prism_core.explain.bound_remedies import remedies
 from prism_core.explain.error_bounds import (
     ERM,
     HISTOGRAM,
@@ -280,3 +281,24 @@ def test_an_unusable_p_min_is_refused(bad):
 def test_an_unusable_residual_is_refused(bad):
     with pytest.raises(BudgetError, match="residual must"):
         bounds(plan("a"), residual=bad)
+
+
+# --- remedies --------------------------------------------------------------------------------
+
+
+def test_a_remedy_is_offered_for_what_it_mends_and_no_longer_once_it_is_taken():
+    rounded = replace(IID, sampling="rounded", model="pgm")
+    made = plan("a", "b", synthesis=rounded)
+    offered = {one.option: one.value for one in remedies(made, bounds(made, p_min=0.25))}
+    assert offered == {"synthesis.sampling": "iid", "synthesis.pairs": "measured"}
+    mended = plan("a", "b", synthesis=replace(rounded, sampling="iid", pairs="measured"))
+    found = bounds(mended, p_min=0.25)
+    assert remedies(mended, found) == ()
+    assert found.delta_s.raw is not None
+    assert found.erm.total.raw is not None
+
+
+def test_without_a_declared_share_no_option_mends_the_distance():
+    made = plan("a", "b")
+    assert bounds(made).delta_s.raw is None
+    assert remedies(made, bounds(made)) == ()

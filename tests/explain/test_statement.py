@@ -10,7 +10,7 @@ import pytest
 
 from prism_core.data.encoding import encode, set_aside
 from prism_core.errors import TableError
-from prism_core.explain.features_statement import features_statement
+from prism_core.explain.features_statement import features_statement, statement_without
 from prism_core.explain.plan_lines import lines
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
@@ -93,3 +93,12 @@ def test_the_sentence_counts_and_stays_short():
     assert "41 columns are left out." in blanket
     many = Dag(nodes=nodes, edges=tuple((f"x{i}", "y") for i in range(40)))
     assert "x10, x11 and 28 more}" in features_statement(Task(target="y"), many)
+
+
+def test_a_cause_that_is_not_measured_leaves_s_and_is_named():
+    dag = Dag(nodes=("a", "b", "y"), edges=(("a", "y"), ("b", "y"), ("a", "b")))
+    task = Task(target="y", regime="causal")
+    said = statement_without(task, dag, "a")
+    assert said.startswith("S = Pa(y) = {b}")
+    assert "a is not in the table" in said
+    assert "not in the table" not in features_statement(task, dag)

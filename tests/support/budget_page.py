@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dashboard.budget.overview import TABS
 from tests.support.pages import open_page, turned
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from dashboard.session.project import Project
 NAMES = ("age", "<b>$x$</b>", "grade", "ward", "Y")
-TABS = ("Per marginal", "Shares", "Error against epsilon", "Compare A and B")
 
 
 def page(project: Project, tab: str = TABS[0]) -> AppTest:

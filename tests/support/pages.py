@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 import dashboard
-from dashboard.common.steps import GALLERY, STEPS, url_path
+from dashboard.common.steps import GALLERY, START, STEPS, url_path
 
 if TYPE_CHECKING:
     from dashboard.session.project import Project
 
 APP = Path(dashboard.__file__).with_name("app.py")
-ADDRESSES = tuple(url_path(page) for page in (*(step.page for step in STEPS), GALLERY))
+ADDRESSES = tuple(url_path(page) for page in (START, *(step.page for step in STEPS), GALLERY))
 KINDS = ("markdown", "caption", "info", "success", "warning", "error")
 
 

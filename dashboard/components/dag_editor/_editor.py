@@ -146,6 +146,7 @@ def _payload(
                 "tooltip": node.tooltip,
                 "in_s": node.name in in_s,
                 "hidden": node.hidden,
+                "tray": node.tray,
                 "lines": lines_of(node.name),
                 "size": sizes[node.name],
             }

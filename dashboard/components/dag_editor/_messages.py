@@ -23,12 +23,14 @@ class NodeView:
         tooltip: A plain phrase about the column, without a full stop: shown on hover, read out.
         hidden: Whether it stays off the drawing until it is looked for. Its edges count all the
             same when a cycle is looked for.
+        tray: Whether it stands in the tray beneath the drawing while it is hidden.
     """
 
     name: str
     role: str
     tooltip: str = ""
     hidden: bool = False
+    tray: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a role the browser has no shape for."""

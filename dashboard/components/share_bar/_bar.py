@@ -29,6 +29,7 @@ def share_bar(
     rev: int,
     label: str,
     on_change: Callable[[tuple[int, ...]], None] | None = None,
+    fixed: bool = False,
 ) -> tuple[int, ...] | None:
     """Draw the shares and return what the user made of them on this revision, if anything.
 
@@ -37,6 +38,7 @@ def share_bar(
         parts: From left to right; their tenths add up to ``WHOLE``.
         rev: The revision of the tenths. Bump it whenever Python, not the user, changes them.
         label: What is shared out, for screen readers.
+        fixed: Whether the shares are only shown, without handles.
         on_change: Takes the tenths at the moment they change, before the next run: what was moved
             last is not lost when that run shows something else instead.
 
@@ -59,7 +61,7 @@ def share_bar(
     serve("share_bar", package_root=_HERE, asset_dir="frontend")
     result = _component()(
         key=key,
-        data={"rev": rev, "label": label, "parts": [vars(part) for part in parts]},
+        data={"rev": rev, "label": label, "fixed": fixed, "parts": [vars(part) for part in parts]},
         height="content",
         # Streamlit keeps only those states that have a callback.
         on_shares_change=changed,

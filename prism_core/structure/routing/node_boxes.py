@@ -93,7 +93,7 @@ Corner = tuple[int, float, int]
 
 GREY = "#8a8b91"
 """Lines where a role has no hue, on white."""
-IN_S: Final = "Thick border: in S, kept together with the target"
+IN_S: Final = "Thick border: protected (in S)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,25 +167,17 @@ _TRAPEZIUM: tuple[Corner, ...] = ((-1, SLANT, -1), (1, SLANT, -1), (1, 0.0, 1), 
 _BOX: tuple[Corner, ...] = ((-1, 0.0, -1), (1, 0.0, -1), (1, 0.0, 1), (-1, 0.0, 1))
 
 NODE_STYLES: Final[dict[str, NodeStyle]] = {
-    "target": NodeStyle(
-        words="Target: the column to predict", corners=_BOX, hue="#D55E00", wash=0.32, double=True
-    ),
-    "parent": NodeStyle(words="Parent: points at the target", corners=_BOX, hue="#0072B2"),
-    "child": NodeStyle(words="Child: the target points at it", radius=20.0, hue="#009E73"),
-    "co_parent": NodeStyle(
-        words="Co-parent: shares a child with the target", corners=_HEXAGON, hue="#CC79A7"
-    ),
+    "target": NodeStyle(words="Target", corners=_BOX, hue="#D55E00", wash=0.32, double=True),
+    "parent": NodeStyle(words="Direct cause (parent)", corners=_BOX, hue="#0072B2"),
+    "child": NodeStyle(words="Effect (child)", radius=20.0, hue="#009E73"),
+    "co_parent": NodeStyle(words="Co-cause (co-parent)", corners=_HEXAGON, hue="#CC79A7"),
     "tied": NodeStyle(
         words="Tied to the target or its effects by an unmeasured cause",
         corners=_HEXAGON,
         hue="#CC79A7",
     ),
-    "ancestor": NodeStyle(
-        words="Indirect cause: acts through others", corners=_TRAPEZIUM, hue="#56B4E9"
-    ),
+    "ancestor": NodeStyle(words="Indirect cause", corners=_TRAPEZIUM, hue="#56B4E9"),
     "selected": NodeStyle(words="Selected: chosen from the data", corners=SLANTED, hue="#E69F00"),
     "other": NodeStyle(words="Other column", radius=6.0, dashed=True),
-    "unmeasured": NodeStyle(
-        words="Unmeasured: not in the table, never in S", ellipse=True, dashed=True
-    ),
+    "unmeasured": NodeStyle(words="Not in the table (unmeasured)", ellipse=True, dashed=True),
 }

@@ -194,7 +194,7 @@ def test_pools_on_the_bar_that_the_plan_has_no_use_for_are_named(project):
     assert idle_pools(plan) == ("selection", "background")
     said = texts(page(project))
     assert "Not used by this plan: **Choosing features**" in said
-    assert "**Background**" in said
+    assert "**All else (background)**" in said
     task = sum(line.share for line in lines(plan) if line.pool == "task")
     assert f"which has **{share_text(task)}** of the budget" in said
 
@@ -282,7 +282,7 @@ def test_a_wish_that_cannot_be_kept_says_so(project, wish):
 # ---- all views ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tab", [*TABS, "Bounds", "What it means"])
+@pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize("regime", ["causal", "predictive"])
 def test_every_view_comes_up_in_every_regime(project, tab, regime):
     project.designs.plan.regime, project.designs.plan.k = regime, 2

@@ -48,7 +48,7 @@ def test_b_is_changed_in_the_same_controls_and_a_stays(project):
     )
     assert project.designs.plan.budget.background == 0.2
     shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Epsilon"] == "0.25"
+    assert shown["Privacy budget, ε"] == "0.25"
     assert now(again(test).text_input, "epsilon_B").value == "0.25"
 
 
@@ -102,7 +102,7 @@ def test_a_design_without_a_plan_says_so_and_the_other_is_still_shown(project):
     group.set_value("A").run()
     assert not test.exception
     assert "B has no plan: delta must be a number" in texts(test)
-    assert {metric.label for metric in test.metric} >= {"Epsilon", "Task error"}
+    assert {metric.label for metric in test.metric} >= {"Privacy budget, ε", "Expected error"}
 
 
 def test_the_same_numbers_read_as_in_the_report_and_the_protocol(project):
@@ -110,7 +110,7 @@ def test_the_same_numbers_read_as_in_the_report_and_the_protocol(project):
     plan = project.plan()
     found = figures(plan)
     shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Task error"] == error_text(found.mean_error)
+    assert shown["Expected error"] == error_text(found.mean_error)
     assert shown["Noise, σ in rows"] == sigma_text(max(q.sigma for q in plan.queries[:3]))
     (frame,) = (f.value for f in test.dataframe if "sigma" in f.value.columns)
     written = Protocol(plan=plan).text(".md").replace("\\", "")

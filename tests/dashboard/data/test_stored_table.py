@@ -22,7 +22,7 @@ from prism_core.planning.wishes.config import AssetConfig
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from prism_core.runs.inputs import in_memory
-from tests.support.pages import session
+from tests.support.pages import session, turned
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -38,7 +38,7 @@ def parts(tmp_path, frame):
 
 
 def opened() -> AppTest:
-    return session().run()
+    return turned(session(), "data").run()
 
 
 def has_path_field(test: AppTest) -> bool:
@@ -48,7 +48,7 @@ def has_path_field(test: AppTest) -> bool:
 @pytest.mark.privacy
 def test_only_a_session_with_the_key_may_name_a_path(studio_key, stranger):
     """Others on the machine reach 127.0.0.1, too; the app reads with its starter's rights."""
-    test = stranger(session()).run()
+    test = turned(stranger(session()), "data").run()
     assert not has_path_field(test)
     test.text_input(key="key_typed").set_value(studio_key[:-1]).run()
     assert not has_path_field(test)

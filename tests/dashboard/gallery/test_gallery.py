@@ -236,4 +236,4 @@ def test_demo_opens_with_the_gallery(demo, monkeypatch):
     test = session().run()
     assert not test.exception
     assert (test.title[0].value == "Gallery") is demo
-    assert (test.title[0].value == "Data") is not demo
+    assert (test.title[0].value == "Start") is not demo

@@ -121,7 +121,6 @@ def test_a_numeric_target_is_rehearsed_by_r_squared(project, here, monkeypatch):
     assert "always the mean" in said
     assert "Mean AUC" not in said
     assert "R²" in table(test, "runs")
-    monkeypatch.setattr(rehearsal_run, "SEEDS", 2)
     test = click(open_page("rehearse", project), "rehearse_auto")
     assert "R²" in table(test, "split")
     assert "(R² 0." in texts(test)
@@ -155,9 +154,6 @@ def test_designs_beside_the_plan_are_compared_and_change_places(project, here):
 
 
 def test_the_allocation_is_chosen_with_its_why(project, here, monkeypatch):
-    from dashboard.common import rehearsal_run
-
-    monkeypatch.setattr(rehearsal_run, "SEEDS", 2)
     project.designs.plan.regime = "graphical"
     test = click(open_page("rehearse", project), "rehearse_auto")
     assert here[0].epsilons == (1.0,)
@@ -168,6 +164,19 @@ def test_the_allocation_is_chosen_with_its_why(project, here, monkeypatch):
     click(test, "rehearse_adopt_choice")
     rule = {"closed form": "closed_form", "uniform": "uniform"}.get(chosen, "tilted")
     assert project.plan().budget.allocation == rule
+
+
+def test_choosing_a_split_leaves_the_comparison_and_takes_the_number_of_runs(project, here):
+    project.rehearsing.epsilons, project.rehearsing.seeds = "1", 3
+    test = click(open_page("rehearse", project), "rehearse_run")
+    compared = project.rehearsing.asked
+    click(test, "rehearse_auto")
+    assert here[1].seeds == 3
+    assert project.rehearsing.asked is compared
+    assert len(test.get("plotly_chart")) == 0
+    test.button_group(key="rehearse_view").set_value("comparison").run()
+    assert not test.exception
+    assert len(test.get("plotly_chart")) == 3
 
 
 def test_a_sample_and_a_public_file_stand_in(project, spurious, here):

@@ -9,11 +9,12 @@ import { drawPreview } from "./network.js";
 import { matches } from "./search.js";
 import { Stage } from "./stage.js";
 import { readTheme } from "./theme.js";
-import { buildView, fillLegend, fillNames } from "./view.js";
+import { buildView, fillLegend, fillNames, fillTray } from "./view.js";
 
 const SEND_MOVES_AFTER_MS = 400;
 const PUBLISH_AFTER_MS = 60;
 const NAMED_NEIGHBOURS = 5;
+const PULSE_MS = 1_000; // of what enters or leaves S
 const DRAW_HINT = "Drag from a cause to its effect. Press Draw edge again, or Escape, to stop.";
 const HINT = "Drag a column to move it, click an edge to select it. Ctrl and the wheel zoom.";
 
@@ -27,6 +28,8 @@ export class Editor {
     this.selected = this.hovered = this.tidied = null; // ids of edges; the layout that is awaited
     this.sent = false; // whether Python has places of this revision from here
     this.revealed = new Set();
+    this.inS = new Set();
+    this.pulse = null;
     this.view = buildView(root, {
       draw: () => this.setDrawing(!this.drawer.active),
       delete: () => this.deleteSelected(),
@@ -36,6 +39,7 @@ export class Editor {
       zoomIn: () => this.zoom(1.25),
       zoomOut: () => this.zoom(0.8),
       find: (text) => this.find(text),
+      bring: (name) => this.bring(name),
     });
     this.stage = new Stage(this.view.canvas, {
       look: (id) => this.look(id),
@@ -78,7 +82,8 @@ export class Editor {
     this.looks = new Map(data.nodes.map((node) => [node.name, node]));
     if (newNames) this.rebuild(names);
     this.stage.measure(this.looks);
-    if (newNames || newFocus) this.revealed.clear();
+    // A graph that Python laid out anew is another one: what was looked for before is put back.
+    if (newNames || newFocus || (newRev && data.arranged)) this.revealed.clear();
     if (newNames || newRev) this.takeGraph(data);
     else this.follow(data, newFocus);
     this.restyle(data);
@@ -88,6 +93,7 @@ export class Editor {
     clearTimeout(this.sendTimer);
     clearTimeout(this.publishTimer);
     this.resizes.disconnect();
+    this.pulse = null;
     this.drawer.destroy();
     this.stage.destroy();
     this.view.wrapper.remove();
@@ -182,6 +188,8 @@ export class Editor {
   restyle(data) {
     this.stage.describe(this.looks);
     this.stage.still.release(); // columns may look different now
+    this.noticeS();
+    this.fillTray();
     const signature = JSON.stringify([data.legend, this.theme]);
     if (signature !== this.signature) {
       fillLegend(this.view.legend, data.legend, this.theme);
@@ -194,13 +202,84 @@ export class Editor {
   look(id) {
     const node = this.looks.get(this.stage.nameOf.get(id));
     const ringed = this.drawer.from === id || this.from === id;
-    return { role: node.role, inS: node.in_s, ringed };
+    const faded = this.inS.size > 0 && !node.in_s && node.role !== "target";
+    return { role: node.role, inS: node.in_s, ringed, faded, scale: this.scaleOf(id) };
+  }
+
+  /** What enters S grows for a moment, what leaves it shrinks. */
+  scaleOf(id) {
+    if (!this.pulse) return 1;
+    const swing = Math.sin(Math.PI * this.pulse.progress);
+    if (this.pulse.entered.has(id)) return 1 + 0.22 * swing;
+    return this.pulse.left.has(id) ? 1 - 0.18 * swing : 1;
+  }
+
+  /** Compare S with the S before: moves what changed, and says it where no edge was drawn. */
+  noticeS() {
+    const before = this.inS;
+    this.inS = new Set([...this.looks.values()].filter((node) => node.in_s).map(({ name }) => name));
+    const edges = JSON.stringify(this.edges);
+    const sameEdges = edges === this.edgesOfS;
+    this.edgesOfS = edges;
+    const ids = (names) => names.map((name) => this.stage.idOf.get(name)).filter(Boolean);
+    const entered = ids([...this.inS].filter((name) => !before.has(name)));
+    const left = ids([...before].filter((name) => !this.inS.has(name)));
+    if (!before.size || !(entered.length || left.length)) return;
+    if (sameEdges) this.sayS(entered, left);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    this.pulse = { entered: new Set(entered), left: new Set(left), start: performance.now(), progress: 0 };
+    requestAnimationFrame(() => this.beat());
+  }
+
+  sayS(entered, left) {
+    const listed = (ids) => ids.map((id) => this.spoken(id)).join(", ");
+    const parts = [];
+    if (entered.length) parts.push(`Protected now: ${listed(entered)}.`);
+    if (left.length) parts.push(`No longer protected: ${listed(left)}.`);
+    this.say(parts.join(" "));
+  }
+
+  beat() {
+    if (!this.pulse || !this.network) return;
+    this.pulse.progress = (performance.now() - this.pulse.start) / PULSE_MS;
+    if (this.pulse.progress >= 1) this.pulse = null;
+    else requestAnimationFrame(() => this.beat());
+    this.network.redraw();
+  }
+
+  // ---- the tray of columns without an edge -----------------------------------------------------
+
+  fillTray() {
+    const { shown, idOf } = this.stage;
+    const names = [...this.looks.values()]
+      .filter((node) => node.tray && !shown.has(idOf.get(node.name))).map(({ name }) => name);
+    fillTray(this.view.tray, names, (name) => this.bring(name));
+  }
+
+  /** Bring a column from the tray onto the drawing. */
+  bring(name) {
+    const id = this.stage.idOf.get(name);
+    this.show(id);
+    this.goTo(id);
+    this.say(`${plain(name)} is on the drawing now. Draw an edge from it or to it.`);
+  }
+
+  /** Show a hidden column beneath the rest, until Python has placed it. */
+  show(id) {
+    if (this.stage.shown.has(id)) return;
+    this.revealed.add(id);
+    this.showColumns();
+    this.stage.placeBeneath(id);
+    this.stage.describe(this.looks);
+    this.fillTray();
+    this.sendGraph();
   }
 
   edgeLook(id) {
     if (id === this.selected) return { colour: this.theme.accent, width: 3 };
-    const hovered = id === this.hovered;
-    return { colour: hovered ? this.theme.text : this.theme.edge, width: hovered ? 2.4 : 1.7 };
+    if (id === this.hovered) return { colour: this.theme.text, width: 2.4 };
+    const faded = id.split(">").some((end) => this.look(end).faded);
+    return { colour: faded ? this.theme.faintEdge : this.theme.edge, width: faded ? 1.3 : 1.9 };
   }
 
   spoken(id) {
@@ -366,13 +445,7 @@ export class Editor {
     this.turn = text === this.sought ? (this.turn + 1) % found.length : 0;
     this.sought = text;
     const id = this.stage.idOf.get(found[this.turn]);
-    if (!this.stage.shown.has(id)) {
-      this.revealed.add(id);
-      this.showColumns();
-      this.stage.placeBeneath(id);
-      this.stage.describe(this.looks);
-      this.sendGraph();
-    }
+    this.show(id);
     this.goTo(id);
     this.stage.centre(id);
     const more = found.length > 1 ? ` (${this.turn + 1} of ${found.length}: Enter for the next)` : "";
@@ -526,6 +599,9 @@ export class Editor {
     const places = [...this.stage.visiblePlaces()].map(([id, place]) =>
       [this.stage.nameOf.get(id), onScreen(place)]);
     const middles = this.stage.middles().map(({ names, place }) => [names, onScreen(place)]);
+    const { clientWidth: width, clientHeight: height } = this.view.canvas;
+    const inView = ([, [x, y]]) => x > 0 && y > 0 && x < width && y < height;
+    this.view.lost.hidden = !places.length || places.some(inView);
     this.view.canvas.dataset.nodes = JSON.stringify(Object.fromEntries(places));
     this.view.canvas.dataset.middles = JSON.stringify(middles);
     this.view.canvas.dataset.edges = JSON.stringify(this.edges);

@@ -2,6 +2,10 @@
 
 import { drawLabel, drawRing, drawShape } from "./shapes.js";
 
+// What is outside S steps back; its name stays readable.
+const FADED_SHAPE = 0.35;
+const FADED_LABEL = 0.72;
+
 /**
  * An empty network whose nodes will be painted by us.
  * @param painter {look(id) -> {role, inS, lines, ringed}, sizeOf(id) -> {w, h}, theme(), still, drawEdges(ctx)}
@@ -39,9 +43,19 @@ const paint = (painter) => ({ ctx, id, x, y, state }) => {
 function drawNodeAt(painter, ctx, id, { x, y }, selected) {
   const [look, theme] = [painter.look(id), painter.theme()];
   const box = { x, y, ...painter.sizeOf(id) };
+  const scaled = look.scale !== undefined && look.scale !== 1;
+  ctx.save();
+  if (scaled) {
+    ctx.translate(x, y);
+    ctx.scale(look.scale, look.scale);
+    ctx.translate(-x, -y);
+  }
   if (selected || look.ringed) drawRing(ctx, box, theme);
+  if (look.faded) ctx.globalAlpha = FADED_SHAPE;
   drawShape(ctx, look, box, theme);
+  if (look.faded) ctx.globalAlpha = FADED_LABEL;
   drawLabel(ctx, look, box, theme);
+  ctx.restore();
 }
 
 /** The edge being drawn, from a node to the pointer, in canvas coordinates. */

@@ -64,7 +64,8 @@ export function readTheme(root, looks) {
     accent: read("--st-primary-color", "#ff4b4b"),
     font: read("--st-font", "sans-serif"),
     faint: mix(text, background, 0.72),
-    edge: mix(text, background, 0.62),
+    edge: mix(text, background, 0.72),
+    faintEdge: mix(text, background, 0.34),
     // Once a theme, not once a node and frame.
     stroke: remembered(stroke),
     fill: remembered(fill),

@@ -47,9 +47,19 @@ export function buildView(root, actions) {
   const legend = element("ul", "dag-legend");
   legend.dataset.testid = "dag-legend";
   legend.setAttribute("aria-label", "What shapes and borders mean");
-  wrapper.append(tools, message, canvas, legend, buildKeys());
+  const stage = element("div", "dag-stage");
+  const lost = element("button", "dag-lost", "No column is in view. Fit the graph");
+  lost.type = "button";
+  lost.hidden = true;
+  lost.addEventListener("click", () => actions.fit());
+  stage.append(canvas, lost);
+  const tray = element("div", "dag-tray");
+  tray.dataset.testid = "dag-tray";
+  tray.setAttribute("role", "group");
+  tray.setAttribute("aria-label", "Columns without an edge");
+  wrapper.append(tools, stage, tray, message, legend, buildKeys());
   root.append(wrapper);
-  return { wrapper, buttons, message, canvas, legend, search, names };
+  return { wrapper, buttons, message, canvas, legend, search, names, tray, lost };
 }
 
 function buildSearch(find) {
@@ -92,6 +102,20 @@ export function fillNames(list, names) {
   }));
 }
 
+/** The columns without an edge, each a button that brings it onto the drawing. */
+export function fillTray(tray, names, bring) {
+  tray.hidden = !names.length;
+  const chips = names.map((name) => {
+    const chip = element("button", "", name);
+    chip.type = "button";
+    chip.title = "Bring it onto the drawing";
+    chip.addEventListener("click", () => bring(name));
+    return chip;
+  });
+  const words = names.length === 1 ? "1 column without an edge:" : `${names.length} columns without an edge:`;
+  tray.replaceChildren(element("span", "", words), ...chips);
+}
+
 /** The legend, drawn with the very function that draws the nodes. */
 export function fillLegend(legend, entries, theme) {
   const ratio = window.devicePixelRatio || 1;
@@ -99,7 +123,7 @@ export function fillLegend(legend, entries, theme) {
     const item = element("li");
     const swatch = element("canvas");
     swatch.setAttribute("aria-hidden", "true");
-    const [w, h] = [46, 26];
+    const [w, h] = [32, 20];
     [swatch.width, swatch.height] = [w * ratio, h * ratio];
     [swatch.style.width, swatch.style.height] = [`${w}px`, `${h}px`];
     const ctx = swatch.getContext("2d");

@@ -18,11 +18,11 @@ export class ShareBar {
   /** Take what Python sent. `send` hands the shares to Python. */
   update(data, send) {
     this.send = send;
-    const looks = JSON.stringify([data.label, data.parts.map(({ tenths, ...rest }) => rest)]);
+    const looks = JSON.stringify([data.label, data.fixed, data.parts.map(({ tenths, ...rest }) => rest)]);
     const labels = JSON.stringify(data.parts.map((part) => part.label));
     const same = data.rev === this.rev && labels === this.labels;
     Object.assign(this, { parts: data.parts, labels });
-    if (looks !== this.looks) this.rebuild(data.label);
+    if (looks !== this.looks) this.rebuild(data);
     this.looks = looks;
     if (!same) {
       this.stopWaiting();
@@ -42,10 +42,10 @@ export class ShareBar {
     return this.parts.map((part) => part.least);
   }
 
-  rebuild(label) {
+  rebuild({ label, fixed }) {
     const held = this.view?.handles.indexOf(this.root.activeElement);
     this.view?.wrapper.remove();
-    this.view = buildView(this.root, label, this.parts);
+    this.view = buildView(this.root, label, this.parts, fixed);
     this.view.handles.forEach((handle, index) => this.listen(handle, index));
     this.view.handles[held]?.focus();
   }

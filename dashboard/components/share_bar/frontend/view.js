@@ -17,16 +17,16 @@ function look(node, part) {
   node.classList.add(`shares-${PATTERNS[part.pattern] ?? "plain"}`);
 }
 
-/** Build the bar, a handle between every two parts, and the legend with the numbers. */
-export function buildView(root, label, parts) {
+/** Build the bar, a handle between every two parts unless it is fixed, and the legend with the numbers. */
+export function buildView(root, label, parts, fixed = false) {
   const wrapper = element("div", "shares");
   const bar = element("div", "shares-bar");
-  bar.dataset.testid = "share-bar";
+  bar.dataset.testid = fixed ? "share-bar-beside" : "share-bar";
   bar.setAttribute("role", "group");
   bar.setAttribute("aria-label", label);
   const pieces = parts.map((part) => buildPiece(part));
   bar.append(...pieces.map(({ piece }) => piece));
-  const handles = parts.slice(1).map((part, index) => buildHandle(parts[index], part));
+  const handles = fixed ? [] : parts.slice(1).map((part, index) => buildHandle(parts[index], part));
   bar.append(...handles);
   const legend = element("ul", "shares-legend");
   legend.dataset.testid = "share-legend";

@@ -1,0 +1,1 @@
+"""Start: what is this, and where was I?"""
