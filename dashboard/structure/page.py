@@ -34,9 +34,6 @@ with st.container(border=True, height=148, key="structure_strip"):
     entries, summary = st.columns([1.5, 1], gap="medium")
     with entries:
         target_entry.section()
-taken = st.session_state.pop("graph_taken", None)
-if taken:
-    st.toast(taken, icon=":material/check:")
 if state.structure.target is not None:
     drawing, panel = st.columns([3, 1.05], gap="medium")
     with panel:
@@ -61,6 +58,9 @@ if "structure_tabs" not in st.session_state:
 chosen = st.segmented_control(
     "More about the graph", list(_PARTS), key="structure_tabs", label_visibility="collapsed"
 )
+taken = st.session_state.pop("graph_taken", None)
+if taken:
+    st.success(taken, icon=":material/check:")
 if chosen is not None:
     _PARTS[chosen].section()
 waiting = import_graph.pending()
