@@ -41,6 +41,19 @@ def association_sensitivity(n: int) -> float:
     return 3.0 / n
 
 
+def chance_association(shape: tuple[int, ...], n: int) -> float:
+    """What `association` is on average where two columns have nothing to do with each other.
+
+    sqrt((I - 1) (J - 1) / (2 pi n)) for I x J cells. Under independence p_xy - p_x p_y is about
+    normal with variance p_xy (1 - p_x) (1 - p_y) / n; half the sum of the mean sizes,
+    sqrt(2 / pi) a deviation, is this where levels are equally frequent and less where they are
+    not. It depends on public numbers alone, so a score less any multiple of it has the
+    sensitivity of the score.
+    """
+    rows, columns = shape
+    return math.sqrt((rows - 1) * (columns - 1) / (2.0 * math.pi * n))
+
+
 def conditional_association(counts: NDArray[np.int64]) -> float:
     """R(X; Y | Z) = 1/2 sum_xyz |p_xyz - p_xz p_yz / p_z|, in [0, 1]; R where Z has one level.
 

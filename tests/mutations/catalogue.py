@@ -1163,6 +1163,20 @@ CATALOGUE = (
         "text/test_untrusted.py::test_a_parquet_file_is_unpacked_where_memory_has_an_end",
     ),
     _one(
+        "what is taken off an association depends on the rows",
+        "net_association",
+        "chance_association(counts.shape, int(counts.sum()))",
+        "chance_association((int(np.count_nonzero(counts.sum(axis=1))), counts.shape[1]), 4)",
+        "privacy/test_scores.py::test_association_moves_by_at_most_its_sensitivity",
+    ),
+    _one(
+        "levels do not count against a feature",
+        "net_association",
+        "association(counts) - CHANCE * chance_association(counts.shape, int(counts.sum()))",
+        "association(counts)",
+        "synthesis/test_select.py::test_levels_count_against_a_feature",
+    ),
+    _one(
         "the noise of a gradient from which a row only leaves",
         "Regression.sensitivity",
         "(len(self.cells) + 1) * 4 * _squared_bound(self.parts)",

@@ -16,8 +16,10 @@ from prism_core.privacy.scores import (
     MODEL_ERROR_SENSITIVITY,
     association,
     association_sensitivity,
+    chance_association,
     model_error,
 )
+from prism_core.synthesis.select.features import net_association
 from tests.support.enumeration import worst_move
 
 pytestmark = pytest.mark.privacy
@@ -25,11 +27,12 @@ pytestmark = pytest.mark.privacy
 SHAPES = [((2, 2), 8), ((2, 3), 8), ((3, 2), 6), ((3, 3), 5)]
 
 
+@pytest.mark.parametrize("score", [association, net_association])
 @pytest.mark.parametrize(("shape", "largest"), SHAPES)
-def test_association_moves_by_at_most_its_sensitivity(shape, largest):
+def test_association_moves_by_at_most_its_sensitivity(shape, largest, score):
     ratios = []
     for n in range(1, largest + 1):
-        worst, declared = worst_move(shape, n, association), association_sensitivity(n)
+        worst, declared = worst_move(shape, n, score), association_sensitivity(n)
         assert worst <= declared * (1 + 1e-12)
         ratios.append(worst / declared)
     assert max(ratios) >= 0.5  # a score that silently returns 0 would pass otherwise
@@ -89,6 +92,15 @@ def test_association_is_total_variation_from_independence():
         abs(joint[x, y] - joint[x].sum() * joint[:, y].sum()) for x in range(2) for y in range(3)
     )
     assert association(counts) == pytest.approx(brute)
+
+
+def test_chance_gives_the_association_that_is_taken_off():
+    rng, n = np.random.default_rng(0), 5_000
+    for shape in ((2, 2), (12, 2), (20, 5)):
+        cells = math.prod(shape)
+        drawn = rng.multinomial(n, np.full(cells, 1 / cells), 200).reshape(200, *shape)
+        mean = np.mean([association(counts) for counts in drawn])
+        assert chance_association(shape, n) == pytest.approx(mean, rel=0.1)
 
 
 def test_model_error_is_the_distance_in_counts():

@@ -27,6 +27,7 @@ from prism_core.privacy.scores import (
 from prism_core.synthesis.measure import measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.select import choose_features, choose_forest
+from prism_core.synthesis.select.features import net_association
 from tests.support.noise import Best
 
 pytestmark = pytest.mark.privacy
@@ -69,8 +70,28 @@ def test_features_are_chosen_without_replacement_by_association():
     assert [len(scores) for scores, _, _ in noise.choices] == [4, 3, 2]
     assert {epsilon for _, epsilon, _ in noise.choices} == {PREDICTIVE.selection.event.epsilon}
     assert {sensitivity for _, _, sensitivity in noise.choices} == {3 / TABLE.n}
-    scores = [association(marginal_counts(TABLE, (name, "y"))) for name in "abcd"]
+    scores = [net_association(marginal_counts(TABLE, (name, "y"))) for name in "abcd"]
     assert noise.choices[0][0] == pytest.approx(scores)
+
+
+def test_levels_count_against_a_feature():
+    """Of 60 levels that say nothing, chance makes more than of two that say a little."""
+    rng, n = np.random.default_rng(5), 2_000
+    y = rng.integers(0, 2, n)
+    weak = np.where(rng.random(n) < 0.08, y, rng.integers(0, 2, n))
+    schema = Schema(
+        columns=tuple(
+            Column(name=name, kind="categorical", levels=tuple(range(size)))
+            for name, size in {"weak": 2, "wide": 60, "y": 2}.items()
+        ),
+        one_row_per_person=True,
+    )
+    codes = np.column_stack([weak, rng.integers(0, 60, n), y])
+    table = EncodedTable(schema=schema, codes=codes)
+    plan = design(Brief(schema, Task(target="y", regime="predictive", k=1), Budget(), n))
+    raw = [association(marginal_counts(table, (name, "y"))) for name in ("weak", "wide")]
+    assert raw[0] < raw[1]
+    assert choose_features(table, plan, Best()) == ("weak",)
 
 
 @pytest.mark.parametrize("rule", ["one_shot", "mutual_information"])
@@ -85,7 +106,7 @@ def test_one_shot_asks_once_and_spends_the_same(rule):
     ((scores, epsilon, sensitivity),) = noise.choices
     assert (epsilon, sensitivity) == (plan.selection.event.epsilon, plan.selection.sensitivity)
     assert plan.selection.event == PREDICTIVE.selection.event
-    score = mutual_information if rule == "mutual_information" else association
+    score = mutual_information if rule == "mutual_information" else net_association
     assert scores == pytest.approx([score(marginal_counts(TABLE, (name, "y"))) for name in "abcd"])
 
 

@@ -11,7 +11,7 @@ from prism_core.planning.regression import regression_of
 from prism_core.privacy.events import GaussianEvent
 from prism_core.privacy.mechanisms import private_choice, private_top_k
 from prism_core.privacy.noisy_gradient import coefficients
-from prism_core.privacy.scores import association, mutual_information
+from prism_core.privacy.scores import association, chance_association, mutual_information
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import SelectionChoice
     from prism_core.privacy.noise import NoiseSource
+
+CHANCE = 2.0
+"""How many times the association that chance alone gives is taken off a feature's own; see
+docs/defaults.md."""
 
 
 def choose_features(
@@ -35,7 +39,8 @@ def choose_features(
 
     `greedy`: k rounds of the exponential mechanism without replacement. `one_shot`: the same
     law in one draw. Both score by R, the total variation distance of (X_j, Y) from
-    independence, sensitivity 3 / n. `mutual_information`: one draw, scored by I(X_j; Y) in nats.
+    independence, less what its number of levels gives; sensitivity 3 / n. `mutual_information`:
+    one draw, scored by I(X_j; Y) in nats.
     `logistic`: the largest coefficients of a private regression (3b).
 
     Spends: the target's selection event of the plan: k rounds of the same epsilon, or the
@@ -98,10 +103,18 @@ def _scores(
     names: Sequence[str], target: str, choice: SelectionChoice
 ) -> Callable[[Rows], list[float]]:
     """The score of every name on a table. Reads private rows: for the mechanisms only."""
-    score = mutual_information if choice.rule == "mutual_information" else association
+    score = mutual_information if choice.rule == "mutual_information" else net_association
     kept = tuple(names)
     # All at once: behind an engine, one pass over the rows serves every candidate.
     return lambda rows: list(map(score, rows.counts([(name, target) for name in kept])))
+
+
+def net_association(counts: NDArray[np.int64]) -> float:
+    """R of a feature with Y, less what its levels give it by chance and cost in noise.
+
+    The sensitivity is that of R, as only public numbers are taken off: the shape and n.
+    """
+    return association(counts) - CHANCE * chance_association(counts.shape, int(counts.sum()))
 
 
 def choose_by_regression(
