@@ -127,6 +127,8 @@ def _release(arguments: argparse.Namespace) -> None:
     document = {
         "out": str(arguments.out),
         "rows": len(made.table),
+        # S as it came out: chosen privately in the predictive regime, else by the graph.
+        "selected": list(made.plan.s),
         "epsilon": made.plan.budget.epsilon,
         "delta": made.plan.delta,
         "seconds": round(made.seconds),

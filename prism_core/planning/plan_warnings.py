@@ -6,6 +6,7 @@ same ones, before anything is charged, and so do protocol, certificate, report a
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from prism_core.planning.adaptive_rounds import NOISE_LIMIT
@@ -38,6 +39,7 @@ def cautions(plan: Plan, shares: Mapping[Pool, float], squares: Products) -> tup
         *squares.warnings,
         *crowded(plan.schema, plan.queries),
         *_loud(plan),
+        *_rare(plan),
     )
 
 
@@ -98,6 +100,33 @@ def _loud(plan: Plan) -> tuple[str, ...]:
         return ()
     large = large_error(plan)
     return (large,) if large else ()
+
+
+RARE = 0.02
+"""Part of the rows: where classes of more than that are lost in noise, it is said."""
+
+
+def _rare(plan: Plan) -> tuple[str, ...]:
+    """From how few rows on a class of several has less of them than noise; from public numbers.
+
+    A pair's noise is spread evenly over the classes. Measured on generated tables (8,000 rows, 8 of
+    30 columns, a class of 3%): where this part is 1% the AUC is .84, at 2% .73, at 6% that of a
+    coin.
+    """
+    target = plan.schema[plan.task.target]
+    pairs = [query for query in plan.queries if query.kind in ("pair", "joint")]
+    if target.is_number or target.level_count < 3 or not pairs or large_error(plan):
+        return ()
+    part = math.fsum(query.relative_error for query in pairs) / len(pairs) / target.size
+    if not part > RARE:
+        return ()
+    rows = count_text(round(part * plan.n), "row")
+    return (
+        f"Of {target.name!r}, a class of fewer than about {rows} ({part:.0%}) has fewer rows than "
+        "noise in a marginal with it, and a model learned from the synthetic rows will hardly find "
+        "it. Whether there is such a class is not known before. A larger epsilon, fewer features "
+        "or bins, or classes put together make the limit smaller.",
+    )
 
 
 LARGE_ERROR = 1.0

@@ -89,7 +89,7 @@ def test_a_private_release_is_charged_and_stamped(prism, make_run, tmp_path):
     status, out, err = prism("release", config, "--out", tmp_path / "out", "--json")
     assert (status, err) == (0, NOTE)
     made = json.loads(out)
-    assert set(made) >= {"out", "rows", "epsilon", "delta", "seconds", "stamp"}
+    assert set(made) >= {"out", "rows", "selected", "epsilon", "delta", "seconds", "stamp"}
     assert made["out"] == str(tmp_path / "out")
     assert (made["rows"], made["epsilon"], made["stamp"]) == (200, 1.0, "release")
     assert made["delta"] == pytest.approx(1 / 300**2)

@@ -208,6 +208,26 @@ def test_noise_above_the_counts_is_said_by_the_plan(schema):
     assert any("The task error is large" in text for text in plan.warnings)
 
 
+def test_of_how_few_rows_a_class_is_lost_is_said_from_public_numbers():
+    def told(levels: int, epsilon: float) -> list[str]:
+        schema = Schema(
+            columns=tuple(
+                Column(name=name, kind="categorical", levels=tuple(range(size)))
+                for name, size in {"a": 3, "b": 4, "c": 5, "y": levels}.items()
+            ),
+            one_row_per_person=True,
+        )
+        task = Task(target="y", regime="predictive", three_way="none", max_joint_cells=0)
+        plan = design(Brief(schema, task, Budget(epsilon=epsilon), 4_000))
+        return [each for each in plan.warnings if "class of fewer than" in each]
+
+    (loud,) = told(3, 0.2)
+    rows = int(re.search(r"about (\d+) rows", loud)[1])
+    assert 0.02 * 4_000 < rows < 0.2 * 4_000
+    assert told(3, 20.0) == []  # the noise is smaller than any class that would be called rare
+    assert told(2, 0.2) == []
+
+
 def test_an_idle_lock_is_told_by_the_release(prism, make_run, tmp_path):
     config = make_run(public=False, asset=9.0)
     lock = '[[budget.locks]]\ncolumns = ["ward", "readmitted"]\nshare = 0.1\n'
