@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common.widgets import mistakes
-from dashboard.data import test_rows
+from dashboard.data import holdout_entry
 from dashboard.session.data_entries import People
 from dashboard.session.shelf import project
 from prism_core.data.coverage import coverage
@@ -22,7 +22,7 @@ def section() -> None:
     with left:
         _people()
     with right:
-        test_rows.section()
+        holdout_entry.section()
     if project().data.schema is not None and project().data.raw is not None:
         _check()
     elif project().data.awaits_table:

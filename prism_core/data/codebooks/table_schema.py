@@ -242,6 +242,20 @@ def _extended(field: dict[str, Any]) -> dict[str, Any]:
     extra = field.get(EXTENSION)
     if not isinstance(extra, dict):
         return {}
+    levels, labels = extra.get("levels"), extra.get("labels")
+    plain = levels is None or (
+        isinstance(levels, list) and all(isinstance(one, str | int | float) for one in levels)
+    )
+    pairs = labels is None or (
+        isinstance(labels, dict)
+        and all(isinstance(one, str) for each in labels.items() for one in each)
+    )
+    if not plain or not pairs:
+        raise SchemaError(
+            f"Field {str(field.get('name'))[:80]!r} has levels or labels under {EXTENSION!r} that "
+            "are no list of values and no words by value. Take them out of the file.",
+            field="codebook",
+        )
     # What a field is called, and of which kind it is, says Table Schema itself.
     return {str(key): extra[key] for key in extra if key not in ("name", "kind")}
 

@@ -300,6 +300,10 @@ def different_texts(series: pd.Series) -> tuple[NDArray[np.intp], NDArray[np.obj
     """The text form of cells as places in a list of texts; a text may stand in it twice."""
     if _equal_means_same(series.dtype):
         # Each different value becomes a text once; a missing one has the place -1.
+        if series.dtype == np.float64:  # without pandas for each column: a file has thousands
+            places, different = pd.factorize(series.to_numpy())
+            texts = [level_text(value) for value in different.tolist()]
+            return places, np.array([*texts, ""], dtype=object)
         places, different = pd.factorize(series)
         texts = _different_texts(pd.Series(different)).to_numpy(dtype=object)
         return places, np.append(texts, "")

@@ -52,6 +52,11 @@ class Limits:
         self.written += size
         self.check_size(self.written)
 
+    @staticmethod
+    def module(path: Path) -> Any:  # noqa: ANN401  (a module)
+        """A file of Python beside a reader, by its path: no folder of this program is known."""
+        return _loaded(path)
+
     def refuse(self, **why: object) -> None:
         """Refuse the file by a reason that the parent has words for."""
         raise RefusedError(why)
@@ -80,7 +85,7 @@ def main(script: str, memory: int, seconds: int, limits: Limits, *arguments: str
             resource.setrlimit(kind, (most, most + (kind == resource.RLIMIT_CPU)))
     sys.meta_path.insert(0, _WithoutPandas)
     try:
-        _reader(script).read(sys.stdin.buffer, sys.stdout.buffer, limits, *arguments)
+        _loaded(Path(script)).read(sys.stdin.buffer, sys.stdout.buffer, limits, *arguments)
         sys.stdout.buffer.flush()
     except RefusedError as refused:
         sys.stdout.buffer.write(json.dumps(refused.args[0]).encode())
@@ -105,9 +110,9 @@ class _WithoutPandas:
             raise ImportError(name)
 
 
-def _reader(script: str) -> Any:  # noqa: ANN401  (a module)
+def _loaded(path: Path) -> Any:  # noqa: ANN401  (a module)
     # By its file: the folder of this program is not on the path of this process.
-    spec = importlib.util.spec_from_file_location("reader", script)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -30,7 +30,7 @@ UNPACKED = 4 * 2**30
 """Most bytes of all cells of a table in memory."""
 SLOWEST = 1_000_000
 """Bytes of a file that is not loaded for which it gets a second of processor time at least."""
-SHORTEST = 3
+SHORTEST = 2
 """Seconds of processor time that every file gets, so that a small damaged one has an end soon."""
 
 T = TypeVar("T")

@@ -11,9 +11,9 @@ import codecs
 import datetime as dt
 import io
 import json
-import struct
 import warnings
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, BinaryIO
 
 CELLS = 1_000_000
@@ -25,11 +25,9 @@ COLUMNS = 10_000
 
 PLAIN = "ISO-8859-1"
 """The encoding whose characters are the bytes: all texts are read in it, and none can fail."""
-_HEADERS = 2**24
-"""Bytes at the beginning of a file in which its declared encoding is looked for."""
 _ENDS = 1_000
 """How often the end of a file is read before that is an error."""
-_PADDED, _STEP = 2**32, 2**20
+_PADDED, _STEP = 2**28, 2**16
 """Bytes that a file which was cut short is given in all, and what each step of that costs."""
 UNSAID = "windows-1252"
 """The encoding of a file that does not say its own."""
@@ -55,7 +53,10 @@ def read(
     """
     warnings.simplefilter("error")  # of two names that are one, pyreadstat says it by a warning
     file: BinaryIO = source if source.seekable() else io.BytesIO(source.read())
-    about, codec = _metadata(file, program, encoding)
+    head = limits.module(Path(__file__).with_name("statistical_head.py"))
+    if head.more_columns(file, program, COLUMNS):
+        limits.refuse(why="columns")
+    about, codec = _metadata(file, program, encoding, head)
     if not about.column_names:
         raise ValueError
     if not codec:
@@ -89,11 +90,12 @@ def _parsed(file: Any, program: str, **options: Any) -> tuple[dict[str, list[Any
 # --- what a file says of itself --------------------------------------------------------------
 
 
-def _metadata(file: BinaryIO, program: str, encoding: str) -> tuple[Any, str]:
+def _metadata(file: BinaryIO, program: str, encoding: str, head: Any) -> tuple[Any, str]:  # noqa: ANN401
     """The metadata in plain bytes, and the codec of the file's texts, "" where Python has none."""
-    said, about = _first(file, program)
+    said, about = _first(file, program, head)
     if program == "dta":
-        said = "UTF-8" if _stata_version(file) >= 118 else None
+        file.seek(0)
+        said = "UTF-8" if head.stata_version(file.read(60)) >= 118 else None
     codec = said or encoding or UNSAID
     try:
         return about, codecs.lookup(codec).name
@@ -101,10 +103,10 @@ def _metadata(file: BinaryIO, program: str, encoding: str) -> tuple[Any, str]:
         return about, ""
 
 
-def _first(file: BinaryIO, program: str) -> tuple[str | None, Any]:
+def _first(file: BinaryIO, program: str, head: Any) -> tuple[str | None, Any]:  # noqa: ANN401
     """The encoding that a file declares, and its metadata; the rows may be damaged."""
     errors: list[Exception] = []
-    for one in (file, _Padded(file, _length(file), _marks(file, program))):
+    for one in (file, _Padded(file, _length(file), head.last_parts(file, program))):
         for more in ({}, {"row_limit": 1}):  # of packed rows one is unpacked, at most
             # A label may be no text in the encoding that the file declares.
             read = _tried(errors, one, program, **more)
@@ -115,7 +117,7 @@ def _first(file: BinaryIO, program: str) -> tuple[str | None, Any]:
                 about.number_rows = None
             said = None if read is None else read.file_encoding
             if said is None and program == "sav":
-                said = _sav_encoding(file)
+                said = head.sav_encoding(file)
             about.file_encoding = said
             return said, about
     raise errors[-1]
@@ -190,47 +192,6 @@ class _Padded:
 
     def tell(self) -> int:
         return self._place
-
-
-_MAP = b"<map>"
-
-
-def _marks(file: BinaryIO, program: str) -> dict[int, bytes]:
-    """The last parts of a newer file of Stata as if they were empty, by the places in its map."""
-    file.seek(0)
-    head = file.read(2_000)
-    place = head.find(_MAP) + len(_MAP)
-    if program != "dta" or place < len(_MAP) or len(head) < place + 8 * 14:
-        return {}
-    order = "<" if b"<byteorder>LSF" in head else ">"
-    places = struct.unpack_from(f"{order}14Q", head, place)
-    return {
-        places[10]: b"<strls></strls>",
-        places[11]: b"<value_labels></value_labels></stata_dta>",
-    }
-
-
-def _sav_encoding(file: BinaryIO) -> str | None:
-    """The encoding that a file of SPSS declares: an extension record of the number 20."""
-    file.seek(0)
-    head = file.read(_HEADERS)
-    for order in "<>":
-        start = head.find(struct.pack(f"{order}3i", 7, 20, 1))
-        if start >= 0 and len(head) >= start + 16:
-            (length,) = struct.unpack_from(f"{order}i", head, start + 12)
-            if 0 < length < 64:
-                return head[start + 16 : start + 16 + length].decode("ascii", "replace")
-    return None
-
-
-def _stata_version(file: BinaryIO) -> int:
-    file.seek(0)
-    head = file.read(60)
-    file.seek(0)
-    if not head.startswith(b"<stata_dta>"):
-        return head[0] if head else 0
-    digits = head.partition(b"<release>")[2][:3]
-    return int(digits) if digits.isdigit() else 0
 
 
 def _described(about: Any, codec: str) -> dict[str, Any]:  # noqa: ANN401

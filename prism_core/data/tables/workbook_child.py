@@ -8,14 +8,18 @@ looks for them in the file itself.
 from __future__ import annotations
 
 import datetime as dt
-import importlib.util
 import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
 
 ROWS = 50_000
 """Rows that are written at a time."""
+_UNPACKED, _TIMES = 2**24, 200
+"""Bytes that any archive may unpack to, and how many more for each of its own: the sheets of tables
+whose columns are all alike come to a hundred."""
+_PIECE = 2**20
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _EXACT = 2**53
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
@@ -40,6 +44,7 @@ def read(
     content = source.read()
     if content.startswith(b"\xd0\xcf\x11\xe0") and _ENCRYPTED in content:
         limits.refuse(why="password")
+    _check_unpacked(content, limits)
     book = _opened(content, limits)
     found = [one.name for one in book.sheets_metadata if str(one.typ).endswith("WorkSheet")]
     if what == "sheets":
@@ -52,6 +57,23 @@ def read(
     ]
     name = _chosen(sheet, found, shown, limits)
     _write_cells(book.get_sheet_by_name(name), content, output, limits)
+
+
+def _check_unpacked(content: bytes, limits: Any) -> None:  # noqa: ANN401
+    """Refuse an archive that unpacks to far more than a table does, before anything is parsed.
+
+    What it declares is added up first; then each part is unpacked, up to what it declares.
+    """
+    if not content.startswith(b"PK"):
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+        if sum(part.file_size for part in parts) > _UNPACKED + _TIMES * len(content):
+            limits.refuse(why="unpacked")
+        for part in parts:
+            with archive.open(part) as file:  # raises where more is in it, as its sum is another
+                while file.read(_PIECE):
+                    pass
 
 
 def _opened(content: bytes, limits: Any) -> Any:  # noqa: ANN401
@@ -88,7 +110,8 @@ def _write_cells(sheet: Any, content: bytes, output: BinaryIO, limits: Any) -> N
     for (row, column), last in sheet.merged_cell_ranges or ():
         if (row, column) != tuple(last):
             limits.refuse(why="merged", sheet=sheet.name, cell=cell_name(row, column))
-    found = _marks().first(content, sheet.name)
+    marks = limits.module(Path(__file__).with_name("workbook_marks.py"))
+    found = marks.first(content, sheet.name)
     if found is not None:
         why, row, column = found
         limits.refuse(why=why, sheet=sheet.name, cell=cell_name(row, column))
@@ -114,16 +137,6 @@ def _write_cells(sheet: Any, content: bytes, output: BinaryIO, limits: Any) -> N
             limits.count(sum(array.nbytes for array in arrays))
             if kept:
                 out.write_batch(pa.record_batch(arrays, schema=shape))
-
-
-def _marks() -> Any:  # noqa: ANN401
-    # By its file, as the folder of this program is not on the path of this process.
-    place = Path(__file__).with_name("workbook_marks.py")
-    spec = importlib.util.spec_from_file_location("workbook_marks", place)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _header(rows: list[list[Any]], sheet: Any, limits: Any) -> list[str]:  # noqa: ANN401

@@ -134,6 +134,11 @@ def _refusal(why: dict[str, Any], name: str) -> TableError:
             f"The file {name!r} is protected by a password. Save it without one; a table that is "
             "read here stays on this machine."
         )
+    if reason == "unpacked":
+        return TableError(
+            f"The file {name!r} unpacks to far more than its cells can be, and is not read. Open "
+            "it in a spreadsheet, delete rows and columns that hold nothing, and save it again."
+        )
     listed = ", ".join(repr(one) for one in sheets[:_SHOWN])
     listed += " and others" if len(sheets) > _SHOWN else ""
     if reason == "sheets":

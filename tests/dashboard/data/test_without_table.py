@@ -65,7 +65,7 @@ def no_reader(monkeypatch):
         "dashboard.data.declaration_sources.some_rows",
         "dashboard.data.people.some_rows",
         "dashboard.data.people.people",
-        "dashboard.data.test_rows.read_table",
+        "dashboard.data.holdout_entry.read_table",
         "dashboard.session.memory.ready",
     ):
         monkeypatch.setattr(place, refuse)

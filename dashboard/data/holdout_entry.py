@@ -1,4 +1,4 @@
-"""Test rows: a share that is kept aside, or a file of their own."""
+"""Entry of the holdout: a share of the rows that is kept aside, or a file of its own."""
 
 from __future__ import annotations
 
