@@ -26,19 +26,19 @@ NEEDED = "needed"
 """Stands in every empty cell that its kind needs."""
 
 GRID: dict[str, Any] = {
-    "name": st.column_config.TextColumn("Column", required=True, width=145, pinned=True),
-    "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), width=105),
+    "name": st.column_config.TextColumn("Column", required=True, width=125, pinned=True),
+    "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), width=95),
     "learn": st.column_config.CheckboxColumn(
         "Learn",
         help="Not in the codebook: learn bounds and bins (numeric, date) or the names of "
         "the levels (categorical) with a part of the privacy budget",
-        width=75,
+        width=64,
     ),
     "levels": st.column_config.TextColumn(
         "Levels",
         help="Allowed values, separated by |. 1 and 0.5 are numbers, 01 and north are texts; in "
         'quotation marks, as in "1" or "a|b", it is a text, whatever it looks like',
-        width=155,
+        width=150,
     ),
     "groups": st.column_config.TextColumn(
         "Codes in groups",
@@ -47,29 +47,29 @@ GRID: dict[str, Any] = {
         width="small",
     ),
     "lower": st.column_config.TextColumn(
-        "Lower", help="Smallest value; below is clipped", width=85
+        "Lower", help="Smallest value; below is clipped", width=82
     ),
-    "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped", width=85),
+    "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped", width=82),
     "bins": st.column_config.TextColumn(
         "Bins",
         help="A number of equal bins, the inner edges separated by |, or log bins for "
         "quantities of many magnitudes: log 12; log 12 zero gives 0 a bin of its own; "
         "log 12 zero unit 0.01 names the smallest magnitude that matters. Left empty, they are "
         "proposed from the bounds when the columns are applied",
-        width=95,
+        width=82,
     ),
     "decimals": st.column_config.TextColumn(
         "Decimals",
         help="Of the values that are made; 0 for whole numbers. Left empty, they are proposed "
         "from the bounds when the columns are applied",
-        width=95,
+        width=82,
     ),
-    "nullable": st.column_config.CheckboxColumn("May be missing", width=125),
+    "nullable": st.column_config.CheckboxColumn("May be missing", width=118),
     "special": st.column_config.TextColumn(
         "Special values",
         help="Numbers and dates: codes that are no numbers, such as -9 | 97 | .a, each a level of "
         "its own; written back as they are",
-        width=120,
+        width=108,
     ),
     "fill": st.column_config.TextColumn(
         "Empty cells become",
@@ -86,9 +86,13 @@ GRID: dict[str, Any] = {
         help="Shown beside the codes, which stay in the rows: 1 = Female | 2 = Male",
         width=120,
     ),
-    "description": st.column_config.TextColumn("Meaning", width=145),
+    "description": st.column_config.TextColumn("Meaning", width=100),
 }
 _FLAGS = ("learn", "nullable")
+_RARE = ("fill", "other")
+"""Cells that few declarations use: shown where one is filled in, or when asked for, so that the
+others stand side by side on a small screen."""
+_MORE = "columns_more_cells"
 _TITLES = {key: str(config["label"]) for key, config in GRID.items()}
 _MOST_SHOWN = 12  # mistakes that are written out; more are counted
 
@@ -116,11 +120,10 @@ def grid() -> list[dict[str, Any]]:
     frame = pd.DataFrame(marked, columns=list(GRID))
     # One type whatever is in a column: with another type the editor would forget what is typed.
     frame = frame.astype({name: "bool" if name in _FLAGS else "string" for name in GRID})
-    grouped = any(row.get("groups") for row in rows)
     edited = st.data_editor(
         frame,
         column_config=GRID,
-        column_order=[name for name in GRID if name != "groups" or grouped],
+        column_order=_order(marked),
         num_rows="fixed",  # only then do marks change without a new editor
         hide_index=True,
         width="stretch",
@@ -133,6 +136,14 @@ def grid() -> list[dict[str, Any]]:
     with tools:  # after the grid, so that they change what was typed last, too
         _tools(data.form_edited)
     return data.form_edited
+
+
+def _order(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The columns of the grid that are shown; another order is no new editor."""
+    used = {name for name in ("groups", *_RARE) if any(row.get(name) for row in rows)}
+    asked = _RARE if st.session_state.get(_MORE) else ()
+    hidden = {"groups", *_RARE} - used - set(asked)
+    return [name for name in GRID if name not in hidden]
 
 
 def _marked(row: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
@@ -169,6 +180,12 @@ def _tools(rows: list[dict[str, Any]]) -> None:
         _many(rows)
     with st.popover("Add columns", icon=":material/add:"):
         _add(rows)
+    st.toggle(
+        "More cells",
+        key=_MORE,
+        help="*Empty cells become* and *Unknown values become*. Left empty, an unknown value "
+        "becomes missing where that is allowed, and else the first level.",
+    )
     st.caption(
         ":material/content_paste: Paste from a spreadsheet with Ctrl+V (⌘V). *needed* marks a cell "
         "to fill in."
