@@ -26,19 +26,19 @@ NEEDED = "needed"
 """Stands in every empty cell that its kind needs."""
 
 GRID: dict[str, Any] = {
-    "name": st.column_config.TextColumn("Column", required=True, width=125, pinned=True),
-    "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), width=95),
+    "name": st.column_config.TextColumn("Column", required=True, width=118, pinned=True),
+    "kind": st.column_config.SelectboxColumn("Kind", options=list(KINDS), width=90),
     "learn": st.column_config.CheckboxColumn(
         "Learn",
         help="Not in the codebook: learn bounds and bins (numeric, date) or the names of "
         "the levels (categorical) with a part of the privacy budget",
-        width=64,
+        width=70,
     ),
     "levels": st.column_config.TextColumn(
         "Levels",
         help="Allowed values, separated by |. 1 and 0.5 are numbers, 01 and north are texts; in "
         'quotation marks, as in "1" or "a|b", it is a text, whatever it looks like',
-        width=150,
+        width=125,
     ),
     "groups": st.column_config.TextColumn(
         "Codes in groups",
@@ -47,29 +47,29 @@ GRID: dict[str, Any] = {
         width="small",
     ),
     "lower": st.column_config.TextColumn(
-        "Lower", help="Smallest value; below is clipped", width=82
+        "Lower", help="Smallest value; below is clipped", width=70
     ),
-    "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped", width=82),
+    "upper": st.column_config.TextColumn("Upper", help="Largest value; above is clipped", width=70),
     "bins": st.column_config.TextColumn(
         "Bins",
         help="A number of equal bins, the inner edges separated by |, or log bins for "
         "quantities of many magnitudes: log 12; log 12 zero gives 0 a bin of its own; "
         "log 12 zero unit 0.01 names the smallest magnitude that matters. Left empty, they are "
         "proposed from the bounds when the columns are applied",
-        width=82,
+        width=66,
     ),
     "decimals": st.column_config.TextColumn(
         "Decimals",
         help="Of the values that are made; 0 for whole numbers. Left empty, they are proposed "
         "from the bounds when the columns are applied",
-        width=82,
+        width=92,
     ),
-    "nullable": st.column_config.CheckboxColumn("May be missing", width=118),
+    "nullable": st.column_config.CheckboxColumn("May be missing", width=126),
     "special": st.column_config.TextColumn(
         "Special values",
         help="Numbers and dates: codes that are no numbers, such as -9 | 97 | .a, each a level of "
         "its own; written back as they are",
-        width=108,
+        width=122,
     ),
     "fill": st.column_config.TextColumn(
         "Empty cells become",
@@ -84,9 +84,9 @@ GRID: dict[str, Any] = {
     "labels": st.column_config.TextColumn(
         "Words for values",
         help="Shown beside the codes, which stay in the rows: 1 = Female | 2 = Male",
-        width=120,
+        width=136,
     ),
-    "description": st.column_config.TextColumn("Meaning", width=100),
+    "description": st.column_config.TextColumn("Meaning", width=85),
 }
 _FLAGS = ("learn", "nullable")
 _RARE = ("fill", "other")
@@ -222,6 +222,7 @@ def _many(rows: list[dict[str, Any]]) -> None:
         width="stretch",
     ):
         _change(rows, chosen, {"kind": kind})
+    _many_bounds(rows, chosen)
     left, right = st.columns(2)
     if left.button("May be missing", key="many_nullable", disabled=not chosen, width="stretch"):
         _change(rows, chosen, {"nullable": True})
@@ -233,6 +234,24 @@ def _many(rows: list[dict[str, Any]]) -> None:
         help="They are taken out of the form and are not synthesised, as an ID is not.",
     ):
         _change(rows, chosen, None)
+
+
+def _many_bounds(rows: list[dict[str, Any]], chosen: Sequence[str]) -> None:
+    """The same bounds for the numbers and dates among the chosen columns: scores of one scale."""
+    left, right = st.columns(2)
+    lower = left.text_input("Lower", key="many_lower")
+    upper = right.text_input("Upper", key="many_upper")
+    typed = {cell: text.strip() for cell, text in (("lower", lower), ("upper", upper)) if text}
+    binned = [str(row["name"]) for row in rows if row["kind"] in ("numeric", "date")]
+    names = [name for name in chosen if name in binned]
+    if st.button(
+        "Give them these bounds",
+        key="many_bounds",
+        disabled=not names or not typed,
+        width="stretch",
+        help="Of the chosen columns the numbers and dates get them.",
+    ):
+        _change(rows, names, typed)
 
 
 def _choose(key: str, names: list[str]) -> None:

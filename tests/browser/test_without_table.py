@@ -162,16 +162,19 @@ def test_cells_of_a_spreadsheet_are_pasted_and_marks_follow(page: Page, tmp_path
     idle(page)
     button(page, "Start with the column names").click()
     page.get_by_text("5 cells need something").wait_for()
-    paste(page, 200, 0, "numeric\nnumeric\ncategorical\ndate\nboolean")
+    paste(page, 160, 0, "numeric\nnumeric\ncategorical\ndate\nboolean")
     page.get_by_text("7 cells need something").wait_for()
     page.get_by_text("Levels is needed: ward").wait_for()
-    paste(page, 530, 0, "0\t120\n0\tmuch\n\t\n2020-01-01\t2020-12-31")
+    paste(page, 435, 0, "0\t120\n0\tmuch\n\t\n2020-01-01\t2020-12-31")
     page.get_by_text("2 cells need something").wait_for()
     page.get_by_text("income · Upper:").wait_for()
-    paste(page, 620, 1, "500000")
-    paste(page, 400, 2, "north | south")
+    paste(page, 505, 1, "500000")
+    paste(page, 340, 2, "north | south")
     page.get_by_text("Bins proposed from the bounds: income log 12 zero").wait_for()
     assert page.get_by_text("need something").count() == 0
+    assert no_scroll_inside(page)
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    idle(page)
     assert no_scroll_inside(page)
     button(page, "Apply the columns").click()
     page.get_by_text("These columns are in use").wait_for()
@@ -182,7 +185,9 @@ def test_cells_of_a_spreadsheet_are_pasted_and_marks_follow(page: Page, tmp_path
 
 
 def no_scroll_inside(page: Page) -> bool:
-    """Whether the grid shows all of its rows by itself."""
+    """Whether the grid shows all of its rows, and all of their cells, by itself."""
     scroller = page.locator("[data-testid=stDataFrame] .dvn-scroller").first
-    tall, shown = scroller.evaluate("one => [one.scrollHeight, one.clientHeight]")
-    return tall <= shown + 1
+    tall, shown, wide, beside = scroller.evaluate(
+        "one => [one.scrollHeight, one.clientHeight, one.scrollWidth, one.clientWidth]"
+    )
+    return tall <= shown + 1 and wide <= beside + 1
