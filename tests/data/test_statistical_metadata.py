@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import traceback
 
 import pandas as pd
@@ -92,3 +93,36 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     for path, why in ((tmp_path / "absent.sav", "no such file"), (tmp_path, "is")):
         with pytest.raises(TableError, match=why):
             metadata(path)
+
+
+def _variables(count: int) -> bytes:
+    """A file of SPSS that declares so many numbers and holds no row."""
+    head = written_head()
+    records = (
+        struct.pack("<6i8s", 2, 0, 0, 0, 0x050800, 0x050800, f"V{place:07}".encode())
+        for place in range(count)
+    )
+    return head + b"".join(records) + struct.pack("<2i", 999, 0)
+
+
+def written_head() -> bytes:
+    return (
+        b"$FL2" + b"@(#) SPSS DATA FILE".ljust(60) + struct.pack("<5i", 2, 1, 0, 0, -1) + bytes(92)
+    )
+
+
+def test_a_file_that_declares_a_million_columns_is_refused_from_its_head(tmp_path):
+    stata = written(tmp_path, "dta")
+    place = stata.index(b"<K>") + 3
+    many = stata[:place] + struct.pack("<H", 32_767) + stata[place + 2 :]
+    for content in (_variables(1_000_000), many):
+        with pytest.raises(TableError, match="more than 10,000 columns"):
+            metadata(content)
+    assert len(metadata(_variables(3)).column_names) == 3
+
+
+def test_texts_of_several_parts_are_one_column(tmp_path):
+    path = tmp_path / "t.sav"
+    frame = pd.DataFrame({f"w{place}": ["x" * 20_000] for place in range(140)})
+    pyreadstat.write_sav(frame, path)  # 80 variables of 255 bytes each
+    assert len(metadata(path).column_names) == 140

@@ -290,3 +290,23 @@ def test_a_changed_row_changes_no_other(hard):
     after = cells(xlsx({"S": [*ROWS, hard]}))
     for name in before:
         assert before[name][:2] == after[name][:2]
+
+
+def test_a_workbook_that_unpacks_to_far_more_than_its_cells_is_refused_before_it_is_parsed():
+    content = xlsx({"Rows": [["a", "b"], [1, 2]]})
+    packed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as before,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as after,
+    ):
+        for name in before.namelist():
+            part = before.read(name)
+            wide = part.replace(b"<sheetData>", b"<sheetData>" + b" " * 200_000_000)
+            after.writestr(name, wide if "sheet1" in name else part)
+    assert len(packed.getvalue()) < 1_000_000
+    for read in (
+        lambda: sheet_names(packed.getvalue(), "t"),
+        lambda: read_table(packed.getvalue(), name="t"),
+    ):
+        with pytest.raises(TableError, match="unpacks to far more"):
+            read()

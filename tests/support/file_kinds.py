@@ -44,3 +44,43 @@ def write(frame: pd.DataFrame, path: Path, kind: str) -> Path:
     else:
         pyreadstat.write_xport(rows, path, file_format_version=8, **days)
     return path
+
+
+DAMAGED = ("csv", "parquet", *KINDS)
+
+
+def damaged(frame: pd.DataFrame, path: Path, kind: str) -> Path:
+    """A file of the rows of `small_frame` whose head is whole and whose rows are not.
+
+    Returns:
+        The place to be read.
+    """
+    if kind in KINDS:
+        place = write(frame, path, kind)
+    elif kind == "csv":
+        frame.to_csv(path, index=False)
+        place = path
+    else:
+        frame.to_parquet(path, index=False)
+        place = path
+    content = path.read_bytes()
+    start, end = _rows(content, kind)
+    noise = bytes(byte ^ 0x5A for byte in content[start:end])
+    # Behind a mark that opens a quotation no line ends any more; the last bytes of a Parquet file
+    # say where its columns are, and any bytes in a file of numbers are numbers: it is cut.
+    broken = {"csv": b'"', "parquet": noise, "xlsx": noise}.get(kind, b"")
+    path.write_bytes(content[:start] + broken + (content[end:] if kind == "parquet" else b""))
+    return place
+
+
+def _rows(content: bytes, kind: str) -> tuple[int, int]:
+    """Where the rows begin and end."""
+    if kind == "csv":
+        return content.index(b"\n") + 1, len(content)
+    if kind == "parquet":
+        return 4, len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    if kind == "dta":
+        return content.index(b"<data>") + 100, len(content)
+    if kind in ("sav", "zsav"):
+        return content.index(b"\xe7\x03\0\0\0\0\0\0") + 40, len(content)
+    return (len(content) // 3 if kind == "xlsx" else len(content) - 200), len(content)

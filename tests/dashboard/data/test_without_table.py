@@ -17,6 +17,7 @@ from prism_core.data.schema.column_form import blank_rows
 from prism_core.data.tables.raw_table import read_table
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from tests.support.file_kinds import DAMAGED, damaged
 from tests.support.pages import open_page, texts, turned
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
@@ -130,19 +131,21 @@ def test_no_cell_is_asked_for_before_the_run(design_only, schema, name):
     assert design_only.data.raw is table
 
 
-def test_a_damaged_file_is_read_at_release_only(design_only, frame):
+def test_a_damaged_file_is_read_at_release_only(design_only, frame, tmp_path):
     """Everything up to the approval is done; the file's rows are damaged, and only its load says
-    so."""
-    damaged = b"PAR1" + b"\0" * 400
+    so, of whatever kind the file is."""
     test = open_page("release", design_only)
     test.text_input(key="approval_by").set_value("A. Meyer")
     next(b for b in test.button if b.label.startswith("Record the approval")).click().run()
     assert design_only.release.approved is not None
-    test.file_uploader(key="upload_table").upload("t.parquet", damaged, "application/x").run()
-    test.button(key="upload_load").click().run()
-    assert "not a readable Parquet file" in texts(test)
-    assert design_only.data.raw is None
-    assert design_only.data.awaits_table
+    for kind in (one for one in DAMAGED if one not in ("xpt", "xlsx")):
+        damaged(frame, tmp_path / f"t.{kind}", kind)
+        file = (tmp_path / f"t.{kind}").read_bytes()
+        test.file_uploader(key="upload_table").upload(f"t.{kind}", file, "application/x").run()
+        test.button(key="upload_load").click().run()
+        assert test.error, kind
+        assert design_only.data.raw is None, kind
+        assert design_only.data.awaits_table
     file = content(frame)
     test.file_uploader(key="upload_table").upload("t.csv", file, "text/csv").run()
     test.button(key="upload_load").click().run()
