@@ -144,6 +144,7 @@ def _session(session: Session) -> None:
 def _ask(session: Session) -> None:
     plan = session.plan
     others = [name for name in plan.schema.names if name != plan.target]
+    # A form: each question may use an answer up, so none is asked while it is being put together.
     with st.form("holdout_question", border=True):
         left, right = st.columns(2)
         metric = left.selectbox(
@@ -252,6 +253,7 @@ def _offer(number: int) -> None:
             label="Spend and open",
             rehearsal_label="Open with known noise (rehearsal)",
             button="holdout_open",
+            # A session that was opened makes the next one another, to be confirmed by itself.
             attempt=number,
             busy="Charging, opening …",
             rows=project().data.test,

@@ -135,6 +135,7 @@ class DataEntries:
 
         A number that was announced holds until it is given up: the plan was made for it.
         """
+        # Also once the table is there: another number would be another plan, and no approval holds.
         if self.announced is not None:
             return self.announced
         return 0 if self.raw is None else self.people.persons or self.raw.rows

@@ -104,6 +104,7 @@ def read_bundle(path: str | Path) -> Bundle:
     certificate = read_json(folder / CERTIFICATE)
     task, budget, synthesis = configs.wishes_from(_toml(folder / RUN))
     n = plan.get("n")
+    # By its type: a true in the file would be the number 1.
     if type(n) is not int or n < 2:
         raise BundleError("plan.json does not say how many people there are.", field="n")
     return Bundle(

@@ -121,6 +121,7 @@ class AdaptiveRun:
                 `private_choice`.
             paid: whether the event was paid for with an earlier draw of it.
         """
+        # Rounds that share one event are paid for together, with the first of them.
         if not paid:
             self.purse.pay(event)
         self.step(min(1.0, self.purse.spent / self.purse.total))

@@ -248,6 +248,7 @@ class ComparatorPlan(ZcdpPlan):
         columns = len(self.schema.names)
         if self.method == "aim":
             return MEASURING * self.parts / self.rounds
+        # As published, MST gives a third each to columns, to the choice of pairs and to the pairs.
         return self.parts / (3.0 if self.method == "mst" else 1.0) / columns
 
     @property

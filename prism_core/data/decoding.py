@@ -124,6 +124,7 @@ def _integers(
 def _decode_bins(
     column: Column, bins: NDArray[np.integer], rng: np.random.Generator
 ) -> NDArray[np.generic]:
+    # One draw a row whatever its bin, so that no column's bins move another column's draws.
     u = rng.random(len(bins))
     if column.decimals is not None:
         special = [column.special_on_grid(i) for i in range(column.level_count)]

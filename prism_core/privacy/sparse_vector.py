@@ -59,6 +59,7 @@ class SparseVector:
     def __post_init__(self) -> None:
         for name in ("sensitivity", "answers"):
             value = getattr(self, name)
+            # True is an int to Python, and no sensitivity.
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise PrivacyError(f"{name} must be a whole number above 0.", field=name)
         for name in ("threshold_scale", "question_scale", "answer_scale"):

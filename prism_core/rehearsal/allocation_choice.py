@@ -196,9 +196,11 @@ def decide(
 
 def _tried(scores: dict[str, list[float]]) -> tuple[Tried, ...]:
     means = {name: float(np.mean(values)) for name, values in scores.items()}
+    # Of equal ones the first, which is the simplest.
     best = max(means, key=means.__getitem__)
     found = []
     for name, values in scores.items():
+        # Seed by seed, so that what one seed drew for both is no difference between them.
         gaps = [a - b for a, b in zip(scores[best], values, strict=True)]
         found.append(
             Tried(

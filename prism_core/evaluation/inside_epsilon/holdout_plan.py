@@ -76,6 +76,7 @@ class HoldoutPlan(ZcdpPlan):
     @property
     def margin(self) -> int:
         """The tolerance in the unit of totals, rounded down."""
+        # Whole, as the proof in `sparse_vector` compares whole numbers.
         return math.floor(self.tolerance * self.whole)
 
     @property
@@ -177,6 +178,7 @@ def design_holdout(
     if questions is not None:
         _whole(questions, "questions", MOST_QUESTIONS)
     delta = delta_value(delta_in_force(delta, n))
+    # A hair less, so that the float sum over rounds stays below what was bought.
     rho = accountant("zcdp").amount(epsilon, delta) * HEADROOM / answers
     return HoldoutPlan(
         schema=schema,
@@ -194,6 +196,7 @@ def design_holdout(
 
 def _scales(rho: float, answers: int) -> SparseVector:
     """The noise of a round that costs rho."""
+    # A pure epsilon costs epsilon^2 / 2 under zCDP (Bun and Steinke 2016, Proposition 1.4).
     comparing = math.sqrt(2.0 * rho * COMPARING)
     threshold = comparing / (1.0 + _QUESTION)
     return SparseVector(

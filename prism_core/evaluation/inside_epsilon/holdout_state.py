@@ -207,6 +207,7 @@ def write(session: Session, draft: Path | None = None) -> None:
     Raises:
         LedgerError: when that cannot be done; nothing was told.
     """
+    # In ASCII: a column's name may hold what UTF-8 has no bytes for.
     content = json.dumps(_document(session), ensure_ascii=True, allow_nan=False).encode()
     try:
         if draft is None:
@@ -230,6 +231,7 @@ def read(place: Path) -> Session:
         return _session(place, document)
     except OSError:
         raise _failed("read") from None
+    # Whatever stands where in a file that somebody changed: a sentence, and no answer from it.
     except (
         PrismError,
         KeyError,

@@ -108,6 +108,7 @@ class PrivateEvaluation:
 
     def find(self, name: str) -> PrivateNumber:
         """The headline number of that name: of several AUCs the mean over classes."""
+        # The mean stands behind the single classes, and is called the same.
         return next(number for number in reversed(self.numbers) if number.name == name)
 
     def to_dict(self) -> dict[str, Any]:
@@ -167,6 +168,7 @@ def evaluate_private(
     """
     source = noise or SecureNoise()
     _check(plan, synthetic, holdout, source)
+    # Before the charge: it needs synthetic rows alone, and what fails here has cost nothing.
     step = (_numeric_step if plan.numeric else _class_step)(plan, synthetic)
     with charging(
         "evaluation",
@@ -279,6 +281,7 @@ def cell_codes(
     """
     proba = fitted.probabilities(holdout)
     y = holdout.column(plan.target)
+    # Not by `missing_code`: special values have codes above the levels, too, and are no class.
     known = y < holdout.schema[plan.target].level_count
     found: list[tuple[NDArray[np.int64], int]] = []
     for code, cuts in zip(plan.classes, edges, strict=True):
@@ -344,6 +347,7 @@ def _auc(label: str, counts: NDArray[np.int64], sigma: float) -> PrivateNumber:
     return PrivateNumber(
         name="auc",
         subject=label,
+        # Noise may carry it outside. Cutting what is noisy already costs nothing.
         value=min(1.0, max(0.0, area)),
         deviation=sigma * float(np.sqrt((slopes**2).sum())),
     )

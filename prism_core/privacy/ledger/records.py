@@ -190,6 +190,7 @@ class Balance:
     def left_epsilon(self) -> float:
         """The epsilon of one more release that would use up what is left."""
         delta = self.asset.delta - self.spent_delta
+        # Learned names take delta before rho becomes epsilon, and may have taken all of it.
         return rho_to_epsilon(self.left_rho, delta) if self.left_rho > 0 and delta > 0 else 0.0
 
     def after(self, rho: float, failing: float = 0.0) -> Balance:
