@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from prism_core.cli import main
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.schema import Schema
 from prism_core.errors import ConfigError, PlanError, PrismError
+from prism_core.explain.meaning import meaning
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
@@ -73,6 +75,31 @@ def test_every_format_says_what_is_planned_spent_released_and_not(plan):
     assert document["lifetime"]["lifetime_epsilon"] == 3.0
     with pytest.raises(ConfigError, match=r"\.md or \.html"):
         made.text(".pdf")
+
+
+def test_the_motion_comes_first_with_risk_benefit_and_a_line_to_sign(plan):
+    point = Estimate(
+        variant="closed form", epsilon=1.0, shift="none", mean=0.71, half=0.01, ceiling=0.73, runs=3
+    )
+    balance = Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta)
+    made = Protocol(
+        plan=plan, asset="ward 7", purpose="a benchmark", balance=balance, rehearsal=(point,)
+    )
+    first = made.sections[0]
+    said = " ".join(first.paragraphs)
+    for part in ("Purpose: a benchmark.", "0.710 (0.700 to 0.720)", "cannot be called back"):
+        assert part in said
+    assert first.to_sign
+    example = meaning(plan).guess(10)
+    assert f"right at most {example.after_words}." in said
+    page = made.to_html()
+    assert page.count("<circle") == 2 * len(first.guesses)
+    for guess in first.guesses:  # no dot says less than what may be
+        assert f"at most {guess.after_words} after" in html.unescape(page)
+        assert f">{math.ceil(100 * guess.after)}%<" in page
+    assert "not given yet" in " ".join(Protocol(plan=plan).sections[0].paragraphs)
+    assert "Not rehearsed" in " ".join(Protocol(plan=plan).sections[0].paragraphs)
+    assert not Protocol(plan=plan, approval=approval(plan)).sections[0].to_sign
 
 
 def test_a_decided_protocol_names_the_decision_and_takes_no_other(plan):

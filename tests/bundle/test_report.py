@@ -68,7 +68,7 @@ def test_plain_words_come_first_and_the_annex_last(home):
         "What was learned with budget",
         "Who approved",
         "Figures",
-        "How the budget is shared out",
+        "How the budget is split",
         "What the theory promises",
         "The graph, and what each column is",
         "How good the rows are",

@@ -14,6 +14,8 @@ from prism_core.text import documents
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prism_core.explain.meaning import Guess
+
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
@@ -23,14 +25,19 @@ class Section:
         title: its heading.
         paragraphs: texts.
         header, rows: a table; every row as long as the header.
+        guesses: beliefs about one person, drawn as dots; on paper only, so that their words stand
+            elsewhere.
         items: a list.
+        to_sign: what may be decided, over a line for names, signature and date.
     """
 
     title: str
     paragraphs: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    guesses: tuple[Guess, ...] = ()
     items: tuple[str, ...] = ()
+    to_sign: tuple[str, ...] = ()
 
 
 def to_markdown(title: str, sections: Sequence[Section]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.bundle.bundle_files import json_text
+from prism_core.bundle.motion import TERMS, motion
 from prism_core.bundle.protocol import document
 from prism_core.bundle.protocol.approval_file import PROTOCOL_KIND, ApprovedPlan, settings
 from prism_core.bundle.protocol.document import Section
@@ -59,6 +60,14 @@ REGIMES = {
     "causal": "causal: the target's direct causes",
     "graphical": "graphical: the target's Markov blanket",
     "predictive": "predictive: features chosen privately at run time",
+}
+
+
+_MODELS = {"pgm": "graphical model (Private-PGM)", "naive_bayes": "naive Bayes model"}
+_ACCOUNTANTS = {
+    "zcdp": "zero-concentrated differential privacy (zCDP)",
+    "pld": "privacy loss distributions (PLD)",
+    "basic": "basic composition",
 }
 
 
@@ -139,7 +148,7 @@ class Protocol:
     def sections(self) -> tuple[Section, ...]:
         """The document, part by part."""
         return (
-            self._status(),
+            self._motion(),
             self._plan(),
             *self._warned(),
             *self._opened(),
@@ -150,6 +159,8 @@ class Protocol:
             Section(title="What will not", items=self.withheld),
             self._conditions(),
             self._measured(),
+            Section(title="Words", header=("word", "what it means"), rows=TERMS),
+            self._reference(),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -199,17 +210,41 @@ class Protocol:
             )
         return formats[suffix.lower()]()
 
-    def _status(self) -> Section:
-        decided = "Not decided yet." if self.approval is None else ""
-        if self.approval is not None:
-            decided = f"**A{plain(self.approval.sentence[1:])}**, for exactly this plan."
+    def _motion(self) -> Section:
+        """The half page that decides."""
+        found = motion(
+            self.plan,
+            self._meaning,
+            purpose=self.purpose,
+            balance=self.balance,
+            owed=self.owed,
+            rehearsed=self.rehearsal,
+        )
+        decided = (
+            "**Not decided yet.**"
+            if self.approval is None
+            else f"**A{plain(self.approval.sentence[1:])}**, for exactly this plan."
+        )
         return Section(
-            title="Decision",
+            title="Motion",
             paragraphs=(
                 decided,
-                "This document follows from the declared columns, the settings and the number of "
-                "people. No row was read for it, and nothing has been spent.",
+                f"**Asked:** {found.asked}",
+                f"**Yes:** {found.yes}",
+                f"**No:** {found.no}",
+                f"**Risk:** {found.risk}",
+                f"**Benefit:** {found.benefit}",
+                f"**Not protected:** {'; '.join(found.uncovered).lower()}.",
             ),
+            guesses=found.guesses,
+            to_sign=()
+            if self.approval is not None
+            else ("approved", "approved with conditions", "refused"),
+        )
+
+    def _reference(self) -> Section:
+        return Section(
+            title="Annex: which plan this is",
             header=("what", "value"),
             rows=(
                 ("Plan (SHA-256)", self.plan.hash),
@@ -228,19 +263,26 @@ class Protocol:
         )
         rows = [
             ("To be predicted", plain(task.target_text)),
-            ("Features S", _regime(plan)),
+            ("Protected columns (S)", _regime(plan)),
             *_unmeasured(plan),
             ("People", f"{plan.n:,}, {unit}"),
             ("Columns described by", plan.schema.provenance_text),
-            ("Model", f"{plan.synthesis.model}, {plan.rows:,} synthetic rows"),
+            (
+                "Model of the counts",
+                f"{_MODELS[plan.synthesis.model]}, {plan.rows:,} synthetic rows",
+            ),
         ]
         if self.holdout is not None:
             rows.insert(
-                -2, ("Set aside for evaluation", f"{self.holdout:,} rows, no part of the release")
+                -3, ("Set aside for evaluation", f"{self.holdout:,} rows, no part of the release")
             )
         return Section(
             title="What is planned",
-            paragraphs=(plain(features_statement(task, plan.dag, features)),),
+            paragraphs=(
+                "S stands for the protected columns: those whose relation to the target is kept. "
+                "Pa are direct causes, MB is the Markov blanket; the last page explains the words.",
+                plain(features_statement(task, plan.dag, features)),
+            ),
             header=("what", "value"),
             rows=tuple(rows),
         )
@@ -263,7 +305,7 @@ class Protocol:
         rows = [
             ("Epsilon of this release", eps_text(plan.spent.epsilon)),
             ("Delta", delta_text(plan.delta)),
-            ("Losses are added up by", plan.budget.accountant),
+            ("Privacy losses are added up by", _ACCOUNTANTS[plan.budget.accountant]),
         ]
         if plan.prior is not None:
             rows.insert(1, ("With the learning before it", eps_text(whole.epsilon)))

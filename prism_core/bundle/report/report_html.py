@@ -15,12 +15,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
+from prism_core.bundle.motion import TERMS, drawn, example, usefulness
 from prism_core.bundle.report import registry_entry
 from prism_core.bundle.report.graph_picture import Picture, picture
 from prism_core.bundle.report.report_extras import Extras, metric_title
 from prism_core.data.schema.code_groups import sentence
 from prism_core.data.schema.level import day_text
 from prism_core.data.schema.looks import sentences
+from prism_core.evaluation.results import FROM_S
 from prism_core.evaluation.score_text import percent as whole_percent
 from prism_core.evaluation.score_text import three
 from prism_core.explain.deployments import DEPLOYMENTS, NOT_COMPARABLE
@@ -76,6 +78,7 @@ def report(
     spent = _spent(stages)
     said = facts.said.over(extras.said)
     entry = registry_entry.registry(plan, facts, extras.date, said)
+    told = meaning(plan)
     return documents.render(
         "report.html",
         plan=plan,
@@ -83,7 +86,11 @@ def report(
         certificate=certificate(stages, facts),
         extras=extras,
         rehearsal=facts.stamp == REHEARSAL,
-        meaning=meaning(plan),
+        meaning=told,
+        example=example(told, plan),
+        drawn=drawn(told),
+        useful=_useful(extras, plan),
+        terms=TERMS,
         opened=sentences(plan.schema.looks),
         said=said,
         warned=WARNINGS,
@@ -111,6 +118,22 @@ def report(
         three=three,
         percent_of=whole_percent,
     )
+
+
+def _useful(extras: Extras, plan: Plan) -> str:
+    """How well the rows serve, in a sentence with its interval, as far as this copy may say it."""
+    found = extras.evaluation["metrics"] if extras.evaluation is not None else ()
+    for row in found:
+        if str(row["name"]).removesuffix(FROM_S) in ("auc", "r2") and row["value"] is not None:
+            ends = row.get("interval")
+            interval = "" if ends is None else f" ({three(ends[0])} to {three(ends[1])})"
+            ceiling = row["ceiling"]
+            against = "" if ceiling is None else f", against {three(ceiling)} from the real rows"
+            return (
+                f"Measured on real rows kept aside: {metric_title(row['name'])} "
+                f"{three(row['value'])}{interval}{against}. This number is outside epsilon."
+            )
+    return usefulness(extras.rehearsed, plan.budget.epsilon)
 
 
 def _data_block(entry: dict[str, Any]) -> str:
