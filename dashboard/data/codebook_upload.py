@@ -65,12 +65,18 @@ def _codebook(file: UploadedFile) -> Codebook | None:
     """The codebook, read once for each file; None while it is not said which table is meant."""
     several = st.session_state.get(f"{_READ}_several") == file.file_id
     named = st.text_input("Table of the codebook", key="codebook_resource") if several else ""
-    asked = (file.file_id, named)
+    catalog = _catalog(file)
+    asked = (file.file_id, named, catalog.file_id if catalog else "")
     kept = st.session_state.get(_READ)
     if kept is not None and kept[0] == asked:
         return kept[1]
     try:
-        found = read_codebook(file.getvalue(), name=file.name, resource=named or None)
+        found = read_codebook(
+            file.getvalue(),
+            name=file.name,
+            resource=named or None,
+            catalog=catalog.getvalue() if catalog else None,
+        )
     except SchemaError as error:
         if error.field != "resource":
             raise
@@ -81,6 +87,18 @@ def _codebook(file: UploadedFile) -> Codebook | None:
         return None
     st.session_state[_READ] = (asked, found)
     return found
+
+
+def _catalog(file: UploadedFile) -> UploadedFile | None:
+    """The labels of a file of SAS, which stand in a file beside it."""
+    if not file.name.lower().endswith(".sas7bdat"):
+        return None
+    return st.file_uploader(
+        "Labels of its values (.sas7bcat), where there are some",
+        type=["sas7bcat"],
+        key="upload_catalog",
+        max_upload_size=uploads.TEXT_MEGABYTES,
+    )
 
 
 def _decide(

@@ -44,6 +44,12 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         help="the table that is meant where FILE describes several: resource, file or sheet",
     )
     codebook.add_argument(
+        "--catalog",
+        type=Path,
+        metavar="FILE.sas7bcat",
+        help="of a file of SAS, the catalog with the labels of its values",
+    )
+    codebook.add_argument(
         "--leave-out", nargs="+", default=[], metavar="COLUMN", help="columns that are left out"
     )
     codebook.add_argument(
@@ -77,7 +83,12 @@ def _codebook(arguments: argparse.Namespace) -> int:
     from prism_core.data.codebooks import read_codebook
     from prism_core.data.codebooks.draft_text import draft_text
 
-    codebook = read_codebook(arguments.file, format=arguments.format, resource=arguments.resource)
+    codebook = read_codebook(
+        arguments.file,
+        format=arguments.format,
+        resource=arguments.resource,
+        catalog=arguments.catalog,
+    )
     people = _people(arguments)
     dropped = codebook.known([*arguments.leave_out, *filter(None, [arguments.person_id])])
     codebook = codebook.without(dropped).to_learn(arguments.learn)

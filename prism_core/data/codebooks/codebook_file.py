@@ -13,7 +13,7 @@ from prism_core.data.codebooks.resources import chosen
 from prism_core.data.codebooks.sheet import Sheet, csv_rows, sheet_of
 from prism_core.data.schema.codebook_source import CODEBOOK_FORMATS, CodebookSource
 from prism_core.data.schema.looks import file_name
-from prism_core.data.tables.statistical_file import metadata, program_of
+from prism_core.data.tables.statistical_file import catalog_labels, metadata, program_of
 from prism_core.data.tables.workbook_file import read_workbook
 from prism_core.errors import SchemaError, TableError
 from prism_core.text import file_or_text, untrusted
@@ -32,6 +32,7 @@ def read_codebook(
     format: CodebookFormat | str | None = None,
     name: str = "",
     resource: str | None = None,
+    catalog: file_or_text.Source | None = None,
 ) -> Codebook:
     """The codebook in a file, without a row of any table.
 
@@ -41,6 +42,7 @@ def read_codebook(
         name: the file's name where its content is given.
         resource: which table is meant where the codebook describes several: the name of a resource
             (Data Package), address (CSVW), file (DDI) or sheet (workbook).
+        catalog: of a file of SAS, the file with the labels of its values (.sas7bcat).
 
     Raises:
         SchemaError: when it cannot be read as that format; the message names line or field.
@@ -59,7 +61,9 @@ def read_codebook(
         content = found.encode("utf-8", "replace") if isinstance(found, str) else found
     name = file_name(name) if name else "codebook"
     if program_of(content[:_HEAD]) is not None:
-        return _of_statistical_file(content, name, format)
+        return _of_statistical_file(content, name, format, catalog)
+    if catalog is not None:
+        raise SchemaError("A catalog belongs to a file of SAS.", field="catalog")
     if len(content) > untrusted.CODEBOOK.size:
         raise untrusted.CODEBOOK.refuse(
             f"is larger than {untrusted.CODEBOOK.size // 1_000_000} MB, which is not read."
@@ -85,7 +89,9 @@ def _file_content(path: Path) -> bytes:
     raise SchemaError(wrong, field="codebook")
 
 
-def _of_statistical_file(content: bytes, name: str, format: str | None) -> Codebook:
+def _of_statistical_file(
+    content: bytes, name: str, format: str | None, catalog: file_or_text.Source | None
+) -> Codebook:
     program = program_of(content[:_HEAD])
     assert program is not None, "only for such files"
     kind = statistical.FORMATS[program]
@@ -94,16 +100,32 @@ def _of_statistical_file(content: bytes, name: str, format: str | None) -> Codeb
             f"The file {name!r} is of the format {kind}, not {format}. Leave the format out.",
             field="format",
         )
-    about, wrong = None, ""
+    about, labels, wrong = None, None, ""
     try:
+        labels = None if catalog is None else _catalog(catalog, kind)
         about = metadata(content, name)
     except TableError as error:
         wrong = str(error)
     if about is None:
         raise SchemaError(wrong, field="codebook")
+    if labels is not None:
+        about.variable_value_labels = {
+            variable: labels[title]
+            for variable, title in (about.variable_to_label or {}).items()
+            if title in labels
+        }
     columns, understood = statistical.read(about, program)
     source = CodebookSource(name=name, sha256=statistical.digest(about), format=kind)
     return Codebook(columns=tuple(columns), source=source, understood=tuple(understood))
+
+
+def _catalog(source: file_or_text.Source, kind: str) -> dict[str, dict[Any, str]]:
+    if kind != "sas":
+        raise SchemaError("A catalog belongs to a file of SAS.", field="catalog")
+    found = file_or_text.located(source, file_or_text.CODEBOOK)
+    if isinstance(found, Path):
+        return catalog_labels(untrusted.read_bytes(found, untrusted.CODEBOOK), found.name)
+    return catalog_labels(found if isinstance(found, bytes) else found.encode(), "catalog")
 
 
 def _checked(kind: str) -> CodebookFormat:

@@ -47,12 +47,16 @@ def read(
         source: the file.
         output: gets the JSON or the stream.
         limits: of `reader_child`.
-        what: "metadata" or "cells".
-        program: "sav", "dta", "sas7bdat" or "xport".
+        what: "metadata", "cells", or "labels" of a catalog.
+        program: "sav", "dta", "sas7bdat", "xport" or "sas7bcat".
         encoding: of a file that does not say its own; "" for the usual one.
     """
     warnings.simplefilter("error")  # of two names that are one, pyreadstat says it by a warning
     file: BinaryIO = source if source.seekable() else io.BytesIO(source.read())
+    if what == "labels":
+        about = _parsed(file, program)[1]
+        output.write(json.dumps(_plain(_decoded(about.value_labels, encoding or UNSAID))).encode())
+        return
     head = limits.module(Path(__file__).with_name("statistical_head.py"))
     if head.more_columns(file, program, COLUMNS):
         limits.refuse(why="columns")

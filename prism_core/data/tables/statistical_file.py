@@ -40,7 +40,7 @@ _WHAT: dict[Program, str] = {
 _HEAD = 200
 # Bytes a second. Of a packed file of a hundred times its size the cells take less, and what it says
 # of itself takes no more than a column of some eighty bytes does.
-_SPEED = {"cells": 50_000, "metadata": 250_000}
+_SPEED = {"cells": 50_000, "metadata": 250_000, "labels": 250_000}
 _SAS = re.compile(rb"\0{12}\xc2\xea\x81[\x60\x63]\xb3\x14\x11\xcf")
 _TRANSPORT = b"HEADER RECORD*******LIB"
 _OLD_STATA = frozenset({104, 105, 108, 110, 111, 112, 113, 114, 115})
@@ -88,6 +88,40 @@ def metadata(source: str | bytes | os.PathLike[str], name: str = "") -> metadata
     return about
 
 
+def catalog_labels(content: bytes, name: str) -> dict[str, dict[Any, str]]:
+    """Value labels by the name of their format, in a catalog of SAS (.sas7bcat). Spends nothing.
+
+    Args:
+        content: of the file, which holds formats and no rows.
+        name: its name, for messages.
+
+    Raises:
+        TableError: when it is no such file, or damaged.
+    """
+    if not is_catalog(content[:_HEAD]):
+        raise TableError(f"The file {name!r} is not a catalog of SAS (.sas7bcat).", field="catalog")
+    found = _said(
+        Job(
+            script=statistical_child.__file__,
+            source=content,
+            name=name,
+            what="catalog of SAS",
+            arguments=("labels", "sas7bcat", "utf-8"),
+            speed=_SPEED["labels"],
+        )
+    )
+    return {
+        str(title): {code: str(words) for code, words in labels.items()}
+        for title, labels in found.items()
+        if isinstance(labels, dict)
+    }
+
+
+def is_catalog(head: bytes) -> bool:
+    """Whether a file that begins so is a catalog of SAS."""
+    return program_of(head) == "sas7bdat" and b"CATALOG" in head[150:170]
+
+
 def read_statistical(
     source: bytes | BinaryIO, name: str, *, encoding: str = ""
 ) -> Iterator[pd.DataFrame]:
@@ -130,7 +164,7 @@ def _job(source: bytes | BinaryIO, name: str, what: str, encoding: str) -> Job:
         source.seek(0)
         head = source.read(_HEAD)
     program = program_of(head)
-    if program == "sas7bdat" and b"CATALOG" in head[150:170]:
+    if is_catalog(head):
         raise TableError(
             f"The file {name!r} is a catalog of SAS: it holds formats and no rows. Name the file "
             "that ends in .sas7bdat."

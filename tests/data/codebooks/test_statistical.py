@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from prism_core.data.codebooks import read_codebook
+from prism_core.data.codebooks import codebook_file, read_codebook
 from prism_core.errors import SchemaError
 from tests.support import codebooks
 from tests.support.codebooks import cures, missing, pyreadstat, settled
@@ -179,3 +179,28 @@ def test_another_format_than_the_files_own_is_refused(files):
     with pytest.raises(SchemaError) as caught:
         read_codebook(files["sav"], format="stata")
     assert caught.value.field == "format"
+
+
+def test_a_catalog_gives_the_labels_of_a_file_of_sas(tmp_path, monkeypatch):
+    """Only SAS writes catalogs: what is read of one stands in for it."""
+    path = tmp_path / "t.xpt"
+    frame = pd.DataFrame({"SEX": [1.0, 2.0], "AGE": [40.0, 50.0]})
+    pyreadstat.write_xport(frame, path, variable_format={"SEX": "SEXF"})
+    read = {"SEXF": {1.0: "female", 2.0: "male"}, "OTHER": {1.0: "yes"}}
+    monkeypatch.setattr(codebook_file, "catalog_labels", lambda content, name: read)
+    plain, labelled = read_codebook(path), read_codebook(path, catalog=b"\0catalog")
+    sex, age = labelled.columns
+    assert (sex.kind, sex.levels) == ("categorical", (1, 2))
+    assert dict(sex.labels) == {"1": "female", "2": "male"}
+    assert age == plain.columns[1]
+    assert labelled.source.sha256 != plain.source.sha256
+
+
+def test_what_is_no_catalog_of_sas_is_refused(files):
+    for source, catalog in (
+        (files["xpt"], b"\0no catalog"),
+        (files["sav"], b"\0catalog"),
+        (b"name,type\na,integer\n", b"\0catalog"),
+    ):
+        with pytest.raises(SchemaError, match="catalog"):
+            read_codebook(source, catalog=catalog)
