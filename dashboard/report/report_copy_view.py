@@ -11,6 +11,7 @@ from dashboard.common.fields import keep
 from dashboard.common.widgets import cached, mistakes
 from dashboard.session.shelf import project
 from prism_core.bundle.manifest import zip_bytes
+from prism_core.bundle.notebook import notebook
 from prism_core.bundle.report.report_copy import MISSING, chromium, copy_report, report_pdf
 from prism_core.bundle.report.report_extras import Extras, outside
 from prism_core.evaluation import INSIDE_EPSILON, OUTSIDE_EPSILON
@@ -128,7 +129,7 @@ def _rehearsed(state: Project) -> tuple[Estimate, ...]:
 
 def _downloads(folder: Path, html: str, extras: Extras) -> None:
     own = " with your additions" if extras.some else ""
-    first, second, third = st.columns(3)
+    first, second, third, fourth = st.columns(4)
     first.download_button(
         "Report (HTML)",
         html.encode("utf-8"),
@@ -153,6 +154,18 @@ def _downloads(folder: Path, html: str, extras: Extras) -> None:
         width="stretch",
         on_click="ignore",
         help="Rows, noisy counts, certificate, checksums, and the report without any addition.",
+    )
+    fourth.download_button(
+        "Notebook (ipynb)",
+        cached("report_notebook", (folder,), lambda: notebook(folder)),
+        "release.ipynb",
+        "application/x-ipynb+json",
+        key="report_notebook_download",
+        icon=":material/code_blocks:",
+        width="stretch",
+        on_click="ignore",
+        help="Put it into the unpacked bundle: it fits the model and draws the rows again, from "
+        "the noisy counts.",
     )
 
 
