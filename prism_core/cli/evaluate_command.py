@@ -28,7 +28,9 @@ from prism_core.errors import ConfigError
 if TYPE_CHECKING:
     import argparse
 
+    from prism_core.data.schema.schema import Schema
     from prism_core.evaluation.inside_epsilon.private_numbers import PrivateEvaluation
+    from prism_core.planning.regimes import Aim
 
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
@@ -40,6 +42,11 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
     evaluate.add_argument("--holdout", required=True, metavar="TABLE")
     evaluate.add_argument(
         "--train", metavar="TABLE", help="real training rows (default: the run's own)"
+    )
+    evaluate.add_argument(
+        "--target",
+        metavar="COLUMN",
+        help="of a comparator's folder, which does not name one: the column to predict",
     )
     evaluate.add_argument(
         "--classes",
@@ -120,37 +127,67 @@ def _check_unused(arguments: argparse.Namespace) -> None:
             raise ConfigError(f"--{name.replace('_', '-')} needs --private EPSILON.", field=name)
 
 
-def _evaluate(arguments: argparse.Namespace) -> None:
+def _what(arguments: argparse.Namespace) -> tuple[Schema, Path, tuple[Aim, ...], dict[str, Any]]:
+    """Of a run's or a comparator's folder: schema, synthetic rows, targets, how to read rows.
+
+    Raises:
+        ConfigError: when a comparator's target is not named, or that of a run is.
+        TaskError: when it is no column.
+    """
     from prism_core.bundle.write import bundle_folder
+    from prism_core.comparators import folder as comparator_folder
+    from prism_core.planning.regimes import Aim
+    from prism_core.planning.step_plan import check_declared
+    from prism_core.runs.finished_run import aims_of_run
+
+    if not comparator_folder.is_folder(arguments.dir):
+        if arguments.target is not None:
+            raise ConfigError("A run has its own target; leave --target out.", field="target")
+        folder = bundle_folder.read(arguments.dir)
+        return folder.schema, folder.synthetic, aims_of_run(folder), folder.local
+    if arguments.target is None:
+        raise ConfigError(
+            "The folder of a comparator names no target. Name a column: --target COLUMN.",
+            field="target",
+        )
+    found = comparator_folder.read(arguments.dir)
+    check_declared(arguments.target, found.schema)
+    # It protects no features, so no score is from S alone.
+    aim = Aim(target=arguments.target, weight=1.0, s=())
+    return found.schema, found.path / comparator_folder.SYNTHETIC, (aim,), {}
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
     from prism_core.data.tables.address import split_sheet
     from prism_core.data.tables.raw_table import read_table
     from prism_core.evaluation.evaluate import evaluate_targets
     from prism_core.evaluation.evaluate import evaluation_document as targets_document
     from prism_core.evaluation.score_text import score_lines
-    from prism_core.runs.finished_run import aims_of_run, encode_synthetic
+    from prism_core.runs.finished_run import encode_synthetic
     from prism_core.runs.inputs import address, encode_holdout, fresh_rng, open_rows
 
     if arguments.private is not None:
+        if arguments.target is not None:
+            raise ConfigError("--target is for a comparator without --private.", field="target")
         document, text = _private(arguments)
         emit(arguments, document, text)
         return
     _check_unused(arguments)
-    folder = bundle_folder.read(arguments.dir)
-    style = {key: folder.local[key] for key in ("separator", "encoding") if key in folder.local}
+    schema, synthetic, aims, local = _what(arguments)
+    style = {key: local[key] for key in ("separator", "encoding") if key in local}
 
     def real(place: str) -> Any:  # noqa: ANN401
-        raw = open_rows(address(place), columns=folder.schema.header, **style)
-        say_misfits(folder.schema, raw)
-        return encode_holdout(folder.schema, raw, rng=fresh_rng())
+        raw = open_rows(address(place), columns=schema.header, **style)
+        say_misfits(schema, raw)
+        return encode_holdout(schema, raw, rng=fresh_rng())
 
     train = arguments.train
     # The run's own rows may have gone since: then there is no ceiling, and no error.
-    own = folder.local.get("train")
+    own = local.get("train")
     if train is None and own is not None and split_sheet(Path(own))[0].is_file():
         train = own
-    aims = aims_of_run(folder)
     found = evaluate_targets(
-        encode_synthetic(folder.schema, read_table(folder.synthetic)),
+        encode_synthetic(schema, read_table(synthetic)),
         real(arguments.holdout),
         aims,
         train=None if train is None else real(train),

@@ -157,6 +157,28 @@ def test_evaluate_as_json_and_as_text(prism, make_run, tmp_path):
     assert "(95% interval " in lines[5]
 
 
+def test_a_comparator_is_scored_for_the_target_that_is_named(prism, make_run, tmp_path):
+    config = make_run()
+    out = tmp_path / "other"
+    made = prism("comparator", config, "--method", "independent", "--out", out, "--seed", 1)
+    assert made[0] == 0
+    command = ("evaluate", out, "--holdout", config.parent / "holdout.csv")
+    status, text, _ = prism(
+        *command, "--target", "readmitted", "--train", config.parent / "train.csv", "--json"
+    )
+    found = json.loads(text)
+    assert status == 0
+    assert 0.0 <= found["tstr_auc"] <= 1.0
+    assert found["trtr_auc"] > 0.5
+    for wrong in ((), ("--target", "nobody"), ("--target", "readmitted", "--private", 1.0)):
+        status, _, err = prism(*command, *wrong)
+        assert status == 2
+        assert "target: " in err
+    prism("release", config, "--out", tmp_path / "out", "--seed", 1)
+    own = ("evaluate", tmp_path / "out", "--holdout", config.parent / "holdout.csv")
+    assert "target: " in prism(*own, "--target", "age")[2]
+
+
 def test_a_score_without_a_number_is_followed_by_the_reason():
     from prism_core.evaluation import MetricRow
     from prism_core.evaluation.score_text import score_lines
