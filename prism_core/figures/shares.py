@@ -323,6 +323,9 @@ def _line(
     )
 
 
+_LEFT_END = 0.04
+
+
 def _mark(
     figure: go.Figure, point: ErrorPoint, name: str, style: theme.Style, *, labelled: bool
 ) -> None:
@@ -332,7 +335,9 @@ def _mark(
         mode="markers+text",
         name=theme.safe(f"{name}: now", 40),
         text=[f"ε = {point.epsilon:g}: {error_text(point.mean)}" if labelled else ""],
-        textposition="top right" if point.epsilon < 5 else "bottom left",
+        # The curves fall: below and to the left of a point there is no line, but at the left end no
+        # room either.
+        textposition="bottom left" if point.epsilon > _LEFT_END else "top right",
         marker={
             "color": style.colour,
             "symbol": style.symbol,

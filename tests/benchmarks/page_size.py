@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 800
 RUN = 600_000  # milliseconds
-PATIENCE = 180_000  # with a rehearsal
+PATIENCE = 60_000  # with a rehearsal
 SETTLE = 1_500  # milliseconds until figures are drawn
 
 MEASURE = """() => {
@@ -112,7 +112,7 @@ def visited(page: Page) -> Iterator[str]:
     rehearse(page)
     go(page, "Inspect")
     press(page, "inspect_run")
-    page.locator(".st-key-roc_chart .main-svg").first.wait_for(timeout=RUN)
+    page.locator(".main-svg").first.wait_for(timeout=RUN)
     for title in [*titles, "Gallery"]:
         go(page, title)
         if title == "Inspect":
