@@ -23,6 +23,7 @@ from prism_core.rehearsal import (
 )
 from prism_core.rehearsal.allocation_choice import trial
 from prism_core.rehearsal.variants import by_allocation, by_regime, epsilons_of
+from prism_core.text.numbers import count_text
 
 if TYPE_CHECKING:
     from dashboard.session.rehearsals import RehearsalEntries
@@ -109,8 +110,8 @@ def estimate(entries: RehearsalEntries) -> str:
     """
     values = epsilons_of(entries.epsilons)
     return (
-        f"{len(values) * entries.seeds:,} runs of every design: {len(values)} values of epsilon, "
-        f"{entries.seeds} runs each. What ran before is not run again."
+        f"{count_text(len(values) * entries.seeds, 'run')} of every design. What ran before is not "
+        "run again."
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FEW = 5
 """Below so many runs of each, the page warns of taking their intervals at their word."""
-_HEIGHT = 300
+_HEIGHT = 250
 _SHAPES = {
     "circle": "border-radius:50%",
     "diamond": "transform:rotate(45deg)",
