@@ -88,6 +88,24 @@ def test_kinds_are_given_to_many_columns_at_once(blank):
     assert [row["name"] for row in blank.data.rows_of_form] == ["age", "income", "ward"]
 
 
+def test_bounds_are_given_to_the_numbers_among_many_columns(blank):
+    test = open_page("data", blank)
+    typed(test, blank, {0: {"kind": "numeric"}, 1: {"kind": "numeric"}, 2: {"kind": "boolean"}})
+    test.button(key="many_all").click().run()
+    test.text_input(key="many_lower").set_value("0").run()
+    test.text_input(key="many_upper").set_value("3").run()
+    test.button(key="many_bounds").click().run()
+    found = [(row["lower"], row["upper"]) for row in blank.data.rows_of_form]
+    assert found == [("0", "3")] * 2 + [("", "")] * 3
+
+
+def test_cells_that_few_columns_use_are_shown_where_one_is_filled_in_or_when_asked_for():
+    assert "fill" not in columns_grid._order([{"name": "age"}])
+    shown = columns_grid._order([{"name": "age", "fill": "0"}])
+    assert "fill" in shown
+    assert "other" not in shown
+
+
 def test_columns_are_added_and_a_name_that_is_there_is_refused(blank):
     test = open_page("data", blank)
     test.text_area(key=f"add_names_{blank.data.form_rev}").set_value("dose\tgrade").run()
