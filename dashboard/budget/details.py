@@ -14,8 +14,12 @@ from dashboard.budget.edited_design import choose, entry, key_of, whole_number
 from dashboard.common.fields import keep, percent_entry, replaced
 from dashboard.common.glossary import K_HELP
 from dashboard.session.shelf import project
+from prism_core.errors import PrismError
+from prism_core.planning.interactions import LOOK_SHARE
+from prism_core.planning.joint import JOINT_LIMIT
 from prism_core.planning.regimes import given_by
 from prism_core.planning.wishes.task import OPTIONS
+from prism_core.text.markdown import plain
 from prism_core.text.numbers import share_text
 
 if TYPE_CHECKING:
@@ -119,14 +123,23 @@ def _numeric(entries: Entries) -> None:
 def _joint(entries: Entries) -> None:
     key = entry("joint", entries.joint)
     st.toggle(
-        "All features at once where that is better",
+        "Causes at once where the noise allows it",
         value=entries.joint,
         key=key,
         on_change=keep,
         args=(entries, "joint", key),
-        help="One marginal of all features in S and the target instead of one for each feature, "
-        "where it is small enough and its expected error is lower.",
+        help="One marginal of the target and several causes, for causes that act together. It is "
+        f"measured where its expected error is at most {JOINT_LIMIT:.0%} of the rows. Causes that "
+        "are known to act together are named on the page Structure. Without a graph a private look "
+        f"for such features takes {LOOK_SHARE:.0%} of the budget.",
     )
+    try:
+        joint = project().plan(entries).joint
+    except PrismError:  # the page says it where the plan stands
+        return
+    if joint is not None:
+        names = plain(", ".join(joint.features)) or "none"
+        st.caption(f"At once with the target: {names}. {plain(joint.reason)}")
 
 
 def weights(entries: Entries) -> None:

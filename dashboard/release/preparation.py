@@ -196,6 +196,19 @@ def summary_section(state: Project, plan: Plan) -> None:
 
 
 def _chosen_later(plan: Plan) -> str:
+    return _looked_for(plan) + _picked_later(plan)
+
+
+def _looked_for(plan: Plan) -> str:
+    if plan.interactions is None:
+        return ""
+    return (
+        "- if the private look finds some that act together, these with "
+        f"{plain(plan.task.target_text)} at once; else each pair once more,\n"
+    )
+
+
+def _picked_later(plan: Plan) -> str:
     three = plan.three_way
     if three is None:
         return ""

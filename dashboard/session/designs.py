@@ -74,7 +74,7 @@ class BudgetEntries:
     epsilon: float = 1.0
     delta: str = ""
     accountant: AccountantName = "zcdp"
-    allocation: AllocationRule = "closed_form"
+    allocation: AllocationRule = "balanced"
     tilt: float = 0.5
     background: float = 0.20
     selection: float = 0.10
@@ -167,7 +167,8 @@ class Entries:
     """One design as it is typed: everything but the data, the graph and the target.
 
     Attributes:
-        joint: whether all of S may be measured at once with the target where that is better.
+        joint: whether causes may be measured at once with the target where the noise allows it.
+        together: causes said to act together; one alone counts for nothing yet.
         numeric_columns: numeric columns with a rule of their own; taken over from a file.
         weights: public importance of features, by name; 1 where absent. May be unusable.
         further: weights of the further targets, by name; the first target counts 1.
@@ -186,6 +187,7 @@ class Entries:
     thresholds: int = Task.thresholds
     numeric_columns: dict[str, NumericRule] = field(default_factory=dict)
     joint: bool = True
+    together: tuple[str, ...] = ()
     weights: dict[str, float] = field(default_factory=dict)
     further: dict[str, float] = field(default_factory=dict)
     budget: BudgetEntries = field(default_factory=BudgetEntries)
@@ -206,11 +208,11 @@ class Entries:
     def task_for(self, target: str) -> Task:
         """The task as it is entered."""
         same: dict[str, Any] = {name: getattr(self, name) for name in _SAME}
-        if not self.joint:
-            same["max_joint_cells"] = 0
         return Task(
             target=target,
             **same,
+            joint="auto" if self.joint else "never",
+            together=self.together if len(self.together) > 1 else (),
             numeric_columns={
                 name: rule for name, rule in self.numeric_columns.items() if name != target
             },
@@ -253,7 +255,9 @@ class Entries:
 _SAME = tuple(
     item.name
     for item in fields(Entries)
-    if (option := options_of(Task).get(item.name)) and option.kind not in ("section", "sections")
+    if (option := options_of(Task).get(item.name))
+    and option.kind not in ("section", "sections", "texts")
+    and item.name != "joint"  # a switch here, two words there
 )
 """Options of the task that stand in both as they are."""
 
@@ -276,7 +280,8 @@ def from_values(task: Task, budget: Budget, synthesis: Synthesis) -> Entries:
         entries.choice = budget.shares.choice
     return Entries(
         **{name: getattr(task, name) for name in _SAME},
-        joint=task.max_joint_cells > 0,
+        joint=task.joint == "auto" and task.max_joint_cells > 0,
+        together=task.together,
         numeric_columns=dict(task.numeric_columns),
         weights=dict(task.weights),
         budget=entries,

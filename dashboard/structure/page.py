@@ -53,6 +53,7 @@ if state.structure.target is not None:
         text = features_statement(state.settled_task(), state.dag, features)
         st.markdown(f":material/shield: {plain(text)}")
         target_entry.refusal()
+        target_entry.together_section()
 if "structure_tabs" not in st.session_state:
     st.session_state["structure_tabs"] = None if state.structure.graph.edges else next(iter(_PARTS))
 chosen = st.segmented_control(

@@ -98,6 +98,32 @@ def _number_of_features(columns: int) -> None:
     )
 
 
+def together_section() -> None:
+    """A choice of features of S that the curator knows to act together on Y."""
+    state = project()
+    plan = state.designs.plan
+    assert state.data.schema is not None
+    names = [name for name in state.data.schema.names if name in state.settled_s]
+    kept = [name for name in plan.together if name in names]
+    if (len(names) < 2 or plan.further) and not kept:
+        return
+    key = showing("together_choice", kept)
+    chosen = st.multiselect(
+        "These causes act together (optional)",
+        names,
+        default=kept,
+        key=key,
+        placeholder="None",
+        on_change=keep,
+        args=(plan, "together", key, tuple),
+        help="A dose that depends on weight and age, say: no pair with the target shows it. They "
+        "are measured with the target at once. The page Budget shows in how many cells and with "
+        "what noise.",
+    )
+    if len(chosen) == 1:
+        st.caption("Choose two or more.")
+
+
 _FURTHER_KEY = "further_choice"
 
 

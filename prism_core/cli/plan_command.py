@@ -132,6 +132,13 @@ def _plan_text(plan: Plan) -> str:
         f"{query.noise:9.2f} {query.relative_error:10.2%}{'  locked' if query.locked else ''}"
         for query in plan.queries
     ]
+    if plan.interactions is not None:
+        look = plan.interactions
+        what = f"a set of {len(look.candidates):,} that acts together"
+        lines.append(
+            f"{f'{what}, or pairs again'[:44]:44} {'task':11} {'':7} {look.measure_share:7.2%} "
+            f"{look.sigma:9.2f}"
+        )
     if plan.three_way is not None:
         three = plan.three_way
         lines.append(
@@ -143,6 +150,9 @@ def _plan_text(plan: Plan) -> str:
             f"{f'{plan.tree.rounds} background pairs, chosen privately':44} {'background':11} "
             f"{plan.tree.cells:7,.0f} {plan.tree.measure_share:7.2%} {plan.tree.sigma:9.2f}"
         )
+    if plan.joint is not None:
+        at_once = ", ".join(plan.joint.features) or "none"
+        lines.append(f"measured with the target at once: {at_once}. {plan.joint.reason}")
     lines += [f"warning: {warning}" for warning in plan.warnings]
     return "\n".join(lines)
 

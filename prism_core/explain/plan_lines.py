@@ -17,6 +17,7 @@ from prism_core.privacy.events import L2_SENSITIVITY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prism_core.planning.interactions import InteractionChoice
     from prism_core.planning.plan import Plan
     from prism_core.planning.queries import Pool, Query, ThreeWayChoice, TreeChoice
     from prism_core.planning.wishes.task import AllocationRule
@@ -79,7 +80,9 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
                 relative_error=None,
             )
         )
-    three, tree = plan.three_way, plan.tree
+    look, three, tree = plan.interactions, plan.three_way, plan.tree
+    if look is not None:
+        found += _look_lines(plan, look)
     if three is not None:
         what = f"{_up_to(three)}{three.rounds} {three.words}"
         found += _later(plan, three, what, three.pool, "task")
@@ -87,6 +90,33 @@ def lines(plan: Plan) -> tuple[PlanLine, ...]:
         what = f"{tree.rounds} background pairs"
         found += _later(plan, tree, what, "background", "background")
     return tuple(found)
+
+
+def look_line(look: InteractionChoice) -> PlanLine:
+    """The line of the look itself."""
+    return PlanLine(
+        label=f"looking for features that act together, in {len(look.candidates):,} sets",
+        pool="task",
+        cells=None,
+        share=look.choice_share,
+        sigma=None,
+        relative_error=None,
+    )
+
+
+def _look_lines(plan: Plan, look: InteractionChoice) -> list[PlanLine]:
+    """The look for features that act together, and what is kept back for it."""
+    target = plan.schema.size(plan.task.target)
+    largest = target * max(math.prod(map(plan.schema.size, names)) for names in look.candidates)
+    measuring = PlanLine(
+        label="features found to act together; else the pairs again",
+        pool="task",
+        cells=largest,
+        share=look.measure_share,
+        sigma=look.sigma,
+        relative_error=expected_relative_error(largest, look.sigma, plan.n),
+    )
+    return [look_line(look), measuring]
 
 
 def idle_pools(plan: Plan) -> tuple[str, ...]:
@@ -197,6 +227,7 @@ class _Entry:
     event: GaussianEvent
     share: float
     unit: float = 1.0  # noise beside that of counts at equal spending
+    kept_back: bool = False  # for the look: no rule shares it out
 
 
 def against_uniform(plan: Plan) -> tuple[AllocationComparison, ...]:
@@ -210,12 +241,20 @@ def against_uniform(plan: Plan) -> tuple[AllocationComparison, ...]:
     entries = _entries(plan)
     others: dict[AllocationRule, dict[int, Noise]] = {"uniform": {}, "closed_form": {}}
     for pool in ("task", "background"):
-        places = [place for place, entry in enumerate(entries) if entry.pool == pool]
+        places = [
+            place
+            for place, entry in enumerate(entries)
+            if entry.pool == pool and not entry.kept_back
+        ]
         if not places:
             continue
         own = [entries[place] for place in places]
         for rule, found in others.items():
             found.update(zip(places, _shared(plan, own, rule), strict=True))
+    for place, entry in enumerate(entries):
+        if entry.kept_back:
+            same = _noise(plan, entry, _of_counts(entry.event), entry.share)
+            others["uniform"][place] = others["closed_form"][place] = same
     return tuple(
         AllocationComparison(
             label=entry.line.label,
@@ -246,12 +285,30 @@ def _entries(plan: Plan) -> list[_Entry]:
             event=query.event,
             share=query.share,
             unit=query.unit,
+            kept_back=query.kind in ("again", "interaction"),
         )
         # Not strict: the lines of what is still to be chosen come after those of the queries.
         for line, query in zip(measured, plan.queries, strict=False)
     ]
+    rest = measured[len(plan.queries) :]
+    look = plan.interactions
+    if look is not None:
+        line, rest = rest[0], rest[1:]
+        found.append(
+            _Entry(
+                line=line,
+                columns=(),
+                pool="task",
+                cells=line.cells or 0,
+                weight=1.0,
+                locked=False,
+                kept_back=True,
+                event=plan.accountant.gaussian(look.amount, 0.0, line.label),
+                share=line.share,
+            )
+        )
     choices = [choice for choice in (plan.three_way, plan.tree) if choice is not None]
-    for line, choice in zip(measured[len(plan.queries) :], choices, strict=True):
+    for line, choice in zip(rest, choices, strict=True):
         part = choice.amount / choice.rounds
         found.append(
             _Entry(

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 
     from prism_core.planning.wishes.task import AllocationRule
 
+WEIGHT_POWER = 0.25
+"""Power of the curator's weights under `balanced`.
+
+A prediction from all features hears the noise of a weak one as loudly as that of a strong one, so
+weights taken as they are starve the weak ones of budget until their noise costs more than the
+strong ones gain. Allocation-wins (weights .64 and .01), AUC less that of equal shares, 12 seeds, at
+epsilon .2 and 1: power 1 -.030 and -.004, .75 -.022 and .001, .5 .005 and .001, .25 .010 and
+.001."""
+
 LEAST_LEFT = 1e-6
 """Locks leave at least this part of an amount to the queries that are not locked."""
 
@@ -38,7 +47,8 @@ def allocate(
     Args:
         amount: rho or epsilon to share out, above 0.
         costs: weight times cells of every query, above 0.
-        rule: `closed_form`, `uniform` or `tilted`.
+        rule: `balanced` or `closed_form`, which differ in the weights that went into the costs;
+            `uniform` or `tilted`.
         exponent: 2/3 for zCDP, 1/2 for basic composition.
         tilt: of the rule `tilted`: parts go by cost ** (tilt * exponent); 0 is `uniform` and 1
             the closed form.
@@ -57,7 +67,8 @@ def allocate(
         raise BudgetError("tilt must be a number between 0 and 1.", field="tilt")
     held = _checked(dict(locked or {}), amount, len(costs))
     # One formula for all three: an exponent of 0 makes equal parts.
-    power = {"closed_form": 1.0, "uniform": 0.0, "tilted": tilt}[rule] * exponent
+    powers = {"balanced": 1.0, "closed_form": 1.0, "uniform": 0.0, "tilted": tilt}
+    power = powers[rule] * exponent
     free = {place: float(cost) ** power for place, cost in enumerate(costs) if place not in held}
     rest = amount - math.fsum(held.values())
     if not free:

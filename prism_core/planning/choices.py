@@ -6,12 +6,15 @@ Post-processing of what was chosen. No row is read.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from prism_core.errors import PlanError
 from prism_core.planning.adaptive_rounds import Pick, check_picks
+from prism_core.planning.allocation import allocate
+from prism_core.planning.candidates import forest_candidates
 from prism_core.planning.design import design, with_features
 from prism_core.planning.frame import allocated
 from prism_core.planning.queries import Query, expected_relative_error
@@ -62,6 +65,69 @@ def with_three_way(plan: Plan, pairs: Sequence[Clique]) -> Plan:
     if tree is None:
         size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
     return replace(plan, queries=every, three_way=None, tree=tree, forecast=size)
+
+
+def with_interaction(plan: Plan, found: Clique | None) -> Plan:
+    """The plan once it was looked for features that act together.
+
+    What was kept back measures them with the target; where none was found, it measures the pairs
+    with the target again. Two measurements of sigma s_1 and s_2 say as much as one of
+    1 / sqrt(1 / s_1^2 + 1 / s_2^2), which is the noise of one that has the budget of both.
+
+    Args:
+        plan: with a look that is not made yet.
+        found: the features, None for nothing.
+
+    Raises:
+        PlanError: when they are no candidate.
+    """
+    look = plan.interactions
+    if look is None or not (found is None or found in look.candidates):
+        raise PlanError("The plan looks for no such set of features.", field="interactions")
+    if found is None:
+        pairs = [query for query in plan.queries if query.pool == "task"]
+        # In proportion: each pair ends with the share it would have had from the start.
+        parts = allocate(look.amount, [query.event.rho for query in pairs], "closed_form", 1.0)
+        more = tuple(map(partial(_kept_back, plan, "again"), [q.clique for q in pairs], parts))
+        return replace(plan, queries=(*plan.queries, *more), interactions=None)
+    clique = plan.schema.canonical((*found, plan.task.target))
+    made = replace(
+        plan,
+        queries=(*plan.queries, _kept_back(plan, "interaction", clique, look.amount)),
+        interactions=None,
+    )
+    if plan.tree is not None and not set(found).issubset(plan.tree.joined):
+        made = _around(made, plan.tree, found)
+    if made.three_way is None and made.tree is None:
+        cliques = [query.clique for query in made.queries]
+        made = replace(made, forecast=forecast(plan.sizes, cliques, last=plan.task.target_names))
+    return made
+
+
+def _kept_back(plan: Plan, kind: QueryKind, clique: Clique, amount: float) -> Query:
+    event = plan.accountant.gaussian(amount, 0.0, " × ".join(clique))
+    cells = plan.schema.cells(clique)
+    return Query(
+        clique=clique,
+        kind=kind,
+        pool="task",
+        cells=cells,
+        weight=1.0,
+        share=amount / plan.total,
+        event=event,
+        relative_error=expected_relative_error(cells, event.sigma, plan.n),
+    )
+
+
+def _around(plan: Plan, tree: TreeChoice, found: Clique) -> Plan:
+    """The background forest, to which the features found count as one node."""
+    base = sum(query.cells for query in plan.queries)
+    forest = forest_candidates(plan.schema, plan.task.target_names, found, base)
+    if not forest.rounds:
+        return replace(plan, tree=None, tree_event=None)
+    event = replace(tree.event, count=forest.rounds)
+    kept = replace(tree, candidates=forest.pairs, joined=found, rounds=forest.rounds, event=event)
+    return replace(plan, tree=kept, tree_event=event)
 
 
 def with_adaptive(plan: Plan, picks: Sequence[Pick]) -> Plan:
@@ -138,6 +204,7 @@ class Choices:
     Attributes:
         s: the features S.
         by_target: of several targets the features of each, first target first; else empty.
+        interaction: features that were found to act together; None for nothing.
         triples: cliques of the 3-way marginals, in the order of their choice.
         picks: adaptive marginals, likewise.
         pairs: background pairs, likewise.
@@ -145,6 +212,7 @@ class Choices:
 
     s: tuple[str, ...]
     by_target: tuple[tuple[str, ...], ...] = ()
+    interaction: Clique | None = None
     triples: tuple[Clique, ...] = ()
     picks: tuple[Pick, ...] = ()
     pairs: tuple[Clique, ...] = ()
@@ -161,8 +229,10 @@ class Choices:
             for query in plan.queries
             if query.kind == "adaptive"
         )
+        together = [query.clique for query in plan.queries if query.kind == "interaction"]
         return cls(
             s=plan.s,
+            interaction=_without(together[0], plan.task.target) if together else None,
             by_target=tuple(aim.s for aim in plan.several),
             triples=found["three-way"],
             picks=picks,
@@ -195,6 +265,10 @@ def replay(brief: Brief, choices: Choices) -> Stages:
     planned = design(brief)
     opened = _with_s(planned, choices)
     plan = opened
+    if plan.interactions is not None:
+        plan = with_interaction(plan, choices.interaction)
+    elif choices.interaction is not None:
+        raise PlanError("A set was measured that the plan does not look for.", field="interactions")
     adaptive = plan.three_way is not None and plan.three_way.rule == "adaptive"
     if choices.picks and not adaptive:
         raise PlanError("The plan has no adaptive marginals.", field="three_way")

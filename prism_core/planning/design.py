@@ -11,6 +11,8 @@ from prism_core.planning.adaptive_rounds import ROUNDS_SHARE
 from prism_core.planning.candidates import one_ways
 from prism_core.planning.feature_count import settled
 from prism_core.planning.frame import Frame
+from prism_core.planning.interactions import look_for, worst_cells
+from prism_core.planning.joint import Joint, cheaper_cells, joint_of
 from prism_core.planning.numeric_queries import (
     Products,
     bases,
@@ -27,7 +29,6 @@ from prism_core.planning.pools import (
     check_choice_share,
     check_products,
     forest_for,
-    joint_cells,
     may_grow,
     rounds_for,
     selections_of,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.brief import Brief
+    from prism_core.planning.interactions import InteractionChoice
     from prism_core.planning.queries import Pool
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget
@@ -118,10 +120,10 @@ class _Workload:
 
     Attributes:
         s: the features S.
-        task: pairs with Y, or (S, Y) at once; products of two features.
+        task: pairs with Y, beside or in place of them a joint; products of two features.
         singles: one-way marginals.
         squares: the products among `task`.
-        joint: whether (S, Y) is measured at once.
+        joint: features that are measured with Y at once, and why; None where none is thought of.
         other_joint: most cells of a joint that another, smaller S may have.
     """
 
@@ -129,23 +131,37 @@ class _Workload:
     task: tuple[Clique, ...]
     singles: tuple[Clique, ...]
     squares: Products
-    joint: bool
+    joint: Joint | None
     other_joint: int
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
         return (*self.task, *self.singles)
 
+    @property
+    def at_once(self) -> tuple[str, ...]:
+        """Features measured with Y at once."""
+        return self.joint.features if self.joint is not None else ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are all of S."""
+        return bool(self.at_once) and self.at_once == self.s
+
     @classmethod
-    def of(cls, frame: Frame) -> _Workload:
+    def of(cls, frame: Frame, *, final: bool) -> _Workload:
         schema, task = frame.schema, frame.task
         s = union(schema, frame.aims)
         pairs = target_pairs(schema, frame.aims)
-        cells = joint_cells(frame, s, pairs, frame.pools()["task"])
-        joint = cells == schema.cells((*s, task.target))
+        share = frame.pools()["task"]
+        joint = joint_of(frame, s, pairs, share, final=final)
         singles = (*one_ways(schema, s, task.target_names), *fine(schema, task, s))
-        cliques = (schema.canonical((*s, task.target)),) if joint else pairs
-        squares = Products() if joint else products(schema, task, s, cliques)
+        cliques = pairs
+        if joint is not None and joint.features:
+            together = schema.canonical((*joint.features, task.target))
+            cliques = (together,) if joint.alone else (*pairs, together)
+        alone = joint is not None and joint.alone
+        squares = Products() if alone else products(schema, task, s, cliques)
         check_products(frame, some=bool(squares.pairs))
         return cls(
             s=s,
@@ -153,43 +169,51 @@ class _Workload:
             singles=frame.schema_order(singles),
             squares=squares,
             joint=joint,
-            other_joint=0 if joint else cells,
+            other_joint=0 if alone or final else cheaper_cells(frame, s, pairs, share),
         )
 
 
 def _plan(frame: Frame, *, final: bool) -> Plan:
-    known = _Workload.of(frame)
-    adaptive = None if known.joint else rounds_for(frame, known.s)
-    triples = None if known.joint else triples_for(frame, known.s, known.cliques)
+    known = _Workload.of(frame, final=final)
+    adaptive = None if known.whole else rounds_for(frame, known.s)
+    triples = None if known.whole else triples_for(frame, known.s, known.cliques)
     # S counts as one node: measured as one, or tied together round by round where that is worth
     # its noise. Where it is not, the forest's pairs within S, which are smaller, may be.
     alone = frame.by_rounds and (
-        adaptive is not None or not ties_pay(frame, known.cliques, known.singles)
+        adaptive is not None or not ties_pay(frame, known.cliques, known.singles, known.at_once)
     )
-    tied = known.joint or alone or bool(known.squares.pairs)
-    forest = forest_for(frame, known.cliques, known.s if tied else (), triples)
+    tied = known.whole or alone or bool(known.squares.pairs)
+    forest = forest_for(frame, known.cliques, known.s if tied else known.at_once, triples)
     rounds = 0 if forest is None else forest.rounds
     pools = frame.pools(background=bool(known.singles or rounds), choice=triples is not None)
     # Headroom keeps the float sum of the parts below delta.
     parts = len(known.cliques) + rounds + (triples.rounds if triples else 0)
     delta = (frame.delta * (1.0 - 1e-12) - frame.taken) / parts
+    # The pairs share what the rounds and the look leave to them.
+    in_rounds = 0.0 if adaptive is None else pools["task"] * ROUNDS_SHARE
+    left = pools["task"] - in_rounds
+    look = None
+    if not known.whole:
+        look = look_for(frame, known.s, rounds=adaptive is not None, share=left)
+    if look is not None:
+        left -= look.choice_share + look.measure_share
     if adaptive is None:
-        queries, three = task_queries(frame, known.task, triples, pools, delta)
+        queries, three = task_queries(frame, known.task, triples, pools | {"task": left}, delta)
     else:
-        queries, three = star_and_rounds(frame, known.task, adaptive, pools["task"])
+        queries, three = star_and_rounds(frame, known.task, adaptive, left, in_rounds)
     background, tree = background_queries(frame, known.singles, forest, pools["background"], delta)
     selections = selections_of(frame, pools["selection"])
     queries += background
     later: tuple[tuple[Pool, object], ...] = (("task", three), ("background", tree))
     shares: dict[Pool, float] = {pool: pools[pool] for pool, choice in later if choice is None}
-    if adaptive is not None:  # the pairs share what the rounds leave to them
-        shares["task"] = pools["task"] * (1.0 - ROUNDS_SHARE)
+    if adaptive is not None or look is not None:
+        shares["task"] = left
     size = size_of(
         frame,
         known.cliques,
         tree,
         three,
-        other_joint=0 if final else known.other_joint,
+        other_joint=max(known.other_joint, _of_look(frame, look, final=final)),
         grows=adaptive is not None or (not final and may_grow(frame)),
         final=final,
     )
@@ -214,9 +238,21 @@ def _plan(frame: Frame, *, final: bool) -> Plan:
             three_way=three,
             three_way_event=None if three is None else three.event,
             forecast=size,
+            joint=known.joint,
+            interactions=look,
+            interactions_event=None if look is None else look.event,
         )
     )
     return replace(plan, warnings=cautions(plan, shares, known.squares))
+
+
+def _of_look(frame: Frame, look: InteractionChoice | None, *, final: bool) -> int:
+    """The most cells of what the look may find, of this S or another."""
+    if not final:
+        return worst_cells(frame)
+    if look is None:
+        return 0
+    return max(frame.schema.cells((*names, frame.task.target)) for names in look.candidates)
 
 
 def delta_of(budget: Budget, n: int) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from prism_core.planning.allocation import allocate
+from prism_core.planning.allocation import WEIGHT_POWER, allocate
 from prism_core.planning.numeric_queries import cost, kind_of, linear_queries, numbers, stretched
 from prism_core.planning.queries import Query, expected_relative_error
 from prism_core.planning.regimes import free_features, marginal_weight
@@ -121,19 +121,28 @@ class Frame:
         """One-way marginals in the order of the schema."""
         return tuple((name,) for name in self.schema.canonical(name for (name,) in singles))
 
-    def weights(self, cliques: Sequence[Clique]) -> list[float]:
+    def weights(self, cliques: Sequence[Clique], power: float = 1.0) -> list[float]:
         """Importance of marginals, 1 on average."""
-        raw = [self.weight(clique) for clique in cliques]
+        raw = [self.weight(clique, power) for clique in cliques]
         mean = math.fsum(raw) / len(raw)
         # Mean 1, so that a pool's marginals and those still to be chosen (weight 1) compare.
         return [weight / mean for weight in raw]
 
-    def weight(self, clique: Clique) -> float:
-        """Importance of one marginal, as declared."""
+    def weight(self, clique: Clique, power: float = 1.0) -> float:
+        """Importance of one marginal: by the declared weights of features, or a power of them."""
+        weights = {name: weight**power for name, weight in self.task.weights.items()}
         targets = {aim.target for aim in self.aims}
         if not targets.intersection(clique):  # a product of two features
-            return math.fsum(self.task.weights.get(name, 1.0) for name in clique) / len(clique)
-        return marginal_weight(clique, self.aims, self.task.weights)
+            return math.fsum(weights.get(name, 1.0) for name in clique) / len(clique)
+        return marginal_weight(clique, self.aims, weights)
+
+    def _in_force(
+        self, cliques: Sequence[Clique], weights: Sequence[float], pool: Pool
+    ) -> Sequence[float]:
+        """The weights by which a pool is shared out; the background has none of its own."""
+        if pool == "task" and self.task.weights and self.budget.allocation == "balanced":
+            return self.weights(cliques, WEIGHT_POWER)
+        return weights
 
     def queries(
         self,
@@ -151,7 +160,7 @@ class Frame:
             numbers(self.schema, clique, query)
             for clique, query in zip(cliques, linear, strict=True)
         ]
-        costs = list(map(cost, weights, cells, linear))
+        costs = list(map(cost, self._in_force(cliques, weights, pool), cells, linear))
         shares = held(self.budget.locks, cliques)
         locked = {place: share * self.total for place, share in shares.items()}
         parts = allocated(amount, [*costs, *later], self.budget, locked)
@@ -168,7 +177,7 @@ class Frame:
             queries.append(
                 Query(
                     clique=clique,
-                    kind=kind_of(kind, query),
+                    kind=kind_of(kind, clique, query),
                     pool=pool,
                     cells=size,
                     weight=weight,

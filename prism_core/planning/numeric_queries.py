@@ -198,6 +198,8 @@ def rescaled(event: GaussianEvent, sensitivity: float, label: str) -> GaussianEv
     return found
 
 
-def kind_of(kind: QueryKind, linear: LinearQuery | None) -> QueryKind:
-    """What the plan calls a measurement."""
-    return kind if linear is None else linear.kind
+def kind_of(kind: QueryKind, clique: Clique, linear: LinearQuery | None) -> QueryKind:
+    """What the plan calls a measurement. More than two columns of the pairs are a joint."""
+    if linear is not None:
+        return linear.kind
+    return "joint" if kind == "pair" and len(clique) > 2 else kind

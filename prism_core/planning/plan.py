@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.interactions import InteractionChoice
+    from prism_core.planning.joint import Joint
     from prism_core.planning.queries import Query, SelectionChoice, ThreeWayChoice, TreeChoice
     from prism_core.planning.tree.junction_tree import Clique, Forecast
     from prism_core.planning.wishes.task import Budget, Synthesis, Task
@@ -54,6 +56,10 @@ class Plan(StepPlan):
         several: of several targets each with its own S, first target first; empty for one.
             `s` is their union.
         further_selections: the private choices of S for the further targets.
+        interactions: the private look for features that act together, if any and not made yet.
+        interactions_event: what that look spends, made or not.
+        joint: which features are measured with the target at once, or why none; None where there
+            is none to think of.
     """
 
     schema: Schema
@@ -75,6 +81,14 @@ class Plan(StepPlan):
     unused: tuple[GaussianEvent, ...] = ()
     several: tuple[Aim, ...] = ()
     further_selections: tuple[SelectionChoice, ...] = ()
+    joint: Joint | None = None
+    interactions: InteractionChoice | None = None
+    interactions_event: ExponentialEvent | None = None
+
+    @property
+    def measures_all_at_once(self) -> bool:
+        """Whether the joint (S, Y) is measured, beside the pairs or in their place."""
+        return self.joint is not None and self.joint.features == self.s
 
     @property
     def brief(self) -> Brief:
@@ -131,6 +145,11 @@ class Plan(StepPlan):
         events.extend(event for choice in self.selections for event in choice.events)
         events.extend(query.event for query in self.queries)
         events.extend(self.unused)
+        if self.interactions_event is not None:
+            events.append(self.interactions_event)
+        if self.interactions is not None:
+            label = "features that act together, or the pairs again"
+            events.append(self.accountant.gaussian(self.interactions.amount, 0.0, label))
         for made, choice, label in (
             (self.three_way_event, self.three_way, "3-way marginal"),
             (self.tree_event, self.tree, "background pair"),
@@ -188,6 +207,8 @@ class Plan(StepPlan):
             **dict.fromkeys(("model", "sampling", "pairs")),
             **in_plan(self.synthesis),
             "queries": [query_dict(query) for query in self.queries],
+            # Absent where there is none to think of, as for looks below.
+            **({"joint": self.joint.to_dict()} if self.joint is not None else {}),
             "deferred": self._deferred(),
             "junction_tree": {
                 "largest_clique_cells": self.forecast.largest_clique,
@@ -240,6 +261,8 @@ class Plan(StepPlan):
                     "share": choice.share,
                 }
             )
+        if self.interactions is not None:
+            found.append(self.interactions.to_dict())
         if self.three_way is not None:
             three = self.three_way
             found.append(

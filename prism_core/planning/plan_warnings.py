@@ -60,7 +60,7 @@ def _not_followed(plan: Plan) -> tuple[str, ...]:
     if rule in ("auto", "none") or plan.three_way_event is not None:
         return ()
     what = "adaptive round" if rule == "adaptive" else "3-way marginal"
-    if any(query.kind == "joint" for query in plan.queries):
+    if plan.measures_all_at_once:
         why = "S is measured with the target at once, and there is nothing to add to that"
     elif len(plan.s) < 2:
         why = "S has one column, and it takes two"
@@ -80,7 +80,7 @@ def _asked(rule: str) -> str:
 
 def _instead(plan: Plan) -> str:
     """What is measured of S and of the rest, since no round is."""
-    if any(query.kind == "joint" for query in plan.queries):
+    if plan.measures_all_at_once:
         return ""
     kept = "Of S the pairs with the target are measured"
     pairs = 0 if plan.tree is None else plan.tree.rounds

@@ -25,8 +25,7 @@ from prism_core.planning.candidates import (
     forest_candidates,
     three_way_candidates,
 )
-from prism_core.planning.frame import allocated
-from prism_core.planning.numeric_queries import linear_queries, rescaled
+from prism_core.planning.numeric_queries import rescaled
 from prism_core.planning.queries import (
     SelectionChoice,
     ThreeWayChoice,
@@ -46,39 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.planning.frame import Frame
-    from prism_core.planning.queries import Query, QueryKind
+    from prism_core.planning.queries import Query
     from prism_core.planning.tree.junction_tree import Clique
-
-
-def joint_cells(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> int:
-    """Cells of (S, Y) when measuring it at once has less expected error than its pairs.
-
-    Otherwise the most cells that a joint of another, smaller S could have (0 for none).
-    """
-    # One feature: its pair is the joint already. Weights tell features apart, and several targets
-    # have no joint of their own, so both need pairs.
-    if len(s) < 2 or frame.task.weights or frame.task.further:
-        return 0
-    delta = frame.delta / len(pairs)
-    amount = frame.total * share
-    sigma = frame.accountant.gaussian(amount, delta, "").sigma
-    if any(linear_queries(frame.schema, frame.task, pairs, "task")):  # wanted instead of cells
-        # One below the cells of this joint, which the caller reads as "measure it at once".
-        most = min(frame.schema.cells((*s, frame.task.target)) - 1, frame.task.max_joint_cells)
-        return max(0, most)
-    sizes = [frame.schema.cells(pair) for pair in pairs]
-    amounts = allocated(amount, sizes, frame.budget)
-    apart = math.fsum(
-        size * frame.accountant.gaussian(part, delta, "").sigma
-        for size, part in zip(sizes, amounts, strict=True)
-    )
-    cells = frame.schema.cells((*s, frame.task.target))
-    # Both errors have the same factor sqrt(2 / pi) / n, so it is left out.
-    if cells <= frame.task.max_joint_cells and cells * sigma < apart:
-        return cells
-    # Before it is chosen S is the widest there can be, so no other S has pairs with more error: a
-    # joint that beats its own pairs has fewer cells than this.
-    return min(cells - 1, max(0, frame.task.max_joint_cells), math.floor(apart / sigma))
 
 
 def check_products(frame: Frame, *, some: bool) -> None:
@@ -145,14 +113,17 @@ def may_grow(frame: Frame) -> bool:
 
 
 def star_and_rounds(
-    frame: Frame, cliques: tuple[Clique, ...], adaptive: AdaptiveRounds, share: float
+    frame: Frame,
+    cliques: tuple[Clique, ...],
+    adaptive: AdaptiveRounds,
+    share: float,
+    rounds: float,
 ) -> tuple[tuple[Query, ...], ThreeWayChoice]:
-    """The pairs with the target, and the rounds after them, from the task pool."""
-    rounds = share * ROUNDS_SHARE
+    """The pairs with the target, and the rounds after them, from their shares of the whole."""
     # No delta of their own: rounds are refused but under zCDP, where rho is all that is shared
     # out.
     queries, _ = frame.queries(
-        cliques, frame.weights(cliques), frame.total * (share - rounds), "pair", "task", 0.0
+        cliques, frame.weights(cliques), frame.total * share, "pair", "task", 0.0
     )
     choosing = rounds * CHOICE_SHARE
     amount = frame.total * (rounds - choosing)
@@ -203,15 +174,14 @@ def task_queries(
 ) -> tuple[tuple[Query, ...], ThreeWayChoice | None]:
     """Pairs with the target or one joint, beside 3-way marginals chosen in one go."""
     weights = frame.weights(cliques)
-    kind: QueryKind = "pair" if len(cliques[0]) == 2 else "joint"
     pool = frame.total * pools["task"]
     if triples is None:
-        return frame.queries(cliques, weights, pool, kind, "task", delta)[0], None
+        return frame.queries(cliques, weights, pool, "pair", "task", delta)[0], None
     # Shared between pairs and 3-way marginals not known yet: these count with mean cells.
     target = frame.schema.size(frame.task.target)
     typical = target * math.fsum(map(frame.schema.cells, triples.pairs)) / len(triples.pairs)
     queries, amount = frame.queries(
-        cliques, weights, pool, kind, "task", delta, [typical] * triples.rounds
+        cliques, weights, pool, "pair", "task", delta, [typical] * triples.rounds
     )
     return queries, _three_way(frame, triples, pools["choice"], amount, typical, delta)
 
@@ -285,11 +255,16 @@ def forest_for(
     return found if found.rounds else None
 
 
-def ties_pay(frame: Frame, measured: tuple[Clique, ...], singles: tuple[Clique, ...]) -> bool:
+def ties_pay(
+    frame: Frame,
+    measured: tuple[Clique, ...],
+    singles: tuple[Clique, ...],
+    joined: tuple[str, ...] = (),
+) -> bool:
     """Whether pairs of the forest within S are worth their noise. Known before any choice."""
     if frame.schema[frame.task.target].is_number:
         return True
-    forest = forest_for(frame, measured, (), None)
+    forest = forest_for(frame, measured, joined, None)
     if forest is None:
         return False
     _, tree = background_queries(frame, singles, forest, frame.pools()["background"], 0.0)

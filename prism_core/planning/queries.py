@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
 Pool: TypeAlias = Literal["selection", "choice", "task", "background"]
 QueryKind: TypeAlias = Literal[
-    "pair", "joint", "three-way", "adaptive", "one-way", "tree", "moments", "thresholds", "product"
+    "pair",
+    "joint",
+    "interaction",
+    "again",
+    "three-way",
+    "adaptive",
+    "one-way",
+    "tree",
+    "moments",
+    "thresholds",
+    "product",
 ]
 
 
@@ -28,7 +38,9 @@ class Query:
 
     Attributes:
         clique: its columns, in schema order.
-        kind: pair (X_j, Y), joint (S, Y), three-way (X_i, X_j, Y), adaptive (either of the
+        kind: pair (X_j, Y), joint of several features of S with Y, interaction (such a joint
+            that was found privately), again (a pair once more, with budget that was kept back),
+            three-way (X_i, X_j, Y), adaptive (either of the
             two, picked round by round), one-way X_j, or tree (X_i, X_j); or a linear query:
             moments or thresholds of X_j with Y, or the product X_i X_j.
         pool: the pool that pays.

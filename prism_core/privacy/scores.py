@@ -14,6 +14,8 @@ import numpy as np
 from prism_core.privacy.parameters import positive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -184,6 +186,40 @@ def conditional_information_sensitivity(n: int) -> float:
         PrivacyError: unless n is a number above 1.
     """
     return mutual_information_sensitivity(n, binary=False)
+
+
+def interaction(
+    counts: NDArray[np.int64],
+    expected: NDArray[np.float64],
+    contrasts: Sequence[NDArray[np.float64]],
+) -> float:
+    """How far features and Y move together beyond what a model of less says, in counts.
+
+    With D(x, y) = c(x, y) - c(x) q(y | x), q the model's shares of Y given the features, it is the
+    largest |sum_x D(x, y) f_1(x_1) ... f_k(x_k)| over the classes y and over the products of one
+    contrast f_j of each feature.
+
+    Args:
+        counts: integer table of the features, Y last.
+        expected: the model's counts, in the same shape; computed from noisy measurements only.
+        contrasts: for each feature its contrasts, shape (contrasts, levels), public, none of them
+            beyond -1 and 1.
+    """
+    whole = expected.sum(axis=-1, keepdims=True)
+    shares = np.where(whole > 0.0, expected, 1.0) / np.where(whole > 0.0, whole, expected.shape[-1])
+    found = counts - counts.sum(axis=-1, keepdims=True) * shares
+    for values in contrasts:
+        # The first axis is used up, and the contrasts come last: the next feature is first then.
+        found = np.tensordot(found, values, axes=(0, 1))
+    return float(np.abs(found).max())
+
+
+INTERACTION_SENSITIVITY = 2.0
+"""Sensitivity of `interaction` under replace-one, in counts. Proof: q and the contrasts do not
+move. A row (x, y') adds (1{y' = y} - q(y | x)) f_1(x_1) ... f_k(x_k) to the sum of a class y and of
+a product, which lies in [-1, 1], as q is a share and no contrast is beyond -1 and 1. Replacing a
+row takes one such number out and puts another in, so every sum moves by at most 2, and so does the
+largest of their absolute values. The bar that finding nothing scores is public and stays."""
 
 
 def _g(t: float) -> float:

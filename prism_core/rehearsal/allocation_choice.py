@@ -1,4 +1,4 @@
-"""Choice of an allocation by rehearsal: uniform or closed form, with 3-ways or without.
+"""Choice of an allocation by rehearsal: the plan as it is, or another one.
 
 The closed form minimises the expected error of the marginals, which is not the same as the error
 of a prediction made from all of them: where it starves many weak features of budget, their noise
@@ -98,19 +98,26 @@ class AllocationChoice:
         }
 
 
+PLANNED = "the plan as it is"
+"""The first candidate: it is kept unless the runs tell another one from it."""
+
+
 def candidates(scenario: Scenario, stand_in: StandIn, epsilon: float) -> tuple[Scenario, ...]:
-    """What is tried, the simplest first: every tilt without 3-way marginals, then with them.
+    """What is tried: the plan as it is, every tilt without 3-way marginals, then with them.
 
     3-way marginals are tried where the plan would measure some: a graphical model, features not
     measured jointly, and a choice pool above 0.
     """
     rule = scenario.task.three_way if scenario.task.three_way != "none" else "model_error"
+    planned = replace(scenario, name=PLANNED)
     plain = [_tilted(scenario, tilt) for tilt in TILTS]
     more = [
         replace(one, name=f"{one.name}, 3-way", task=replace(one.task, three_way=rule))
         for one in plain
     ]
-    return (*plain, *(one for one in more if _measures_three_ways(one, stand_in, epsilon)))
+    others = (*plain, *(one for one in more if _measures_three_ways(one, stand_in, epsilon)))
+    # What is the same but for its name would be run twice.
+    return (planned, *(one for one in others if replace(one, name=PLANNED) != planned))
 
 
 def _tilted(scenario: Scenario, tilt: float) -> Scenario:
@@ -147,7 +154,7 @@ def choose(
     kept: PointStore | None = None,
     jobs: int | None = None,
 ) -> AllocationChoice:
-    """The simplest allocation that the runs do not tell from the best one. Spends nothing.
+    """The first allocation that the runs do not tell from the best one. Spends nothing.
 
     Args:
         scenario: the wishes; their allocation and 3-way rule are what is chosen.
@@ -174,7 +181,8 @@ def decide(
 
     A candidate is level with the best when its mean difference, seed by seed, is not above half
     the width of that difference's 95% t-interval. Of those the first in the order of the trial is
-    taken: what is easier to explain, unless it costs something that the runs can see.
+    taken: the plan as it is, or what is easier to explain, unless it costs something that the runs
+    can see.
     """
     scores: dict[str, dict[int, float]] = {v.name: {} for v in rehearsal.variants}
     metric: Metric = "auc"
@@ -223,6 +231,7 @@ def _why(chosen: Tried, tried: Sequence[Tried], rehearsal: Rehearsal, unit: str)
     else:
         said = (
             f"“{chosen.name}” ({unit} {chosen.mean:.3f}) cannot be told from the best, "
-            f"“{best.name}” ({best.mean:.3f}), and is simpler"
+            f"“{best.name}” ({best.mean:.3f}), and "
+            + ("is what is planned" if chosen.name == PLANNED else "is simpler")
         )
     return f"{where} {said}; the worst, “{worst.name}”, has {worst.mean:.3f}."

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from prism_core.reproduction.paper_methods import Method, Setting
 
 STAND_IN_SEED, TRIALS = 10_000, 20
-"""A rehearsed allocation is chosen on the rows of this seed, by so many runs of every candidate."""
+"""A rehearsed allocation is chosen on rows drawn by this seed, in so many runs a candidate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +153,9 @@ def _scenario(
     weights: dict[str, float] | None = None,
 ) -> Scenario:
     setting, bench = asked.setting, asked.benchmark
-    allocation: AllocationRule = "uniform" if asked.method.share == "uniform" else "closed_form"
+    allocation: AllocationRule = (
+        "uniform" if asked.method.share == "uniform" else setting.allocation
+    )
     k = bench.features(setting.name, features)
     return Scenario(
         name=asked.method.name,
@@ -223,23 +225,19 @@ _chosen: dict[tuple[str, float], Scenario] = {}  # of this process: a choice tak
 
 
 def _rehearsed(bench: Benchmark, scenario: Scenario, epsilon: float) -> Scenario:
-    """The wishes with the allocation that rehearsals on other generated rows chose.
+    """The wishes with the allocation that rehearsals on rows drawn from the graph chose.
 
     The choice depends on benchmark and epsilon alone, so it is the same in every process.
     """
-    from prism_core.rehearsal import StandIn
     from prism_core.rehearsal.allocation_choice import choose
+    from prism_core.rehearsal.stand_in_rows import from_graph
 
     key = (bench.name, epsilon)
     if key not in _chosen:
         case = bench.draw(STAND_IN_SEED)
-        stand_in = StandIn(
-            title=bench.title,
-            target=bench.target,
-            dag=case.dag,
-            train=case.train,
-            holdouts={"none": case.test},
-        )
+        # What a curator has: the graph, the domain and n. The rows that made the benchmark are not
+        # looked at.
+        stand_in = from_graph(case.schema, bench.target, case.train.n, case.dag, seed=STAND_IN_SEED)
         sized = replace(scenario, synthesis=replace(scenario.synthesis, rows=bench.sizes[0]))
         _chosen[key] = choose(sized, stand_in, epsilon, seeds=TRIALS, jobs=1).scenario
     found = _chosen[key]

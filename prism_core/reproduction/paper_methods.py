@@ -12,7 +12,12 @@ from prism_core.comparators.external import EXTERNAL
 from prism_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from prism_core.planning.wishes.task import ModelName, SamplingRule, ThreeWayRule
+    from prism_core.planning.wishes.task import (
+        AllocationRule,
+        ModelName,
+        SamplingRule,
+        ThreeWayRule,
+    )
     from prism_core.privacy.accountants.accountant import AccountantName
 
 SettingName: TypeAlias = Literal["paper", "ours"]
@@ -33,6 +38,7 @@ class Setting:
         sampling: of the synthetic rows.
         three_way: marginals beyond the pairs with the target.
         joint_cells: the full joint (S, Y) is considered up to this many cells.
+        allocation: how the methods that are not uniform share out a pool.
         paid_scores: whether features and weights come from DP mutual information that is paid for
             apart, as in the paper's Adult run.
     """
@@ -43,6 +49,7 @@ class Setting:
     sampling: SamplingRule
     three_way: ThreeWayRule
     joint_cells: int
+    allocation: AllocationRule
     paid_scores: bool
 
 
@@ -54,6 +61,7 @@ SETTINGS: dict[SettingName, Setting] = {
         sampling="iid",
         three_way="none",
         joint_cells=0,
+        allocation="closed_form",
         paid_scores=True,
     ),
     "ours": Setting(
@@ -63,6 +71,7 @@ SETTINGS: dict[SettingName, Setting] = {
         sampling="rounded",
         three_way=ROUNDS,
         joint_cells=5_000,
+        allocation="balanced",
         paid_scores=False,
     ),
 }

@@ -305,7 +305,7 @@ k = {k}                    # columns to select; unused when the graph decides
 [budget]
 epsilon = 1.0            # smaller is more private
 accountant = "zcdp"
-allocation = "closed_form"
+allocation = "balanced"
 
 [synthesis]
 model = "pgm"

@@ -11,14 +11,20 @@ import numpy as np
 from prism_core.data.decoding import decode
 from prism_core.data.source import check_fits
 from prism_core.errors import PrivacyError
-from prism_core.planning.choices import Stages, with_adaptive, with_forest, with_three_way
+from prism_core.planning.choices import (
+    Stages,
+    with_adaptive,
+    with_forest,
+    with_interaction,
+    with_three_way,
+)
 from prism_core.planning.design import with_features
 from prism_core.planning.step_plan import check_people
 from prism_core.privacy.ledger.charging import ChargeProgress, charging
 from prism_core.privacy.mechanisms import check_noise_of_table
 from prism_core.privacy.noise import SecureNoise
 from prism_core.synthesis.empirical_bayes import shrunk
-from prism_core.synthesis.measure import measure
+from prism_core.synthesis.measure import combined, measure
 from prism_core.synthesis.naive_bayes import fit_naive_bayes
 from prism_core.synthesis.pgm import fit_pgm
 from prism_core.synthesis.prior_fit import Sketches, fit_with_prior
@@ -27,6 +33,7 @@ from prism_core.synthesis.select import (
     AdaptiveChooser,
     choose_features,
     choose_forest,
+    choose_interaction,
     choose_three_way,
 )
 
@@ -49,13 +56,22 @@ if TYPE_CHECKING:
     from prism_core.synthesis.pgm import Pgm
 
 ReleaseStage: TypeAlias = Literal[
-    "charge", "select", "task", "background", "three_way", "forest", "fit", "sample"
+    "charge",
+    "select",
+    "task",
+    "background",
+    "interactions",
+    "three_way",
+    "forest",
+    "fit",
+    "sample",
 ]
 STAGES: dict[ReleaseStage, str] = {
     "charge": "Writing the charge to the ledger",
     "select": "Choosing features privately",
     "task": "Measuring marginals with the target",
     "background": "Measuring one-way marginals",
+    "interactions": "Looking for features that act together",
     "three_way": "Choosing and measuring further marginals with the target",
     "forest": "Choosing and measuring background pairs",
     "fit": "Fitting the graphical model",
@@ -219,6 +235,7 @@ def fit_model(
         measurements: in the plan's order.
         progress: called with the share done; may raise to stop.
     """
+    measurements = combined(measurements)
     if plan.synthesis.model == "naive_bayes":
         return _naive_bayes(plan, measurements)
     engine = plan.synthesis.engine
@@ -258,9 +275,12 @@ def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.Dat
 def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
     """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
     overlapping = {
-        query.clique for query in plan.queries if query.kind in ("three-way", "adaptive", "product")
+        query.clique
+        for query in plan.queries
+        if query.kind in ("interaction", "three-way", "adaptive", "product")
+        or (query.kind == "joint" and plan.joint is not None and not plan.joint.alone)
     }
-    used = [m for m in measurements if m.clique not in overlapping]
+    used = [m for m in combined(measurements) if m.clique not in overlapping]
     return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
 
 
@@ -318,6 +338,11 @@ class _ReleaseRun:
         background = [query for query in self.plan.queries if query.pool == "background"]
         self._measure("task", task)
         self._measure("background", background)
+        if self.plan.interactions is not None:
+            step = self._stage("interactions", len(task) + 2)
+            step()
+            together = choose_interaction(self.table, self.plan, self._naive_bayes(), self.noise)
+            self._measure_chosen(with_interaction(self.plan, together), step)
         if self.plan.three_way is not None and self.plan.three_way.rule == "adaptive":
             self._adaptive_rounds(self.plan.three_way)
         elif self.plan.three_way is not None:
@@ -335,12 +360,12 @@ class _ReleaseRun:
         """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
         step = self._stage("three_way", 2 * choice.rounds)
         step()
-        chooser = AdaptiveChooser(self.table, self.plan, self.noise, self.measurements)
+        chooser = AdaptiveChooser(self.table, self.plan, self.noise, combined(self.measurements))
         planned, model, sketches = self.plan, None, Sketches(self.plan)
         while chooser.left:
             step()
             if planned.synthesis.pairs == "shrunk":
-                model = sketches.of(self.measurements)
+                model = sketches.of(combined(self.measurements))
             else:
                 model = self._sketch(model)
             if chooser.pick(model) is not None:
@@ -357,7 +382,7 @@ class _ReleaseRun:
             plan.sizes,
             _targets(plan),
             plan.n,
-            self.measurements,
+            combined(self.measurements),
             tolerance=_SKETCH,
             iterations=plan.synthesis.iterations if start is None else _SKETCH_STEPS,
             start=start,

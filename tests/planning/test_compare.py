@@ -42,7 +42,7 @@ CASES = {
     "basic predictive": (replace(PREDICTIVE, weights={"a": 2.0}), Budget(accountant="basic"), PGM),
     "three": (THREE, Budget(), PGM),
     "tilted": (THREE, Budget(allocation="tilted", tilt=0.3), PGM),
-    "joint": (Task(target="y", three_way="none"), Budget(), PGM),
+    "joint": (Task(target="y", three_way="none", together=("a", "b")), Budget(), PGM),
 }
 
 
@@ -114,6 +114,12 @@ def test_the_curve_is_what_design_says_at_every_epsilon(case):
             assert point.exact
             assert point.mean == pytest.approx(task_error(plan), rel=1e-9)
             assert point.largest == pytest.approx(max(errors), rel=1e-9)
+
+
+def test_the_curve_does_not_foresee_a_joint():
+    """Whether its noise is tolerable follows from epsilon, too."""
+    plan = plan_of(Task(target="y", three_way="none"), Budget(epsilon=0.05), PGM)
+    assert not any(point.exact for point in error_curve(plan, EPSILONS))
 
 
 def test_the_curve_does_not_foresee_rounds():

@@ -147,7 +147,8 @@ def test_the_joint_ties_s_together_in_the_forest():
 
 def test_weights_move_budget_and_keep_their_mean():
     even = plan_for(synthesis=STAR)
-    plan = plan_for(task=Task(target="y", weights={"a": 3.0, "b": 1.0}), synthesis=STAR)
+    weighted = Task(target="y", weights={"a": 3.0, "b": 1.0})
+    plan = plan_for(task=weighted, allocation="closed_form", synthesis=STAR)
     pairs = {query.clique[0]: query for query in plan.queries if query.pool == "task"}
     assert pairs["a"].kind == "pair"  # weights say that single features matter
     assert (pairs["a"].weight, pairs["b"].weight) == pytest.approx((1.5, 0.5))
@@ -157,6 +158,9 @@ def test_weights_move_budget_and_keep_their_mean():
     ratio = (3 * 8) ** (2 / 3) / (1 * 6) ** (2 / 3)
     assert pairs["a"].share / pairs["b"].share == pytest.approx(ratio)
     assert plan.spent.epsilon <= 1.0
+    # The default takes their fourth root: the noise of weak features is heard, too.
+    shares = {q.clique[0]: q.share for q in plan_for(task=weighted, synthesis=STAR).queries}
+    assert shares["a"] / shares["b"] == pytest.approx((3**0.25 * 8) ** (2 / 3) / (1 * 6) ** (2 / 3))
 
 
 def test_predictive_plans_show_the_k_largest_columns_as_the_worst_case():

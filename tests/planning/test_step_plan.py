@@ -49,13 +49,16 @@ DAG = Dag(nodes=SCHEMA.names, edges=(("age", "y"), ("ward", "grade"), ("grade", 
 
 
 def release(schema=SCHEMA, n=N):
-    task = Task(target="y", regime="causal")
-    return design(Brief(schema, task, Budget(epsilon=1.0), n, dag=DAG))
+    # Defaults of that version, which later ones replaced.
+    task = Task(target="y", regime="causal", joint="never")
+    budget = Budget(epsilon=1.0, allocation="closed_form")
+    return design(Brief(schema, task, budget, n, dag=DAG))
 
 
 def above():
-    task = Task(target="y", regime="predictive", k=2)
-    return design(Brief(SCHEMA, task, Budget(epsilon=2.0, delta=1e-7, above_limit=1.0), N))
+    task = Task(target="y", regime="predictive", k=2, joint="never")
+    budget = Budget(epsilon=2.0, delta=1e-7, above_limit=1.0, allocation="closed_form")
+    return design(Brief(SCHEMA, task, budget, N))
 
 
 PLANS = {

@@ -108,7 +108,7 @@ def test_unusable_synthesis(change, field):
 
 def test_defaults():
     assert Budget().delta is None
-    assert (Budget().accountant, Budget().allocation) == ("zcdp", "closed_form")
+    assert (Budget().accountant, Budget().allocation) == ("zcdp", "balanced")
     shares = Shares()
     assert (shares.selection, shares.choice, shares.task, shares.background) == (
         0.10,

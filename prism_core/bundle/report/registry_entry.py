@@ -129,7 +129,12 @@ def _mechanisms(plan: Plan) -> str:
     found = [f"discrete Gaussian noise on the counts of {len(plan.queries) - linear} marginals"]
     if linear:
         found.append(f"discrete Gaussian noise on {linear} sets of moments or sums of counts")
-    chosen = (plan.selection is not None, plan.three_way_event, plan.tree_event)
+    chosen = (
+        plan.selection is not None,
+        plan.interactions_event,
+        plan.three_way_event,
+        plan.tree_event,
+    )
     if any(chosen):
         rule = plan.selection.rule if plan.selection is not None else ""
         found.append(

@@ -29,7 +29,7 @@ from prism_core.explain.deployments import DEPLOYMENTS, NOT_COMPARABLE
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, meaning
-from prism_core.explain.plan_lines import PlanLine, lines
+from prism_core.explain.plan_lines import PlanLine, lines, look_line
 from prism_core.planning.search.comparison import figures
 from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES
 from prism_core.text import documents
@@ -148,7 +148,9 @@ def _spent(stages: Stages) -> list[PlanLine]:
     """The lines of the budget, the largest share first, with the choices that were made."""
     opened, final = stages.opened, stages.final
     found = list(lines(final))
-    three, tree = opened.three_way, opened.tree
+    look, three, tree = opened.interactions, opened.three_way, opened.tree
+    if look is not None and final.interactions is None:
+        found.append(look_line(look))
     for choice, what, pool in (
         (three, three.words if three else "", three.pool if three else ""),
         (tree, "background pairs", "background"),

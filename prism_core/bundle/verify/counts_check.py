@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import math
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from prism_core.synthesis.release import draw, fit_model
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -32,33 +33,46 @@ if TYPE_CHECKING:
     from prism_core.planning.regimes import Aim
     from prism_core.synthesis.measure import Measurement
 
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
 _FAR = 12.0
 """Standard deviations. Noise goes beyond with probability below 1e-30."""
 
 
 def measured_findings(plan: Plan, measurements: Sequence[Measurement]) -> list[str]:
     """Where plan and noisy counts differ. Reads no private row."""
-    # Of two columns both a product and, picked later, their counts may be measured.
-    wanted = {(query.clique, query.linear): query for query in plan.queries}
+    # Of two columns both a product and, picked later, their counts may be measured; and a pair
+    # again, with what was kept back.
+    wanted = dict(_numbered(((query.clique, query.linear), query) for query in plan.queries))
+    measured = list(_numbered(((m.clique, m.query), m) for m in measurements))
     planned = {query.clique for query in plan.queries}
     found: list[str] = []
-    if len({(m.clique, m.query) for m in measurements}) != len(measurements):
-        found.append("A marginal was measured twice.")
-    for m in measurements:
+    for key, m in measured:
         label = " × ".join(m.clique)
-        query = wanted.get((m.clique, m.query))
+        query = wanted.get(key)
         if m.clique not in planned:
             found.append(f"The marginal {label} was measured and is not in the plan.")
+        elif query is None and key[1] > 0:
+            found.append(f"The marginal {label} was measured more often than planned.")
         elif query is None:
             found.append(f"Of the marginal {label} something else was measured than planned.")
         elif not math.isclose(m.sigma, query.sigma, rel_tol=CLOSE, abs_tol=0.0):
             found.append(f"The marginal {label} has another sigma than the plan gives it.")
-    order = [(m.clique, m.query) for m in measurements]
-    for clique, _ in wanted.keys() - set(order):
+    order = [key for key, _ in measured]
+    for (clique, _), _ in wanted.keys() - set(order):
         found.append(f"The marginal {' × '.join(clique)} is in the plan and was not measured.")
-    if not found and order != [(query.clique, query.linear) for query in plan.queries]:
+    if not found and order != list(wanted):
         found.append("The measurements are not in the order of the plan.")
     return found
+
+
+def _numbered(entries: Iterable[tuple[_Key, _Value]]) -> Iterator[tuple[tuple[_Key, int], _Value]]:
+    """The entries with how often their key was there before."""
+    before: Counter[_Key] = Counter()
+    for key, value in entries:
+        yield (key, before[key]), value
+        before[key] += 1
 
 
 def structure_findings(
@@ -195,7 +209,7 @@ def _counts(m: Measurement) -> CountedMeasurement | None:
 RARE = 1e-9
 """How often noise that is what it claims is called too small: once in 1e9 bundles."""
 
-_CHOSEN = ("three-way", "adaptive", "tree")
+_CHOSEN = ("interaction", "three-way", "adaptive", "tree")
 
 _LEAST_SIGMA = 1.0
 """Noise in whole numbers has the variance sigma^2 only from here on (but for 1e-6); less is left

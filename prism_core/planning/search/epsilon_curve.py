@@ -45,7 +45,8 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[ErrorPoint, ...]
     measured instead of its pairs when cells sigma is below the sum over them, and both sides
     have the same factor. So a point costs one conversion of epsilon to rho. Under `basic` the
     sigmas of the shares of epsilon are computed anew, as sigma is not proportional to
-    1 / epsilon everywhere; the choice between joint and pairs is kept. Where S may be looked at in
+    1 / epsilon everywhere; the choice between joint and pairs is kept, as is whether a joint
+    stands beside the pairs. Where S may be looked at in
     rounds, whether there are any does change with epsilon, and is kept as in this plan. Under `pld`
     the noise is scaled as under `zcdp`, which leaves out that the common factor changes, too.
 
@@ -62,7 +63,7 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[ErrorPoint, ...]
         raise PlanError("The plan has no task marginal.", field="target")
     if plan.budget.accountant == "basic":
         return _anew(plan, queries, wanted)
-    rounds = _may_have_rounds(plan)
+    rounds = _may_have_rounds(plan) or _may_have_joint(plan)
     mean, largest = _figures([query.relative_error for query in queries])
     here = _rho(plan, plan.budget.epsilon)
     points: list[ErrorPoint] = []
@@ -82,9 +83,13 @@ def error_curve(plan: Plan, epsilons: Iterable[float]) -> tuple[ErrorPoint, ...]
 
 
 def _may_have_rounds(plan: Plan) -> bool:
-    joint = any(query.kind == "joint" for query in plan.queries)
     wanted = plan.task.three_way in ("auto", "adaptive") and plan.synthesis.model == "pgm"
-    return wanted and len(plan.s) > 1 and not joint
+    return wanted and len(plan.s) > 1 and not plan.measures_all_at_once
+
+
+def _may_have_joint(plan: Plan) -> bool:
+    """Whether causes are measured at once at some epsilon beside the pairs, and not at another."""
+    return plan.joint is not None and not (plan.joint.asked or plan.joint.alone)
 
 
 def _rho(plan: Plan, epsilon: float) -> float:

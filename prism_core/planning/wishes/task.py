@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from prism_core.privacy.accountants.accountant import AccountantName
 
 Regime: TypeAlias = Literal["causal", "graphical", "predictive"]
-AllocationRule: TypeAlias = Literal["closed_form", "uniform", "tilted"]
+AllocationRule: TypeAlias = Literal["balanced", "closed_form", "uniform", "tilted"]
 ModelName: TypeAlias = Literal["pgm", "naive_bayes"]
 EngineName: TypeAlias = Literal["auto", "fast", "mbi"]
 SamplingRule: TypeAlias = Literal["rounded", "iid"]
 PairRule: TypeAlias = Literal["shrunk", "measured"]
 SelectionRule: TypeAlias = Literal["greedy", "one_shot", "mutual_information", "logistic"]
+JointRule: TypeAlias = Literal["auto", "never"]
 ThreeWayRule: TypeAlias = Literal["auto", "none", "cmi", "model_error", "adaptive"]
 
 NumericRule: TypeAlias = Literal["full", "moments", "thresholds", "second_moments"]
@@ -39,6 +40,7 @@ SAMPLINGS: tuple[SamplingRule, ...] = get_args(SamplingRule)
 PAIR_RULES: tuple[PairRule, ...] = get_args(PairRule)
 SELECTIONS: tuple[SelectionRule, ...] = get_args(SelectionRule)
 THREE_WAYS: tuple[ThreeWayRule, ...] = get_args(ThreeWayRule)
+JOINTS: tuple[JointRule, ...] = get_args(JointRule)
 NUMERIC_RULES: tuple[NumericRule, ...] = get_args(NumericRule)
 
 
@@ -63,7 +65,11 @@ class Task:
             them where the budget carries that, else 8 (`feature_count.settled`). With all of them
             nothing is chosen and nothing is spent on choosing.
         weights: public importance of features in S, by name; 1 where absent.
-        max_joint_cells: the full joint (S, Y) is considered up to this many cells.
+        joint: whether causes are measured with the target at once where the noise allows it
+            (`planning.joint`), or never.
+        together: columns of S that act together, as the curator knows: they are measured with the
+            target at once, whatever the noise.
+        max_joint_cells: the joint of the target and columns of S has at most so many cells.
         selection: how the k features are chosen: `greedy` (rounds of the exponential mechanism),
             `one_shot` (the same guarantee in one draw), `mutual_information` (one draw, scored
             by mutual information as in the paper's Adult setting), `logistic` (the largest
@@ -103,6 +109,24 @@ class Task:
     )
     max_joint_cells: int = field(
         default=5_000, metadata=option("whole", "Joint of S and the target: most cells")
+    )
+    joint: JointRule = field(
+        default="auto",
+        metadata=choice(
+            "Joint of causes and the target",
+            {"auto": "Where its noise is tolerable (recommended)", "never": "Never"},
+            listed=lambda task: task.joint != "auto",
+            written=lambda task: task.joint != "auto",
+        ),
+    )
+    together: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "texts",
+            "Causes that act together",
+            listed=lambda task: bool(task.together),
+            written=lambda task: bool(task.together),
+        ),
     )
     selection: SelectionRule = field(
         default="greedy",
@@ -202,6 +226,7 @@ class Task:
                     f"The weight of {name!r} must be a number above 0.", field="weights"
                 )
         check_targets(self.target, self.further, self.three_way)
+        self._check_together()
         self._check_numeric()
 
     @property
@@ -230,6 +255,23 @@ class Task:
         if self.k is None:
             raise TaskError("The number of features k is not settled yet.", field="k")
         return self.k
+
+    def _check_together(self) -> None:
+        names = tuple(self.together)
+        object.__setattr__(self, "together", names)
+        if not names:
+            return
+        wrong = not all(isinstance(name, str) and name for name in names)
+        if wrong or len(names) < 2 or len(set(names)) < len(names) or self.target in names:
+            raise TaskError(
+                "together must name two or more different columns, and not the target.",
+                field="together",
+            )
+        if self.joint == "never":
+            raise TaskError(
+                "together asks for a joint, and joint = never forbids it. Remove one of the two.",
+                field="joint",
+            )
 
     def _check_numeric(self) -> None:
         object.__setattr__(self, "numeric_columns", MappingProxyType(dict(self.numeric_columns)))
@@ -286,7 +328,9 @@ class Budget:
         delta: probability that the bound fails; 1/n^2 when None.
         accountant: `zcdp` (releases), `pld` (releases whose noise is all fixed beforehand) or
             `basic` (the paper's tables).
-        allocation: `closed_form` (least expected error), `uniform`, or `tilted`: in between.
+        allocation: `balanced` (least expected error, with the fourth root of the curator's weights
+            of features), `closed_form` (with the weights as they are: the paper), `uniform`, or
+            `tilted`: between these two.
         tilt: of `tilted`: the exponent of the closed form is multiplied with it, so that 0 is
             `uniform` and 1 the closed form.
         shares: of the pools.
@@ -310,10 +354,11 @@ class Budget:
         ),
     )
     allocation: AllocationRule = field(
-        default="closed_form",
+        default="balanced",
         metadata=choice(
             "Within a pool",
             {
+                "balanced": "Balanced (recommended)",
                 "closed_form": "Closed form (least expected error)",
                 "uniform": "Uniform (all marginals alike)",
                 "tilted": "In between",

@@ -3,5 +3,12 @@
 from prism_core.synthesis.select.adaptive import AdaptiveChooser
 from prism_core.synthesis.select.features import choose_features
 from prism_core.synthesis.select.forests import choose_forest, choose_three_way
+from prism_core.synthesis.select.interactions import choose_interaction
 
-__all__ = ["AdaptiveChooser", "choose_features", "choose_forest", "choose_three_way"]
+__all__ = [
+    "AdaptiveChooser",
+    "choose_features",
+    "choose_forest",
+    "choose_interaction",
+    "choose_three_way",
+]

@@ -137,6 +137,10 @@ class AdaptiveChooser:
         picked = [pick.clique for pick in self.picks]
         now = self._cells(picked)
         joined = nx.utils.UnionFind(self._plan.s)
+        # What is measured at once is tied already: another edge to it closes a cycle.
+        for query in self._plan.queries:
+            if query.kind in ("joint", "interaction"):
+                joined.union(*(name for name in query.clique if name != self._plan.task.target))
         products = [query.clique for query in self._plan.queries if query.kind == "product"]
         edges = {self._edge(clique) for clique in (*products, *picked)}
         for edge in edges:

@@ -1,0 +1,256 @@
+"""Joint: the causes that are measured with the target at once, and why; no row is read.
+
+Pairs (X_j, Y) say nothing of causes that act together: of a parity of four columns every pair is
+even. So (T, Y) is measured at once for the causes T that the graph names, as far as its noise is
+tolerable: in place of the pairs where it has less error than they have together, else beside them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from prism_core.errors import PlanError, TaskError
+from prism_core.planning.adaptive_rounds import ROUNDS_SHARE
+from prism_core.planning.frame import allocated
+from prism_core.planning.numeric_queries import linear_queries
+from prism_core.planning.pools import rounds_for
+from prism_core.planning.queries import expected_relative_error
+from prism_core.text.numbers import count_text
+from prism_core.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from prism_core.planning.frame import Frame
+    from prism_core.planning.tree.junction_tree import Clique
+
+JOINT_LIMIT = 0.2
+"""Largest expected l1 error of a joint beside the pairs, over n.
+
+Half of it is the expected total variation between what is measured and the rows. On generated
+causes without interactions (docs/defaults.md) a joint of .15 to .3 costs nothing that three seeds
+tell, one of .4 is level, and one of .7 loses .013 to .031 of AUC."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    """The causes T that are measured with Y at once.
+
+    Attributes:
+        causes: of which T was taken, in schema order.
+        features: T, in schema order; () where no joint is measured.
+        cells: of (T, Y); of the smallest joint that there could be where none is measured.
+        error: expected l1 error of that joint over n.
+        asked: whether the curator named T.
+        alone: whether it is measured in place of the pairs with Y.
+    """
+
+    causes: tuple[str, ...]
+    features: tuple[str, ...]
+    cells: int
+    error: float
+    asked: bool = False
+    alone: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why this joint is measured, or none: a sentence."""
+        noise = f"{count_text(self.cells, 'cell')} with an expected error of {self.error:.1%} of n"
+        if self.asked:
+            return f"These columns were said to act together: {noise}."
+        if self.alone:
+            return f"{noise}: less than that of the pairs together."
+        if not self.features:
+            return f"The smallest joint has {noise}; up to {JOINT_LIMIT:.0%} is tolerable."
+        left = len(self.causes) - len(self.features)
+        rest = f" {count_text(left, 'cause')} left out: one more would be too much." if left else ""
+        return f"{noise}; up to {JOINT_LIMIT:.0%} is tolerable.{rest}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for the plan's document."""
+        return {
+            "features": list(self.features),
+            "cells": self.cells,
+            "relative_error": self.error,
+            "limit": JOINT_LIMIT,
+            "asked": self.asked,
+            "in_place_of_pairs": self.alone,
+            "reason": self.reason,
+        }
+
+
+def joint_of(
+    frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float, *, final: bool
+) -> Joint | None:
+    """The joint that a plan measures, or why it has none; None where there is none to think of.
+
+    Args:
+        frame: the wishes.
+        s: the features S.
+        pairs: (X_j, Y) of all targets.
+        share: of the whole budget for the task pool.
+        final: whether S is known before the run.
+
+    Raises:
+        TaskError, PlanError: for causes said to act together that cannot be measured so.
+    """
+    if frame.task.together:
+        return _asked(frame, s, pairs, share)
+    if not _possible(frame, s) or _linear(frame, pairs):
+        return None
+    cells = frame.schema.cells((*s, frame.task.target))
+    if cells == cheaper_cells(frame, s, pairs, share):
+        sigma = frame.accountant.gaussian(frame.total * share, frame.delta / len(pairs), "").sigma
+        error = expected_relative_error(cells, sigma, frame.n)
+        return Joint(causes=s, features=s, cells=cells, error=error, alone=True)
+    if not final or frame.synthesis.model == "naive_bayes" or _chosen_in_one_go(frame):
+        return None
+    return _beside(frame, s, pairs, share)
+
+
+def causes_of(frame: Frame, s: tuple[str, ...]) -> tuple[str, ...]:
+    """Features of S that the curator's knowledge makes causes of Y, in schema order.
+
+    In the predictive regime there is no such knowledge: () unless S is all features, which may be
+    measured at once or not at all.
+    """
+    regime, dag = frame.task.regime, frame.dag
+    if regime != "graphical":
+        return s if regime == "causal" or not frame.chooses else ()
+    if dag is None or dag.learned:
+        return ()
+    return tuple(name for name in s if name in dag.measured_parents(frame.task.target))
+
+
+def cheaper_cells(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> int:
+    """Cells of (S, Y) when measuring it at once has less expected error than its pairs.
+
+    Otherwise the most cells that a joint of another, smaller S could have (0 for none).
+    """
+    if not _possible(frame, s):
+        return 0
+    if _linear(frame, pairs):  # wanted instead of cells
+        # One below the cells of this joint, which the caller reads as "measure it at once".
+        most = min(frame.schema.cells((*s, frame.task.target)) - 1, frame.task.max_joint_cells)
+        return max(0, most)
+    delta = frame.delta / len(pairs)
+    amount = frame.total * share
+    sigma = frame.accountant.gaussian(amount, delta, "").sigma
+    sizes = [frame.schema.cells(pair) for pair in pairs]
+    amounts = allocated(amount, sizes, frame.budget)
+    apart = math.fsum(
+        size * frame.accountant.gaussian(part, delta, "").sigma
+        for size, part in zip(sizes, amounts, strict=True)
+    )
+    cells = frame.schema.cells((*s, frame.task.target))
+    # Both errors have the same factor sqrt(2 / pi) / n, so it is left out.
+    if cells <= frame.task.max_joint_cells and cells * sigma < apart:
+        return cells
+    # Before it is chosen S is the widest there can be, so no other S has pairs with more error: a
+    # joint that beats its own pairs has fewer cells than this.
+    return min(cells - 1, max(0, frame.task.max_joint_cells), math.floor(apart / sigma))
+
+
+def _possible(frame: Frame, s: tuple[str, ...]) -> bool:
+    """Whether a joint may be measured that nobody asked for.
+
+    One feature: its pair is the joint already. Weights tell features apart, and several targets
+    have no joint of their own, so both need pairs.
+    """
+    task = frame.task
+    return len(s) > 1 and task.joint == "auto" and not task.weights and not task.further
+
+
+def _linear(frame: Frame, pairs: tuple[Clique, ...]) -> bool:
+    return any(linear_queries(frame.schema, frame.task, pairs, "task"))
+
+
+def _chosen_in_one_go(frame: Frame) -> bool:
+    """Whether 3-way marginals are chosen that must be a forest over S, which a joint is not."""
+    return frame.task.three_way in ("cmi", "model_error")
+
+
+def _share_of_part(frame: Frame, s: tuple[str, ...], share: float) -> float:
+    """What pairs and a joint of a part of S share: rounds come after them, where any fit."""
+    if not frame.by_rounds or rounds_for(frame, s) is None:
+        return share
+    return share * (1.0 - ROUNDS_SHARE)
+
+
+def _error(frame: Frame, pairs: tuple[Clique, ...], share: float, features: Clique) -> float:
+    """Expected l1 error over n of (features, Y), which shares this share with the pairs."""
+    joint = frame.schema.canonical((*features, frame.task.target))
+    cliques = (*pairs, joint)
+    sizes = [frame.schema.cells(clique) for clique in cliques]
+    costs = [weight * size for weight, size in zip(frame.weights(cliques), sizes, strict=True)]
+    part = allocated(frame.total * share, costs, frame.budget)[-1]
+    sigma = frame.accountant.gaussian(part, frame.delta / len(cliques), "").sigma
+    return expected_relative_error(sizes[-1], sigma, frame.n)
+
+
+def _beside(
+    frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float
+) -> Joint | None:
+    """The largest part of the causes whose joint is tolerable, the smallest columns first."""
+    schema, task, causes = frame.schema, frame.task, causes_of(frame, s)
+    if len(causes) < 2:
+        return None
+    of_part = _share_of_part(frame, s, share)
+    # By name where sizes tie: what is measured must not hang on the order of the columns.
+    ordered = sorted(causes, key=lambda name: (schema.size(name), name))
+    parts = [schema.canonical(ordered[:count]) for count in range(2, len(ordered) + 1)]
+    found, error = (), math.inf
+    for part in parts:
+        cells = schema.cells((*part, task.target))
+        its = _error(frame, pairs, share if part == s else of_part, part)
+        # `not <=`, so that NaN is no joint.
+        if cells > task.max_joint_cells or not its <= JOINT_LIMIT:
+            error = min(error, its)
+            break
+        found, error = part, its
+    if task.regime == "predictive" and found != s:
+        found = ()
+    cells = schema.cells((*(found or parts[0]), task.target))
+    return Joint(causes=causes, features=found, cells=cells, error=error)
+
+
+def _asked(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> Joint:
+    """The joint of the columns that the curator said act together, whatever its noise.
+
+    Raises:
+        TaskError: for a column that is not in S, or S not known before the run.
+        PlanError: for too many cells, or a model or rule that no joint goes with.
+    """
+    schema, task = frame.schema, frame.task
+    strangers = [name for name in task.together if name not in s]
+    if strangers or frame.chooses:
+        why = (
+            "the features are chosen privately, and which they are is not known before"
+            if frame.chooses
+            else f"{strangers[0]!r} is no feature of S"
+        )
+        raise TaskError(
+            f"Columns that act together are measured with the target where they are in S, and "
+            f"{why}. Name features of S: in the causal regime causes of the target, in the "
+            f"predictive one any, where k asks for all.{suggestion((strangers or ('',))[0], s)}",
+            field="together",
+        )
+    if frame.synthesis.model == "naive_bayes" or _chosen_in_one_go(frame) or task.further:
+        raise PlanError(
+            "Columns that act together need the graphical model, a single target, and no 3-way "
+            "marginals that are chosen in one go. Choose the model pgm and three_way auto, "
+            "adaptive or none.",
+            field="together",
+        )
+    features = schema.canonical(task.together)
+    cells = schema.cells((*features, task.target))
+    if cells > task.max_joint_cells:
+        raise PlanError(
+            f"The joint of {', '.join(features)} and {task.target} has {cells:,} cells; at most "
+            f"{task.max_joint_cells:,} are measured at once. Leave a column out, declare fewer "
+            "bins or levels, or raise max_joint_cells.",
+            field="together",
+        )
+    shared = share if features == s else _share_of_part(frame, s, share)
+    error = _error(frame, pairs, shared, features)
+    return Joint(causes=features, features=features, cells=cells, error=error, asked=True)
