@@ -97,8 +97,8 @@ PLANS = {
         "5b1295eacadb17ebae93bca9630d33ae3000af5551429a269dfd5ad411579573",
     ),
 }
-"""Of plans as version 0.1.0 made them, but for the second, which says now why its joint is measured:
-ledgers, approvals and bundles name them by these."""
+"""Of plans as version 0.1.0 made them, but for the second, which now says why its joint is measured.
+Ledgers, approvals and bundles name them by these."""
 
 
 @pytest.mark.privacy
