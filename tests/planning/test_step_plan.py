@@ -97,7 +97,7 @@ PLANS = {
         "5b1295eacadb17ebae93bca9630d33ae3000af5551429a269dfd5ad411579573",
     ),
 }
-"""Of plans as version 0.1.0 made them, but for the second, which now says why its joint is measured.
+"""Of plans as version 0.1.0 made them, but for the second, which now has its joint.
 Ledgers, approvals and bundles name them by these."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,6 +21,9 @@ from prism_core.synthesis.measure import Measurement, combined
 from prism_core.synthesis.release import release
 from prism_core.synthesis.select import choose_interaction
 
+if TYPE_CHECKING:
+    from prism_core.planning.wishes.task import Regime
+
 COLUMNS = 9
 
 
@@ -36,7 +40,7 @@ def table(causes: int, *, seed: int = 0, n: int = 6_000, public: bool = True) ->
     )
 
 
-def run(rows: EncodedTable, seed: int = 0, regime="predictive", causes=(), epsilon: float = 1.0):
+def run(rows: EncodedTable, seed: int = 0, regime: Regime = "predictive", causes=(), epsilon=1.0):
     dag = Dag(nodes=rows.schema.names, edges=tuple((name, "y") for name in causes))
     task = Task(target="y", regime=regime)
     plan = design(Brief(rows.schema, task, Budget(epsilon=epsilon), rows.n, dag=dag))
@@ -80,6 +84,9 @@ def test_where_nothing_acts_together_nothing_is_found():
             shape = [rows.schema.size(name) for name in clique]
             return np.full(shape, rows.n / math.prod(shape))
 
+        def sample(self, rows, rng, rule="rounded"):
+            raise NotImplementedError
+
     noise = SeededNoise(np.random.default_rng(3))
     found = [choose_interaction(rows, plan, Even(), noise) for _ in range(60)]
     # 13 or more of 60 have a chance below 1e-5 at .05 each.
@@ -95,6 +102,9 @@ def test_known_noise_never_meets_private_rows():
     class Unread:
         def marginal(self, clique):
             raise AssertionError("looked at")
+
+        def sample(self, rows, rng, rule="rounded"):
+            raise NotImplementedError
 
     with pytest.raises(PrivacyError):
         choose_interaction(rows, plan, Unread(), SeededNoise(np.random.default_rng(0)))
