@@ -116,6 +116,8 @@ def candidates(scenario: Scenario, stand_in: StandIn, epsilon: float) -> tuple[S
         for one in plain
     ]
     others = (*plain, *(one for one in more if _measures_three_ways(one, stand_in, epsilon)))
+    if not _is_planned(planned, stand_in, epsilon):
+        return others
     # What is the same but for its name would be run twice.
     return (planned, *(one for one in others if replace(one, name=PLANNED) != planned))
 
@@ -126,6 +128,15 @@ def _tilted(scenario: Scenario, tilt: float) -> Scenario:
     budget = replace(scenario.budget, allocation=rule, tilt=tilt if rule == "tilted" else 1.0)
     task = replace(scenario.task, three_way="none")
     return replace(scenario, name=TILTS[tilt], budget=budget, task=task)
+
+
+def _is_planned(scenario: Scenario, stand_in: StandIn, epsilon: float) -> bool:
+    """Whether there is such a plan: the wishes may be meant for another model."""
+    try:
+        plan_on(scenario, stand_in, epsilon)
+    except PrismError:
+        return False
+    return True
 
 
 def _measures_three_ways(scenario: Scenario, stand_in: StandIn, epsilon: float) -> bool:

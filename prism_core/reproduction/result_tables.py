@@ -215,7 +215,7 @@ def _duels(found: Sequence[Duel]) -> str:
             f"{title(duel.ours.method)} {auc(duel.ours.onehot)}",
             f"{title(duel.theirs.method)} {auc(duel.theirs.onehot)}",
             f"{duel.by:+.4f}" + ("" if duel.half is None else f" ± {duel.half:.4f}"),
-            "yes" if duel.met else "NO",
+            duel.ahead,
             f"{duel.ours.seconds:.1f} / {duel.theirs.seconds:.1f}",
         )
         for duel in found
@@ -227,7 +227,7 @@ def _duels(found: Sequence[Duel]) -> str:
         "ours",
         "comparator",
         "difference",
-        "at least equal",
+        "ahead",
         "seconds",
     )
     return _table(head, lines) if lines else ""

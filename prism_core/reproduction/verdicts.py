@@ -183,6 +183,15 @@ class Duel:
         """Whether ours is at least equal within the interval."""
         return self.by >= -(self.half or 0.0)
 
+    @property
+    def ahead(self) -> str:
+        """Who is ahead, for a table: nobody where the interval of the difference contains 0."""
+        if self.half is None:
+            return "one seed"
+        if abs(self.by) <= self.half:
+            return "not distinguished"
+        return "ours" if self.by > 0.0 else "COMPARATOR"
+
 
 _COMPARATORS = ("mst", "aim", *EXTERNAL)
 _CHAMPIONS: Mapping[str, str] = {

@@ -13,7 +13,14 @@ from prism_core.figures import lowest, rehearsal_figure, rehearsal_text
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Synthesis, Task
 from prism_core.rehearsal import Rehearsal, RehearsalPoint, estimates, from_graph, pace, verdict
-from prism_core.rehearsal.allocation_choice import TILTS, candidates, choose, decide, trial
+from prism_core.rehearsal.allocation_choice import (
+    PLANNED,
+    TILTS,
+    candidates,
+    choose,
+    decide,
+    trial,
+)
 from prism_core.rehearsal.estimates import estimates_from, half_width, leads
 
 EVIL = '<a href="javascript:x">a</a> & $x$'
@@ -245,8 +252,8 @@ def test_three_way_marginals_are_tried_where_they_would_be_measured(schema):
         ),
     )
     names = [one.name for one in candidates(pgm, rows, 1.0)]
-    assert len(names) == 2 * len(TILTS)
-    assert names[:2] == ["closed form", "uniform"]
-    assert trial(pgm, rows, 1.0, seeds=3).runs == 30
+    assert len(names) == 1 + 2 * len(TILTS)
+    assert names[:3] == [PLANNED, "closed form", "uniform"]
+    assert trial(pgm, rows, 1.0, seeds=3).runs == 33
     joint = replace(pgm, task=Task(target="readmitted", regime="predictive", k=1))
-    assert len(candidates(joint, rows, 1.0)) == len(TILTS)
+    assert len(candidates(joint, rows, 1.0)) == 1 + len(TILTS)
