@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prism_core.rehearsal.stand_in_rows import StandIn
     from prism_core.structure.dag import Dag
 
-MOST_VARIANTS = 10
+MOST_VARIANTS = 11
 MOST_EPSILONS = 12
 MOST_SEEDS = 100
 

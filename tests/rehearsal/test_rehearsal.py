@@ -55,7 +55,7 @@ def plain(points) -> list[tuple]:
 @pytest.mark.parametrize(
     ("more", "error", "words"),
     [
-        ({"variants": ()}, ConfigError, "1 to 10 variants"),
+        ({"variants": ()}, ConfigError, "1 to 11 variants"),
         ({"variants": (PLAN, PLAN)}, ConfigError, "different names"),
         ({"epsilons": ()}, BudgetError, "1 to 12 values"),
         ({"epsilons": (1.0, 1.0)}, BudgetError, "must increase"),
