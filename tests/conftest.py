@@ -20,6 +20,7 @@ from prism_core.data.schema.schema import Schema
 from prism_core.errors import SchemaError
 from prism_core.samples import catalogue
 from prism_core.structure.dag import Dag
+from tests.support.approvals import SAID
 from tests.support.tables import CANARY, small_frame, small_schema
 
 if TYPE_CHECKING:
@@ -414,6 +415,7 @@ def make_run(tmp_path: Path, schema: Schema) -> Callable[..., Path]:
             },
             "task": {"target": "readmitted", "regime": "causal"},
             "synthesis": {"model": "naive_bayes", "rows": 200},
+            "statement": dict(SAID),
         }
         if asset is not None:
             document["asset"] = {"name": "ward 7", "lifetime_epsilon": asset}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.privacy.ledger import Balance
     from prism_core.privacy.ledger.charging import Owed, Price
+    from prism_core.privacy.ledger.records import Charge
     from prism_core.runs.step_account import StepAccount
 
 
@@ -128,6 +129,24 @@ def balance(delta: float) -> Balance | None:
         return asset_balance(wanted, delta, access.workspace())[1]
     except PrismError:
         return None
+
+
+def charges(delta: float) -> tuple[Charge, ...]:
+    """Charges of the named asset so far; none while it is new, or for public rows.
+
+    Args:
+        delta: at which a new asset's lifetime is stated.
+    """
+    state = project()
+    if state.data.public or not state.account.asset.strip():
+        return ()
+    wanted = AssetConfig(name=state.account.asset, lifetime_epsilon=state.account.lifetime)
+    try:
+        # Not the ledger itself: opening one makes its file, and nothing is to be written here.
+        found, _ = asset_balance(wanted, delta, access.workspace())
+    except PrismError:
+        return ()
+    return () if found is None else found.charges(state.account.asset)
 
 
 def chosen() -> AssetConfig | None:

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dashboard.common.widgets import cached
 from dashboard.session.shelf import project
-from prism_core.bundle.curator_statement import LABELS, LONGEST, TOP, CuratorStatement
 from prism_core.bundle.reader import read_said
+from prism_core.planning.wishes.curator_statement import LABELS, LONGEST, NEEDED, CuratorStatement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
     from dashboard.session.project import Project
 
-_TITLE = "Who, what and why: the top of the report"
+TITLE = "Who, what and why: what a committee decides on"
+"""Over the form of the statement."""
 
 
 def before(state: Project) -> None:
     """The entries before a run, which go into its bundle."""
-    with st.expander(_TITLE, icon=":material/badge:", key="said_before", on_change="rerun"):
+    with st.expander(TITLE, icon=":material/badge:", key="said_before", on_change="rerun"):
         st.caption(
-            "It goes into the bundle: its report, certificate and data sheet. It is public once "
-            "the bundle is handed over. Say nothing here that only the rows know."
+            "It goes into the protocol, the report, the certificate and the data sheet. It is "
+            "public once they are handed over. Say nothing here that only the rows know."
         )
         ledger = {"asset": state.account.asset.strip(), "purpose": state.account.why.strip()}
         offered = {name: text for name, text in ledger.items() if text and not _typed(state, name)}
@@ -62,7 +63,7 @@ def entries(state: Project, folder: Path) -> CuratorStatement:
     begun = {"asset": state.account.asset[:LONGEST], "purpose": state.account.why[:LONGEST]} | own
     # Decided when the page is opened: it must not fold shut over what is being typed.
     st.session_state.setdefault("said_open", not state.release.said)
-    with st.expander(_TITLE, icon=":material/badge:", key="said_open", on_change="rerun"):
+    with st.expander(TITLE, icon=":material/badge:", key="said_open", on_change="rerun"):
         st.caption(
             "What was entered before the run stands in the bundle. What you change here goes into "
             "this copy and into the next run, not into this bundle, so it is public once you hand "
@@ -78,9 +79,9 @@ def _typed(state: Project, name: str) -> str:
 
 
 def _all(state: Project, begun: Mapping[str, str]) -> None:
-    _fields(state, TOP, begun)
+    _fields(state, NEEDED, begun)
     st.caption("For a registry of deployments (technical annex):")
-    _fields(state, [name for name in LABELS if name not in TOP], begun)
+    _fields(state, [name for name in LABELS if name not in NEEDED], begun)
 
 
 def _fields(state: Project, names: list[str] | tuple[str, ...], begun: Mapping[str, str]) -> None:

@@ -38,7 +38,6 @@ from dashboard.jobs.folders import (
 )
 from dashboard.jobs.progress import NotedLedger, RunProgress, write_json
 from prism_core import files
-from prism_core.bundle.curator_statement import CuratorStatement, statement_from
 from prism_core.bundle.protocol import approval_file
 from prism_core.data.encoding import EncodedTable
 from prism_core.data.engines.stored_table import from_dict
@@ -50,6 +49,7 @@ from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
+from prism_core.planning.wishes.curator_statement import CuratorStatement, statement_from
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, Rehearsal, run_rehearsal
 from prism_core.rehearsal.stand_in_rows import load as load_stand_in

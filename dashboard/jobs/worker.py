@@ -40,7 +40,6 @@ from prism_core.structure import formats
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
     from prism_core.comparators import ComparatorPlan
     from prism_core.comparators.external import ExternalPlan
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from prism_core.learning.domain.domain_plan import DomainPlan
     from prism_core.learning.graph.graph_plan import GraphPlan
     from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.rehearsal import Rehearsal, StandIn
     from prism_core.reproduction import RunOutcome as Told

@@ -14,9 +14,9 @@ from dashboard.key import access
 from dashboard.release import checklist, protocol_panel
 from dashboard.session.memory import RowSplit, split_rows
 from dashboard.session.shelf import project
-from prism_core.bundle.curator_statement import LABELS
 from prism_core.bundle.protocol.protocol import LEAKAGE
 from prism_core.errors import LedgerError, PrismError
+from prism_core.planning.wishes.curator_statement import LABELS
 from prism_core.privacy.events import failure
 from prism_core.runs.inputs import known_elsewhere
 from prism_core.text.markdown import plain
@@ -167,6 +167,7 @@ def _launch(state: Project, plan: Plan) -> None:
             "The columns or the number of training rows changed. Open the page Data again."
         )
     notice = "" if state.data.public else _recognised(state, table, plan)
+    approved, said = protocol_panel.given(plan), attribution.said(state)
     job = worker.start(
         plan,
         train,
@@ -175,8 +176,8 @@ def _launch(state: Project, plan: Plan) -> None:
         state.usable(state.designs.others),
         key=state.key,
         name=state.data.name,
-        approval=protocol_panel.given(plan),
-        said=attribution.said(state),
+        approval=approved,
+        said=said if approved is None else approved.stated(said),
     )
     # Only now that the run has started: what fails before leaves the last release on screen.
     state.forget_results()

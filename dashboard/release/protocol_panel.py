@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import asset_entry, uploads
+from dashboard.common import asset_entry, attribution, uploads
 from dashboard.common.fields import keep
 from dashboard.common.plan_changes import change_table
 from dashboard.common.rehearsal_run import kept
@@ -18,6 +18,7 @@ from dashboard.session.shelf import project
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.errors import ConfigError, LedgerError, PrismError
+from prism_core.planning.wishes.curator_statement import blank_text
 from prism_core.privacy.ledger import rules
 from prism_core.rehearsal import estimates
 from prism_core.text.markdown import plain
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
 
 _TALL = 700  # pixels of the window on the protocol
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _FORMATS = (
     ("For reading (HTML)", "html", "text/html"),
-    ("As text (Markdown)", "md", "text/markdown"),
+    ("For comments (Word)", "docx", _WORD),
     ("For machines (JSON)", "json", "application/json"),
 )
 
@@ -80,7 +82,11 @@ def section(plan: Plan) -> None:
     """The protocol to read and to take along, the record of an approval, what changed since."""
     state = project()
     with st.expander("Read the protocol", icon=":material/article:"), mistakes():
-        st.iframe(_protocol(state, plan)["html"], height=_TALL, alt="The protocol, in full")
+        st.iframe(
+            _protocol(state, plan)["html"].decode("utf-8"),
+            height=_TALL,
+            alt="The protocol, in full",
+        )
     if not access.granted():  # who approves does it for the workspace
         return
     label = "Protocol and approval: what a committee decides on before anything is spent"
@@ -92,6 +98,13 @@ def section(plan: Plan) -> None:
             "The protocol follows from the plan, the rehearsals and the ledger; no row is read for "
             "it. An approval holds for exactly this plan, and goes into the certificate."
         )
+        blank = attribution.said(state).blank
+        if blank:
+            st.warning(
+                f"This is a draft, and is stamped as one. Say under *{attribution.TITLE}*: "
+                f"{blank_text(blank)}.",
+                icon=":material/edit_note:",
+            )
         protocol = _protocol(state, plan)
         with st.container(horizontal=True):
             for title, ending, mime in _FORMATS:
@@ -145,16 +158,18 @@ def _asked(state: Project) -> None:
     )
 
 
-def _protocol(state: Project, plan: Plan) -> dict[str, str]:
+def _protocol(state: Project, plan: Plan) -> dict[str, bytes]:
     """The protocol in every format, by the endings of files."""
-    points = () if state.rehearsing.asked is None else state.rehearsing.asked.points(kept())
+    asked = state.rehearsing.asked
+    points = () if asked is None else asked.points(kept())
     made = Protocol(
         plan=plan,
         asset=_line(state.account.asset),
-        purpose=_line(state.account.why),
+        statement=attribution.said(state),
         balance=None if state.data.public else asset_entry.balance(plan.delta),
+        charges=asset_entry.charges(plan.delta),
         owed=asset_entry.owing(plan.prior),
-        rehearsal=estimates(points),
+        rehearsal=estimates(points, rows="" if asked is None else asked.title),
         holdout=_holdout(state),
         approval=state.release.approved.approval
         if state.release.approved is not None
@@ -164,8 +179,9 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
     inputs = (
         plan,
         made.asset,
-        made.purpose,
+        made.statement,
         made.balance,
+        made.charges,
         made.owed,
         made.rehearsal,
         made.approval,
@@ -173,7 +189,7 @@ def _protocol(state: Project, plan: Plan) -> dict[str, str]:
     return cached(
         "protocol_kept",
         inputs,
-        lambda: {ending: made.text(f".{ending}") for _, ending, _ in _FORMATS},
+        lambda: {ending: made.content(f".{ending}") for _, ending, _ in _FORMATS},
     )
 
 
@@ -197,12 +213,15 @@ def _record(state: Project, plan: Plan) -> None:
         role = st.text_input("Role", "privacy committee", key="approval_role")
         day = st.date_input("On", dt.date.today(), max_value=dt.date.today(), key="approval_date")
         nameless = not (state.data.public or state.account.asset.strip())
+        said = attribution.said(state)
         if nameless:
             st.caption(":orange[Name the data asset first:] an approval is for one asset.")
         if st.form_submit_button(
-            "Record the approval of this plan", icon=":material/how_to_reg:", disabled=nameless
+            "Record the approval of this plan",
+            icon=":material/how_to_reg:",
+            disabled=nameless or bool(said.blank),
         ):
-            protocol = Protocol(plan=plan, asset=_line(state.account.asset))
+            protocol = Protocol(plan=plan, asset=_line(state.account.asset), statement=said)
             with mistakes():
                 access.require()
                 date = day.isoformat() if isinstance(day, dt.date) else ""

@@ -11,10 +11,10 @@ from dashboard.session.graph import EditedGraph
 from dashboard.session.project import Project
 from dashboard.session.rehearsals import scenario_of
 from dashboard.session.release_entries import AccountEntries, ReleaseEntries
-from prism_core.bundle.curator_statement import LABELS, CuratorStatement
 from prism_core.bundle.project_file import LONGEST, ProjectFile
 from prism_core.data.schema import column_form
 from prism_core.errors import PrismError
+from prism_core.planning.wishes.curator_statement import LABELS, CuratorStatement
 from prism_core.structure.dag import Drawing
 
 

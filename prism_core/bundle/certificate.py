@@ -11,9 +11,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.data.schema.looks import sentences, to_list
 from prism_core.planning.plan import targets_dict
+from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.privacy.events import event_dict
 from prism_core.privacy.ledger.rules import CHARGED_STEPS
 from prism_core.structure.independence import changes_not_covered

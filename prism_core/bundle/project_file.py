@@ -15,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.bundle_files import json_text
-from prism_core.bundle.curator_statement import CuratorStatement, statement_from
 from prism_core.bundle.protocol import approval_file
 from prism_core.data.schema import column_form, schema_file
 from prism_core.data.schema.codebook_source import CodebookReading, CodebookSource
@@ -23,6 +22,7 @@ from prism_core.data.schema.looks import from_list, to_list
 from prism_core.data.schema.schema import PROVENANCES
 from prism_core.errors import ConfigError, StructureError
 from prism_core.planning.wishes import scenario_files
+from prism_core.planning.wishes.curator_statement import CuratorStatement, statement_from
 from prism_core.structure import formats
 from prism_core.text import untrusted
 from prism_core.text.suggestions import suggestion

@@ -19,7 +19,6 @@ from prism_core.bundle.bundle_files import (
     read_json,
 )
 from prism_core.bundle.certificate import Facts
-from prism_core.bundle.curator_statement import statement_from
 from prism_core.data.schema import schema_file
 from prism_core.errors import BundleError
 from prism_core.planning.adaptive_rounds import Pick
@@ -29,13 +28,14 @@ from prism_core.planning.choices import Choices, Stages, replay
 from prism_core.planning.design import design
 from prism_core.planning.wishes import config as configs
 from prism_core.planning.wishes import scenario_files
+from prism_core.planning.wishes.curator_statement import statement_from
 from prism_core.structure import formats
 from prism_core.text import untrusted
 
 if TYPE_CHECKING:
-    from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.structure.dag import Dag
     from prism_core.synthesis.measure import Measurement

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.data.engines.out_of_core import BigTable
     from prism_core.data.schema.looks import Looks
     from prism_core.data.schema.schema import Schema
     from prism_core.data.source import Rows
     from prism_core.data.tables.raw_table import RawTable
     from prism_core.planning.wishes.config import RunConfig
+    from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.privacy.learning_charge import LearningCharge
     from prism_core.rehearsal.estimates import Estimate
     from prism_core.runs.inputs import Inputs
@@ -227,7 +227,7 @@ def add_said(command: argparse.ArgumentParser, *, asset: str = "--asset") -> Non
         command: what takes them.
         asset: the option of the data asset in words, where `--asset` would name one to charge.
     """
-    from prism_core.bundle.curator_statement import LABELS
+    from prism_core.planning.wishes.curator_statement import LABELS
 
     said = command.add_argument_group("what you say about the release (public once handed over)")
     for name, (label, text) in LABELS.items():
@@ -241,7 +241,7 @@ def said_of(arguments: argparse.Namespace) -> CuratorStatement:
     Raises:
         BundleError: naming the entry that is not usable.
     """
-    from prism_core.bundle.curator_statement import LABELS, CuratorStatement
+    from prism_core.planning.wishes.curator_statement import LABELS, CuratorStatement
 
     return CuratorStatement(**{name: getattr(arguments, name).strip() for name in LABELS})
 

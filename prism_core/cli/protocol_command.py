@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.privacy.ledger import Balance
     from prism_core.privacy.ledger.charging import Owed
+    from prism_core.privacy.ledger.records import Charge
 
 
 def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
@@ -39,7 +40,12 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         type=Path,
         required=True,
         metavar="FILE",
-        help=".md or .html for reading, .json for `prism approve`",
+        help=".pdf, .docx, .html or .md for reading, .json for `prism approve`",
+    )
+    protocol.add_argument(
+        "--draft",
+        action="store_true",
+        help="write it although [statement] has blanks; it is stamped as a draft",
     )
     protocol.add_argument(
         "--rehearsal",
@@ -75,36 +81,40 @@ def _protocol(arguments: argparse.Namespace) -> None:
     say_unchecked(facts.schema.looks, public=config.table.public)
     say_warnings(plan.warnings)
     asset = config.asset
-    balance, earlier = _standing(config, plan, arguments.workspace)
+    balance, charges, earlier = _standing(config, plan, arguments.workspace)
     made = protocol.Protocol(
         plan=plan,
         asset=asset.name if asset else "",
-        purpose=asset.why if asset else "",
+        statement=config.statement,
         balance=balance,
+        charges=charges,
         owed=earlier,
         rehearsal=rehearsal_from(arguments.rehearsal),
     )
-    protocol.write_protocol(made, arguments.out)
+    protocol.write_protocol(made, arguments.out, draft=arguments.draft)
     document = {
         "out": str(arguments.out),
         "plan_sha256": plan.hash,
         "warnings": list(plan.warnings),
+        "blank": list(made.statement.blank),
     }
-    text = f"protocol of plan {plan.hash[:12]} in {arguments.out}; nothing was spent"
+    kind = "draft of the protocol" if made.draft else "protocol"
+    text = f"{kind} of plan {plan.hash[:12]} in {arguments.out}; nothing was spent"
     emit(arguments, document, text)
 
 
 def _standing(
     config: RunConfig, plan: Plan, workspace: Path | None
-) -> tuple[Balance | None, Owed | None]:
-    """What the asset has left, and learning that it has not been charged for; writes nothing."""
+) -> tuple[Balance | None, tuple[Charge, ...], Owed | None]:
+    """What the asset has left, its charges, and learning that it still owes; writes nothing."""
     from prism_core.privacy.ledger import default_workspace
     from prism_core.privacy.ledger.charging import asset_balance, owed
 
     if config.asset is None or config.table.public:
-        return None, None
+        return None, (), None
     ledger, balance = asset_balance(config.asset, plan.delta, workspace or default_workspace())
-    return balance, owed(ledger, config.asset.name, plan.prior)
+    charges = () if ledger is None else ledger.charges(config.asset.name)
+    return balance, charges, owed(ledger, config.asset.name, plan.prior)
 
 
 def _approve(arguments: argparse.Namespace) -> None:

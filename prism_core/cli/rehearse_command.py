@@ -239,7 +239,7 @@ def _rehearse(
             _line({"point": point.to_dict()})
     order = [variant.name for variant in rehearsal.variants]
     found = sorted(
-        estimates(points),
+        estimates(points, rows=rows.title),
         key=lambda one: (shifts.index(one.shift), order.index(one.variant), one.epsilon),
     )
     said = {shift: verdict(points, shift) for shift in shifts}

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import argparse
 
     from prism_core.bundle.protocol.approval_file import ApprovedPlan
-    from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.scenario import Scenario
@@ -90,7 +89,7 @@ def _release(arguments: argparse.Namespace) -> None:
     from prism_core.runs.charged_release import run_release
     from prism_core.runs.inputs import gather, plan_for
 
-    said, public = said_of(arguments), config.table.public
+    said, public = config.statement.over(said_of(arguments)), config.table.public
     check_seed(arguments.seed, public=public)
     bundle_folder.check_out_folder(arguments.out, again=arguments.replace)
     inputs = gather(config, arguments.workspace)
@@ -100,9 +99,11 @@ def _release(arguments: argparse.Namespace) -> None:
     if arguments.what_if is not None:  # before anything is spent
         facts = PlanInputs(schema=inputs.schema, dag=inputs.dag, n=inputs.n)
         scenarios = considered(arguments.what_if, config, facts)
-    approval = _approval_for(
+    approved = _approval_for(
         arguments.protocol, plan, config.asset.name if config.asset else "", arguments.workspace
     )
+    if approved is not None:
+        said = approved.stated(said)
     account = account_for(config, plan.delta, arguments)
     say_owed(account, plan.prior)
     say_unchecked(inputs.schema.looks, public=public)
@@ -112,7 +113,7 @@ def _release(arguments: argparse.Namespace) -> None:
         table,
         arguments.out,
         account,
-        approval=approval,
+        approval=None if approved is None else approved.approval,
         scenarios=scenarios,
         local={
             "config": str(arguments.config.resolve()),
@@ -159,7 +160,7 @@ def _place(config: RunConfig) -> str:
 
 def _approval_for(
     path: Path | None, plan: Plan, asset: str, workspace: Path | None
-) -> Approval | None:
+) -> ApprovedPlan | None:
     """The approval that a release was given, after checking that it is of this plan.
 
     Raises:
@@ -175,9 +176,8 @@ def _approval_for(
     # The error that follows names one change; the curator needs to see all of them.
     if found is not None and not found.covers(plan, asset):
         _say_changes(found, plan)
-    return checked_approval(
-        found, plan, asset, (workspace or default_workspace()) if asset else None
-    )
+    checked_approval(found, plan, asset, (workspace or default_workspace()) if asset else None)
+    return found
 
 
 def _say_changes(found: ApprovedPlan, plan: Plan) -> None:

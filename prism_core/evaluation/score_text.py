@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prism_core.evaluation.results import FROM_S
+from prism_core.text.numbers import score_text as three
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,11 +25,6 @@ def score_name(name: str) -> str:
     }
     own = name.removesuffix(FROM_S)
     return short.get(own, own.replace("_", " ")) + (" from S" if own != name else "")
-
-
-def three(value: float) -> str:
-    """A score with three decimals."""
-    return f"{value:z.3f}"
 
 
 def ends(interval: Interval | None, form: Callable[[float], str] = three) -> str:

@@ -67,7 +67,10 @@ class Bound:
         if self.raw is not None and not 0.0 <= self.raw < math.inf:
             raise BudgetError("A bound must be a finite number, at least 0.", field="bounds")
         if self.raw is not None and self.value is None and self.kind != "expectation":
-            said = f"The formula gives {up(self.raw)}, and a guarantee above 1 promises nothing."
+            said = (
+                f"The formula gives {up(self.raw)}, and a guarantee above 1 promises nothing. More "
+                "people, a larger epsilon or fewer features would lower it."
+            )
             object.__setattr__(self, "sentence", said)
 
     @property

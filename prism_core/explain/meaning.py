@@ -23,7 +23,15 @@ from prism_core.privacy.accountants.trade_off_bound import (
 )
 from prism_core.text import documents
 from prism_core.text.markdown import plain
-from prism_core.text.numbers import one_in, out_of, seldom, small, up
+from prism_core.text.numbers import (
+    delta_text,
+    eps_text,
+    factor_text,
+    one_in,
+    out_of,
+    rho_text,
+    seldom,
+)
 
 if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
@@ -79,17 +87,27 @@ def not_protected(plan: Plan, trade: TradeOff) -> tuple[NotProtected, ...]:
 
 
 def _group(plan: Plan, trade: TradeOff) -> str:
-    """Under rho-zCDP a group of k has k^2 rho (Bun and Steinke 2016, Proposition 1.9)."""
     text = "The figures are for one person. For several people together they are larger"
-    if trade.failing > 0.0:
+    factor = group_factor(trade, FAMILY, plan.delta)
+    if factor is None:
         return f"{text}; for families, wards or hospitals nothing is promised."
-    # Capped before exp overflows; above a million the number is not shown anyway.
-    factor = math.exp(min(300.0, loss_bound(FAMILY**2 * trade.rho, 0.0, plan.delta)))
-    shown = up(factor, 2) if factor < 1e6 else "more than a million"
     return (
         f"{text}: the odds about a family of {FAMILY} may shift by a factor of up to "
-        f"{shown}. Wards or hospitals are not protected as groups."
+        f"{factor_text(factor)}. Wards or hospitals are not protected as groups."
     )
+
+
+def group_factor(trade: TradeOff, people: int, delta: float) -> float | None:
+    """By how much the odds about a group may shift at most; None where nothing is promised.
+
+    Under rho-zCDP a group of k has k^2 rho (Bun and Steinke 2016, Proposition 1.9). The chance of
+    failure stays delta for the whole group, so the factor is more than the k-th power of one
+    person's: k^2 rho + 2 k sqrt(rho ln(1/delta)) > k (rho + 2 sqrt(rho ln(1/delta))).
+    """
+    if trade.failing > 0.0:
+        return None
+    # exp overflows from 710 on.
+    return math.exp(min(700.0, loss_bound(people**2 * trade.rho, 0.0, delta))) * (1.0 + 1e-12)
 
 
 def _rows(plan: Plan) -> str:
@@ -262,12 +280,16 @@ class Meaning:
             raise BudgetError("A guess must be 1 in 2 to 1 in 1,000,000.", field="guess")
         return Guess(one_in=one_in, after=after(1.0 / one_in, self.loss))
 
+    def group(self, people: int) -> float | None:
+        """By how much the odds about so many people may shift; see `group_factor`."""
+        return group_factor(self.trade, people, self.delta)
+
     @property
     def claim(self) -> str:
         """The guarantee in one sentence."""
         return (
             f"Whatever somebody knows about everybody else, the odds of a guess about one person "
-            f"shift by a factor of at most {up(self.factor)}, but for a chance of "
+            f"shift by a factor of at most {factor_text(self.factor)}, but for a chance of "
             f"{seldom(self.delta)}."
         )
 
@@ -281,9 +303,10 @@ class Meaning:
         )
         learned = "" if self.learned is None else ", with what learning before it has cost"
         return (
-            f"Computed {spent} of this plan{learned} (ρ = {up(self.trade.rho)}), not from epsilon "
-            "alone, and rounded so that the truth is never worse. In the terms of the theory: "
-            f"(ε, δ) = ({up(self.epsilon)}, {small(self.delta)}), neighbours replace one person."
+            f"Computed {spent} of this plan{learned} (ρ = {rho_text(self.trade.rho)}), not from "
+            "epsilon alone, and rounded so that the truth is never worse. In the terms of the "
+            f"theory: (ε, δ) = ({eps_text(self.epsilon)}, {delta_text(self.delta)}), neighbours "
+            "replace one person."
         )
 
     def to_dict(self) -> dict[str, Any]:

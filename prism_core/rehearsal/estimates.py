@@ -43,6 +43,7 @@ class Estimate:
         ceiling: score of the same learner without noise, from what the design protects.
         runs: how many.
         metric: what is scored.
+        rows: what the stand-in rows are, in words; "" where it is not said.
     """
 
     variant: str
@@ -53,6 +54,7 @@ class Estimate:
     ceiling: float
     runs: int
     metric: Metric = "auc"
+    rows: str = ""
 
     @property
     def unit(self) -> str:
@@ -74,7 +76,7 @@ def estimates_from(documents: Iterable[dict[str, Any]]) -> tuple[Estimate, ...]:
     for one in found:
         numbers = (one.epsilon, one.mean, one.ceiling, 0.0 if one.half is None else one.half)
         named = one.shift in SHIFT_TEXT and one.metric in METRIC_TEXT
-        known = named and isinstance(one.variant, str)
+        known = named and isinstance(one.variant, str) and isinstance(one.rows, str)
         if not known or not all(math.isfinite(number) for number in numbers):
             raise ValueError("an estimate needs a known shift, metric and name, and finite numbers")
     return found
@@ -88,8 +90,13 @@ def half_width(values: Sequence[float]) -> float | None:
     return float(stdtrit(len(values) - 1, (1.0 + CONFIDENCE) / 2.0)) * error
 
 
-def estimates(points: Iterable[RehearsalPoint]) -> tuple[Estimate, ...]:
-    """Curves, in the order in which variants and shifts appear and by increasing epsilon."""
+def estimates(points: Iterable[RehearsalPoint], *, rows: str = "") -> tuple[Estimate, ...]:
+    """Curves, in the order in which variants and shifts appear and by increasing epsilon.
+
+    Args:
+        points: of the runs.
+        rows: what the stand-in rows are, in words.
+    """
     groups: dict[tuple[str, Shift], dict[float, list[RehearsalPoint]]] = {}
     for point in points:
         by_epsilon = groups.setdefault((point.variant, point.shift), {})
@@ -110,6 +117,7 @@ def estimates(points: Iterable[RehearsalPoint]) -> tuple[Estimate, ...]:
                     ceiling=some[0].ceiling,
                     runs=len(scores),
                     metric=some[0].metric,
+                    rows=rows,
                 )
             )
     return tuple(found)

@@ -262,8 +262,8 @@ def from_graph(
         for shift in shifts
     }
     return StandIn(
-        title=f"{rows:,} rows drawn from the {'graph' if dag else 'assumed graph'} with {strength} "
-        "effects",
+        title=f"{rows:,} invented rows drawn from the {'graph' if dag else 'assumed graph'} with "
+        f"{strength} effects",
         target=target,
         dag=dag,
         train=train,
@@ -326,7 +326,7 @@ def from_rows(
         table = table.take(rng.permutation(table.n)[: MOST_ROWS + kept])
     train, holdout = set_aside(table, kept, rng)
     return StandIn(
-        title=f"{train.n:,} rows of the public file {raw.name!r}",
+        title=f"{train.n:,} rows of the public file {raw.name!r}, which may be of real people",
         target=target,
         dag=dag,
         train=train,

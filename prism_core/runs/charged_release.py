@@ -23,10 +23,10 @@ from prism_core.synthesis.release import Release, draw, fit_model, release
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.data.source import Rows
     from prism_core.planning.approval import Approval
     from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.runs.step_account import StepAccount
     from prism_core.synthesis.release import Progress, ReleasedMeasurements

@@ -17,7 +17,12 @@ from prism_core.text.numbers import (
     delta_text,
     eps_text,
     error_text,
+    factor_text,
+    left_text,
     percent,
+    rho_text,
+    score_text,
+    seldom,
     share_text,
     sigma_text,
     small,
@@ -39,6 +44,14 @@ def render(template: str, /, **values: object) -> str:
         values: what it names.
     """
     return _environment().get_template(template).render(values)
+
+
+def style() -> str:
+    """The style sheet of the papers, to stand inside a page.
+
+    A file beside the page would be one more to keep and to load.
+    """
+    return (TEMPLATES / "paper.css").read_text(encoding="utf-8")
 
 
 @cache
@@ -64,6 +77,11 @@ def _environment() -> Environment:
         "error": error_text,
         "share": share_text,
         "count": count_text,
+        "factor": factor_text,
+        "left": left_text,
+        "rho": rho_text,
+        "score": score_text,
+        "seldom": seldom,
         "number": lambda value: f"{value:,}",
         "width": _width,
         "plain": plain,

@@ -77,6 +77,26 @@ def error_text(error: float) -> str:
     return f"{up(100.0 * error, 2)}%"
 
 
+def factor_text(factor: float) -> str:
+    """A factor of odds: three digits, up; a very large one in words.
+
+    Example:
+        >>> factor_text(3.1021), factor_text(2e6)
+        ('3.11', 'more than a million')
+    """
+    return up(factor) if factor < 1e6 else "more than a million"
+
+
+def rho_text(rho: float) -> str:
+    """A loss as rho: three digits, up."""
+    return small(rho, 3)
+
+
+def score_text(score: float) -> str:
+    """A score of usefulness: three decimals, to the nearest; -0.000 is 0.000."""
+    return f"{score:z.3f}"
+
+
 def count_text(number: int, noun: str) -> str:
     """A count with its noun, in the singular where it is one.
 

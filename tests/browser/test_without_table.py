@@ -20,6 +20,7 @@ from tests.browser.test_flow import (
     spend,
     upload,
 )
+from tests.support.approvals import SAID
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +66,18 @@ def load(page: Page, table: Path) -> None:
     button(page, "Load this file").click()
 
 
+def state(page: Page) -> None:
+    """All that a committee needs to be told."""
+    page.get_by_text("Who, what and why:").click()
+    for name, text in SAID.items():
+        field = page.locator(f".st-key-said_{name} input")
+        field.fill(text)
+        field.press("Tab")
+    idle(page)
+
+
 def approve(page: Page) -> None:
+    state(page)
     page.get_by_text("Protocol and approval: what").click()
     field = page.locator(".st-key-approval_by input")
     field.fill("A. Meyer")

@@ -318,6 +318,6 @@ def test_what_rehearse_printed_goes_along(make_run, tmp_path):
     (tmp_path / "r.jsonl").write_text(f'{{"point": {{}}}}\n{json.dumps(line)}\n')
     command = ["protocol", str(make_run()), "--out", str(tmp_path / "p.md"), "--rehearsal"]
     assert main.main([*command, str(tmp_path / "r.jsonl")]) == 0
-    assert "Rehearsed on stand-in rows" in (tmp_path / "p.md").read_text()
+    assert "### Rehearsals" in (tmp_path / "p.md").read_text()
     (tmp_path / "r.jsonl").write_text("{}")
     assert main.main([*command, str(tmp_path / "r.jsonl")]) == 2

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from prism_core.bundle import project_file
-from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.bundle.project_file import ProjectFile
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.data.schema import column_form
@@ -17,10 +16,12 @@ from prism_core.data.schema.looks import Look
 from prism_core.errors import PrismError
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.structure.dag import Drawing
 from tests.support import bundles
+from tests.support.approvals import STATED
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def full(schema) -> ProjectFile:
         target="readmitted",
         designs=tuple(wishes),
         saved=(Scenario(name="kept", task=Task(target="ward"), synthesis=Synthesis(rows=50)),),
-        approval=Protocol(plan=plan, asset="ward 7").approve(
+        approval=Protocol(plan=plan, asset="ward 7", statement=STATED).approve(
             by="A. B.", role="chair", date="2026-01-31"
         ),
         approval_needed=True,

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from prism_core.bundle import bundle_files
-from prism_core.bundle.curator_statement import LABELS, LONGEST, TOP, CuratorStatement
 from prism_core.bundle.report import registry_entry
 from prism_core.bundle.report.report_copy import copy_report
 from prism_core.bundle.report.report_extras import Extras
@@ -27,10 +26,12 @@ from prism_core.explain.meaning import meaning
 from prism_core.planning.approval import Approval
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from prism_core.planning.wishes.curator_statement import LABELS, LONGEST, TOP, CuratorStatement
 from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.structure.dag import Dag
 from prism_core.synthesis.release import release
+from prism_core.text.numbers import sigma_text
 from tests.support.bundles import Forger, written
 from tests.support.reports import QUICK, Page, planned, reported, text
 
@@ -59,27 +60,30 @@ def home(tmp_path_factory, small) -> Path:
 def test_plain_words_come_first_and_the_annex_last(home):
     words = Page(text(home / "causal")).words
     order = (
+        "May these synthetic rows be handed over?",
+        "such guesses were right before",
+        "Report accepted?",
+        "What the table is for, and what not",
+        "Planned against done",
+        "The columns",
+        "The risk",
+        "One person, one row",
+        "Annex for statisticians",
         "the odds of a guess about one person shift",
-        "What was released, and for what",
-        "Whose data",
-        "What protects them",
-        "What epsilon means here",
         "What is not protected",
-        "What was learned with budget",
-        "Who approved",
-        "Figures",
+        "The features S",
         "How the budget is split",
         "What the theory promises",
         "The graph, and what each column is",
         "How good the rows are",
-        "Technical annex",
         "Fields for a registry",
         "Guarantee and composition",
         "Every step that spent something",
         "Hashes, ledger and versions",
         "Method and references",
+        "Glossary",
     )
-    place = words.index("Technical annex:")  # the table of contents ends with it
+    place = 0
     for heading in order:
         place = words.index(heading, place)
     said = meaning(verification.read_bundle(home / "causal").stages().final)
@@ -99,7 +103,7 @@ def test_every_event_stands_there_with_noise_and_sensitivity(home, name):
         assert event["label"] in row
         if event["event"] == "gaussian":
             shown = float(re.findall(r"discrete Gaussian ([\d.]+) 1\.414", row)[0])
-            assert event["sigma"] <= shown < event["sigma"] * 1.001  # rounded up
+            assert shown == float(sigma_text(event["sigma"]))
         assert row.startswith(f"{rows.index(row) + 1} ")
 
 
@@ -139,13 +143,13 @@ def test_an_approval_is_named_and_another_plan_is_not_passed_off():
         plan_sha256=facts.planned_sha256,
     )
     words = Page(report(stages, replace(facts, approval=given))).words
-    assert "A. Lee & B. Roy (privacy committee), on 2026-03-01" in words
+    assert "A. Lee & B. Roy (privacy committee) on 2026-03-01" in words
     assert "exactly the plan that was run" in words
     other = replace(given, plan_sha256="f" * 64)
     words = Page(report(stages, replace(facts, approval=other))).words
     assert "another plan than the one that was run" in words
     assert "exactly the plan" not in words
-    assert "records no approval" in Page(report(stages, facts)).words
+    assert "No approval is recorded" in Page(report(stages, facts)).words
 
 
 def test_the_registry_entry_is_there_for_machines_and_leaves_open_what_no_file_knows(home):
@@ -169,10 +173,12 @@ HOSTILE = '</script><img src=x onerror="x"> & \u201cA\u201d'
 
 
 def test_what_the_curator_says_stands_on_top_and_in_the_registry_escaped(home):
-    said = CuratorStatement(**{name: f"{HOSTILE} {name}" for name in LABELS})
+    said = CuratorStatement(
+        **{name: f"{HOSTILE} {name}" for name in LABELS if name not in ("threshold", "sensitive")}
+    )
     html = copy_report(home / "causal", Extras(said=said))
     page = Page(html)
-    top = page.words.split("people whose rows were used")[0]
+    top = page.words.split("Report accepted?")[0]
     for name in TOP:
         assert f"{HOSTILE} {name}" in top
     assert [tag for tag, _ in page.elements if tag == "img"] == []
@@ -200,7 +206,7 @@ def test_the_command_takes_what_the_curator_says(home, tmp_path, capsys):
     arguments = ["report", str(home / "causal"), "--out", str(out), "--organisation", "St. Mary"]
     assert main.main([*arguments, "--purpose", " a benchmark "]) == 0
     words = Page(out.read_text(encoding="utf-8")).words
-    assert "Organisation St. Mary Purpose a benchmark" in words
+    assert "Controller St. Mary Purpose a benchmark" in words
     assert main.main([*arguments, "--contact", "a\tb"]) == 2
     assert "contact: Contact must be one line" in capsys.readouterr().err
 
@@ -226,7 +232,7 @@ def test_a_rehearsal_says_so_on_every_page(home):
     assert re.search(r"\.mark \{[^}]*position: fixed", html)
     assert re.search(r"\.stamp \{ position: sticky", html)
     assert "Rehearsal, not a release: public rows and known noise. It protects nobody." in words
-    assert "Run as a release, this plan would promise" in words
+    assert "Run as a release, this plan would do what follows" in words
     assert Page(html).inside("title").startswith("Rehearsal, not a release")
     real = text(home / "causal")
     assert "@top-center" not in real

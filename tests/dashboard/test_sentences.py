@@ -229,7 +229,7 @@ def test_who_what_and_why_on_the_command_line(make_run, tmp_path, capsys):
 
 
 def test_what_is_said_reaches_the_process_of_the_run(project, monkeypatch):
-    from prism_core.bundle.curator_statement import CuratorStatement
+    from prism_core.planning.wishes.curator_statement import CuratorStatement
 
     monkeypatch.setattr(
         worker,

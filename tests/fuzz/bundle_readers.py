@@ -15,7 +15,6 @@ from prism_core.bundle import (
     project_file,
     reader,
 )
-from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.verify import counts_check, verification
 from prism_core.bundle.write import bundle_folder
@@ -24,6 +23,7 @@ from prism_core.comparators import design_comparator
 from prism_core.comparators import folder as compared
 from prism_core.comparators.comparator_run import run_comparator
 from prism_core.data.schema import column_form, schema_file
+from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.rehearsal import stand_in_rows
 from prism_core.rehearsal.estimates import Estimate
 from prism_core.rehearsal.points import PointStore, RehearsalPoint

@@ -29,6 +29,7 @@ from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.privacy.ledger import Ledger
 from tests.support import bundles, workbooks
+from tests.support.approvals import STATED
 from tests.support.tables import CANARY, small_frame, small_schema
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class Shop:
 
     @cached_property
     def protocol(self) -> str:
-        return Protocol(plan=self.plan, asset="ward 7").to_json()
+        return Protocol(plan=self.plan, asset="ward 7", statement=STATED).to_json()
 
     @cached_property
     def approval(self) -> str:

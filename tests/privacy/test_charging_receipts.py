@@ -30,6 +30,7 @@ from prism_core.privacy.noise import SeededNoise
 from prism_core.structure import formats
 from prism_core.synthesis.release import release
 from prism_core.synthesizer import LearningOwedWarning, PrismSynthesizer
+from tests.support.approvals import STATED
 from tests.support.noise import Unasked
 from tests.support.refusals import refused
 from tests.support.wards import DAG, OUTLINE, STAR, planned, rng
@@ -41,7 +42,9 @@ pytestmark = pytest.mark.privacy
 
 
 def approve(plan, asset="ward"):
-    return Protocol(plan=plan, asset=asset).approve(by="A. B.", role="board", date="2026-11-01")
+    return Protocol(plan=plan, asset=asset, statement=STATED).approve(
+        by="A. B.", role="board", date="2026-11-01"
+    )
 
 
 def test_an_approval_opens_the_gate_once_for_its_plan_and_asset(place, schema, frame, rows):

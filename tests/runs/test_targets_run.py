@@ -30,6 +30,7 @@ from prism_core.planning.wishes.scenario import Scenario
 from prism_core.planning.wishes.targets import Target
 from prism_core.planning.wishes.task import Budget, Synthesis, Task
 from prism_core.runs.finished_run import aims_of_run, subject
+from tests.support.approvals import STATED
 from tests.support.bundles import DAG, Forger, charged, written
 from tests.support.refusals import refused
 
@@ -94,7 +95,7 @@ def test_a_wrong_entry_is_named(tmp_path, entry, field):
 @pytest.mark.privacy
 @pytest.mark.parametrize("weight", [0.25, None])
 def test_an_approval_is_for_these_targets_with_these_weights(schema, weight):
-    protocol = Protocol(plan=plan_of(schema), asset="ward 7")
+    protocol = Protocol(plan=plan_of(schema), asset="ward 7", statement=STATED)
     record = approve(protocol.to_json(), by="A", role="committee", date="2025-11-20")
     assert record.covers(plan_of(schema), "ward 7")
     assert record.settings["task.further.ward"] == 0.5
@@ -118,7 +119,7 @@ def test_an_approval_is_for_these_targets_with_these_weights(schema, weight):
     ],
 )
 def test_a_protocol_that_says_other_targets_than_its_plan_is_refused(schema, forge):
-    text = json.loads(Protocol(plan=plan_of(schema), asset="ward 7").to_json())
+    text = json.loads(Protocol(plan=plan_of(schema), asset="ward 7", statement=STATED).to_json())
     forge(text)
     with pytest.raises(ConfigError, match="contradicts itself"):
         approve(json.dumps(text), by="A", role="committee", date="2025-11-20")

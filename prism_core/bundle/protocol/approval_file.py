@@ -17,6 +17,12 @@ from prism_core.errors import ConfigError, PlanError
 from prism_core.planning.approval import Approval, approval_from
 from prism_core.planning.plan import plain_digest
 from prism_core.planning.search.comparison import entries
+from prism_core.planning.wishes.curator_statement import (
+    LABELS,
+    CuratorStatement,
+    blank_text,
+    statement_from,
+)
 from prism_core.planning.wishes.task import OPTIONS
 from prism_core.text import untrusted
 
@@ -52,10 +58,12 @@ class ApprovedPlan:
     Attributes:
         approval: who, when, which plan.
         settings: of that plan, as `settings` gives them.
+        statement: purpose, recipients and the rest, as they were approved.
     """
 
     approval: Approval
     settings: dict[str, Any] = field(repr=False)
+    statement: CuratorStatement = field(default_factory=CuratorStatement)
 
     def changes(self, plan: Plan) -> tuple[SettingChange, ...]:
         """Entries in which a plan differs from the approved one. Reads no row."""
@@ -84,11 +92,30 @@ class ApprovedPlan:
                 field="protocol",
             )
 
+    def stated(self, said: CuratorStatement) -> CuratorStatement:
+        """What is said of the release: what was approved, and what was left open then.
+
+        Args:
+            said: what the curator says now.
+
+        Raises:
+            PlanError: when an entry says something else than the approved one.
+        """
+        approved = self.statement.to_dict()
+        for name, text in said.to_dict().items():
+            if approved.get(name, text) != text:
+                raise PlanError(
+                    f"{LABELS[name][0]} is not what was {self.approval.sentence}. Say what was "
+                    "approved, or have the new words approved. Nothing was run.",
+                    field=name,
+                )
+        return said.over(self.statement)
+
     def dumps(self) -> str:
         """The file's text."""
-        return json_text(
-            {"kind": KIND, "approval": self.approval.to_dict(), "settings": self.settings}
-        )
+        document = {"kind": KIND, "approval": self.approval.to_dict(), "settings": self.settings}
+        said = {"statement": self.statement.to_dict()} if self.statement.some else {}
+        return json_text(document | said)
 
 
 def changes(before: dict[str, Any], plan: Plan) -> tuple[SettingChange, ...]:
@@ -149,7 +176,9 @@ def loads(text: str) -> ApprovedPlan:
     if document.get("kind") != KIND or not isinstance(document.get("settings"), dict):
         raise ConfigError("This is not the file of an approval.", field="protocol")
     return ApprovedPlan(
-        approval=approval_from(document.get("approval")), settings=document["settings"]
+        approval=approval_from(document.get("approval")),
+        settings=document["settings"],
+        statement=statement_from(document.get("statement", {})),
     )
 
 
@@ -174,6 +203,8 @@ def approve(protocol: str, *, by: str, role: str, date: str) -> ApprovedPlan:
             field="protocol",
         )
     check_own(document)
+    statement = statement_from(document.get("statement", {}))
+    check_complete(statement)
     approval = Approval(
         by=by,
         role=role,
@@ -181,7 +212,21 @@ def approve(protocol: str, *, by: str, role: str, date: str) -> ApprovedPlan:
         plan_sha256=document.get("plan_sha256", ""),
         asset=document.get("asset", ""),
     )
-    return ApprovedPlan(approval=approval, settings=document["settings"])
+    return ApprovedPlan(approval=approval, settings=document["settings"], statement=statement)
+
+
+def check_complete(statement: CuratorStatement) -> None:
+    """Refuse to put a protocol with blanks before a committee, or to take its approval.
+
+    Raises:
+        ConfigError: naming what is blank.
+    """
+    if statement.blank:
+        raise ConfigError(
+            f"No committee can decide on blanks. Say in [statement], or on the page Release: "
+            f"{blank_text(statement.blank)}. Or write a draft, which is stamped as one.",
+            field=f"statement.{statement.blank[0]}",
+        )
 
 
 def _document(text: str) -> dict[str, Any]:

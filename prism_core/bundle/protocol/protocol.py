@@ -1,7 +1,8 @@
 """The protocol: what a committee can approve before anything is spent.
 
-It follows from the plan, the rehearsals on public rows, and the ledger. No row is read for it, so
-it may be shown, changed and made again at will.
+It follows from the plan, the curator's statement, the rehearsals on public rows, and the ledger. No
+row is read for it, so it may be shown, changed and made again at will. One template gives the page;
+PDF, Word and Markdown are made from that page.
 """
 
 from __future__ import annotations
@@ -12,38 +13,35 @@ from typing import TYPE_CHECKING, Any
 
 from prism_core import files
 from prism_core.bundle.bundle_files import json_text
-from prism_core.bundle.motion import TERMS, motion
-from prism_core.bundle.protocol import document
-from prism_core.bundle.protocol.approval_file import PROTOCOL_KIND, ApprovedPlan, settings
-from prism_core.bundle.protocol.document import Section
+from prism_core.bundle.paper_formats import to_docx, to_markdown
+from prism_core.bundle.paper_values import headline, paper_values, sensitive_columns
+from prism_core.bundle.protocol.account import account_of
+from prism_core.bundle.protocol.approval_file import (
+    PROTOCOL_KIND,
+    ApprovedPlan,
+    check_complete,
+    settings,
+)
+from prism_core.bundle.report.report_copy import report_pdf
 from prism_core.data.schema.looks import sentences
 from prism_core.errors import ConfigError
+from prism_core.explain.column_use import column_uses
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, Meaning, meaning
 from prism_core.explain.plan_lines import lines
 from prism_core.planning.approval import Approval
-from prism_core.privacy.events import failure
+from prism_core.planning.wishes.curator_statement import LABELS, CuratorStatement, blank_text
 from prism_core.rehearsal.estimates import SHIFT_TEXT
-from prism_core.text.markdown import plain
-from prism_core.text.numbers import (
-    delta_text,
-    eps_text,
-    error_text,
-    left_text,
-    share_text,
-    sigma_text,
-)
+from prism_core.text import documents
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prism_core.explain.plan_lines import PlanLine
     from prism_core.planning.plan import Plan
     from prism_core.privacy.ledger import Balance
     from prism_core.privacy.ledger.charging import Owed
+    from prism_core.privacy.ledger.records import Charge
     from prism_core.rehearsal.estimates import Estimate
-
-TITLE = "Protocol of a release, before anything is spent"
 
 LEAKAGE = (
     "Making several releases of the same people's data for the same target and keeping the one "
@@ -63,14 +61,6 @@ REGIMES = {
 }
 
 
-_MODELS = {"pgm": "graphical model (Private-PGM)", "naive_bayes": "naive Bayes model"}
-_ACCOUNTANTS = {
-    "zcdp": "zero-concentrated differential privacy (zCDP)",
-    "pld": "privacy loss distributions (PLD)",
-    "basic": "basic composition",
-}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
     """A plan as it is put before a committee. Public.
@@ -78,8 +68,9 @@ class Protocol:
     Attributes:
         plan: what would be run; before its private choices.
         asset: the data asset that would be charged; "" while it is not named.
-        purpose: of the release, in the curator's words.
+        statement: purpose, recipients and what else the curator answers for.
         balance: of the asset now, None where it has none yet.
+        charges: of the asset so far.
         owed: learning that the asset has not been charged for; it is charged with the release.
         rehearsal: figures of rehearsals on public rows.
         holdout: rows set aside for evaluation, None where that is not said.
@@ -87,12 +78,14 @@ class Protocol:
 
     Raises:
         PlanError: when the approval is of another plan or asset.
+        ConfigError: when a sensitive column is no column.
     """
 
     plan: Plan
     asset: str = ""
-    purpose: str = ""
+    statement: CuratorStatement = field(default_factory=CuratorStatement)
     balance: Balance | None = None
+    charges: tuple[Charge, ...] = ()
     owed: Owed | None = None
     rehearsal: tuple[Estimate, ...] = ()
     holdout: int | None = None
@@ -102,17 +95,26 @@ class Protocol:
         if self.approval is not None:
             # A document that shows the approval of another plan would mislead whoever reads it.
             self.approval.check(self.plan.hash, self.asset)
+        sensitive_columns(column_uses(self.plan), self.statement)
+
+    @property
+    def draft(self) -> bool:
+        """Whether something that a committee needs is blank."""
+        return bool(self.statement.blank)
 
     def approve(self, *, by: str, role: str, date: str) -> ApprovedPlan:
         """The record of an approval of this protocol.
 
         Raises:
-            ConfigError: naming the entry that is not usable.
+            ConfigError: naming the entry that is not usable, or what is blank in a draft.
         """
+        check_complete(self.statement)
         approval = Approval(
             by=by, role=role, date=date, plan_sha256=self.plan.hash, asset=self.asset
         )
-        return ApprovedPlan(approval=approval, settings=settings(self.plan))
+        return ApprovedPlan(
+            approval=approval, settings=settings(self.plan), statement=self.statement
+        )
 
     @cached_property
     def _meaning(self) -> Meaning:
@@ -144,25 +146,6 @@ class Protocol:
             "Not where the private file stands, nor the ledger's purposes and fingerprints.",
         )
 
-    @property
-    def sections(self) -> tuple[Section, ...]:
-        """The document, part by part."""
-        return (
-            self._motion(),
-            self._plan(),
-            *self._warned(),
-            *self._opened(),
-            self._budget(),
-            *_risk(self._meaning),
-            *self._rehearsed(),
-            Section(title="What will be released", items=self.released),
-            Section(title="What will not", items=self.withheld),
-            self._conditions(),
-            self._measured(),
-            Section(title="Words", header=("word", "what it means"), rows=TERMS),
-            self._reference(),
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; `approved.approve` takes them."""
         opened = sentences(self.plan.schema.looks)
@@ -170,7 +153,8 @@ class Protocol:
             "kind": PROTOCOL_KIND,
             "plan_sha256": self.plan.hash,
             "asset": self.asset,
-            "purpose": self.purpose,
+            "statement": self.statement.to_dict(),
+            "blank": list(self.statement.blank),
             "approval": None if self.approval is None else self.approval.to_dict(),
             "settings": settings(self.plan),
             "plan": self.plan.to_dict(),
@@ -188,206 +172,68 @@ class Protocol:
         """The protocol for machines."""
         return json_text(self.to_dict())
 
+    def to_html(self) -> str:
+        """The protocol as one page: no script, no other host, made for printing, too."""
+        plan, said = self.plan, self.statement
+        found = lines(plan)
+        account = None
+        if self.balance is not None:
+            account = account_of(plan, self.balance, self.owed, self.charges)
+        return documents.render(
+            "en/protocol.html",
+            plan=plan,
+            number=plan.hash[:12],
+            asset=self.asset,
+            said=said,
+            statement=[(LABELS[name][0], text) for name, text in said.to_dict().items()],
+            blank=said.blank,
+            blank_text=blank_text(said.blank),
+            least=said.least,
+            rehearsed=headline(self.rehearsal, plan.budget.epsilon),
+            rehearsal=self.rehearsal,
+            shifts=SHIFT_TEXT,
+            paper=paper_values(plan, self._meaning, said),
+            meaning=self._meaning,
+            account=account,
+            owed=self.owed is not None,
+            holdout=self.holdout,
+            approval=self.approval,
+            warned=WARNINGS,
+            opened=sentences(plan.schema.looks),
+            why=features_statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
+            regime=_regime(plan),
+            released=self.released,
+            withheld=self.withheld,
+            leakage=LEAKAGE,
+            lines=found[:MOST_LINES],
+            more=max(0, len(found) - MOST_LINES),
+            css=documents.style(),
+        )
+
     def to_markdown(self) -> str:
         """The protocol as Markdown."""
-        return document.to_markdown(TITLE, self.sections)
+        return to_markdown(self.to_html())
 
-    def to_html(self) -> str:
-        """The protocol as one page for printing."""
-        return document.to_html(TITLE, self.sections)
-
-    def text(self, suffix: str) -> str:
+    def content(self, suffix: str) -> bytes:
         """The protocol in the format of a file's ending.
 
         Raises:
-            ConfigError: for another ending than .md, .html and .json.
+            ConfigError: for another ending than .html, .pdf, .docx, .md and .json.
+            BundleError: when a PDF is asked for and there is no Chromium.
         """
-        formats = {".md": self.to_markdown, ".html": self.to_html, ".json": self.to_json}
-        if suffix.lower() not in formats:
+        ending = suffix.lower()
+        if ending == ".pdf":
+            return report_pdf(self.to_html())
+        if ending == ".docx":
+            return to_docx(self.to_html())
+        texts = {".md": self.to_markdown, ".html": self.to_html, ".json": self.to_json}
+        if ending not in texts:
             raise ConfigError(
-                "A protocol is written as .md or .html for reading, or as .json for approving.",
+                "A protocol is written as .pdf, .docx, .html or .md for reading, or as .json for "
+                "approving.",
                 field="out",
             )
-        return formats[suffix.lower()]()
-
-    def _motion(self) -> Section:
-        """The half page that decides."""
-        found = motion(
-            self.plan,
-            self._meaning,
-            purpose=self.purpose,
-            balance=self.balance,
-            owed=self.owed,
-            rehearsed=self.rehearsal,
-        )
-        decided = (
-            "**Not decided yet.**"
-            if self.approval is None
-            else f"**A{plain(self.approval.sentence[1:])}**, for exactly this plan."
-        )
-        return Section(
-            title="Motion",
-            paragraphs=(
-                decided,
-                f"**Asked:** {found.asked}",
-                f"**Yes:** {found.yes}",
-                f"**No:** {found.no}",
-                f"**Risk:** {found.risk}",
-                f"**Benefit:** {found.benefit}",
-                f"**Not protected:** {'; '.join(found.uncovered).lower()}.",
-            ),
-            guesses=found.guesses,
-            to_sign=()
-            if self.approval is not None
-            else ("approved", "approved with conditions", "refused"),
-        )
-
-    def _reference(self) -> Section:
-        return Section(
-            title="Annex: which plan this is",
-            header=("what", "value"),
-            rows=(
-                ("Plan (SHA-256)", self.plan.hash),
-                ("Data asset", plain(self.asset) or "not named yet"),
-                ("Purpose", plain(self.purpose) or "not given yet"),
-            ),
-        )
-
-    def _plan(self) -> Section:
-        plan, task = self.plan, self.plan.task
-        features = len(plan.schema.columns) - len(plan.aims)
-        unit = (
-            "one row per person, declared"
-            if plan.schema.one_row_per_person
-            else f"one random row per {plain(plan.schema.person_id or 'person')}"
-        )
-        rows = [
-            ("To be predicted", plain(task.target_text)),
-            ("Protected columns (S)", _regime(plan)),
-            *_unmeasured(plan),
-            ("People", f"{plan.n:,}, {unit}"),
-            ("Columns described by", plan.schema.provenance_text),
-            (
-                "Model of the counts",
-                f"{_MODELS[plan.synthesis.model]}, {plan.rows:,} synthetic rows",
-            ),
-        ]
-        if self.holdout is not None:
-            rows.insert(
-                -3, ("Set aside for evaluation", f"{self.holdout:,} rows, no part of the release")
-            )
-        return Section(
-            title="What is planned",
-            paragraphs=(
-                "S stands for the protected columns: those whose relation to the target is kept. "
-                "Pa are direct causes, MB is the Markov blanket; the last page explains the words.",
-                plain(features_statement(task, plan.dag, features)),
-            ),
-            header=("what", "value"),
-            rows=tuple(rows),
-        )
-
-    def _warned(self) -> tuple[Section, ...]:
-        """What has to be known before this plan is approved; nothing where there is nothing."""
-        found = self.plan.warnings
-        return (Section(title=WARNINGS, items=tuple(map(plain, found))),) if found else ()
-
-    def _opened(self) -> tuple[Section, ...]:
-        """What opened the rows before the plan; nothing where nothing did."""
-        found = sentences(self.plan.schema.looks)
-        if not found:
-            return ()
-        return (Section(title="What opened the rows before", items=tuple(map(plain, found))),)
-
-    def _budget(self) -> Section:
-        plan = self.plan
-        whole = plan.guarantee
-        rows = [
-            ("Epsilon of this release", eps_text(plan.spent.epsilon)),
-            ("Delta", delta_text(plan.delta)),
-            ("Privacy losses are added up by", _ACCOUNTANTS[plan.budget.accountant]),
-        ]
-        if plan.prior is not None:
-            rows.insert(1, ("With the learning before it", eps_text(whole.epsilon)))
-        if self.owed is not None:
-            rows.insert(2, ("Learning, charged with this release", "yes: not charged before"))
-        if self.balance is not None:
-            # What learning still owes is charged with the release, so the balance afterwards counts
-            # it.
-            price = plan.price.with_owed(self.owed)
-            after = self.balance.after(price.spent.rho, failure(price.events))
-            rows += [
-                ("Lifetime epsilon of the asset", f"{self.balance.asset.epsilon:g}"),
-                ("Spent before", eps_text(self.balance.spent_epsilon)),
-                ("Spent with this release", eps_text(after.spent_epsilon)),
-                ("Room for one more release of", left_text(after.left_epsilon)),
-            ]
-        return Section(
-            title="What it spends, and what stays",
-            paragraphs=(
-                "The charge is written to the ledger before the first measurement and stands "
-                "whatever happens afterwards.",
-            ),
-            header=("what", "value"),
-            rows=tuple(rows),
-        )
-
-    def _rehearsed(self) -> tuple[Section, ...]:
-        if not self.rehearsal:
-            return ()
-        unit = self.rehearsal[0].unit
-        rows = tuple(
-            (
-                SHIFT_TEXT[one.shift],
-                plain(one.variant),
-                f"{one.epsilon:g}",
-                f"{one.mean:.3f}" + ("" if one.half is None else f" ± {one.half:.3f}"),
-                f"{one.ceiling:.3f}",
-                str(one.runs),
-            )
-            for one in self.rehearsal
-        )
-        return (
-            Section(
-                title="Rehearsed on stand-in rows",
-                paragraphs=(
-                    "The same steps were run on rows in place of the private ones: made up "
-                    "from the graph and the description of the columns, of a packaged sample, or "
-                    "of a file stated to be public. The figures say how designs compare there, "
-                    "not how good the release will be.",
-                ),
-                header=("world", "design", "epsilon", f"{unit} (95%)", "without noise", "runs"),
-                rows=rows,
-            ),
-        )
-
-    def _conditions(self) -> Section:
-        return Section(
-            title="Conditions",
-            items=(
-                "An approval holds for exactly this plan. Another epsilon, column, edge or number "
-                "of people is another plan with another SHA-256, and a release that was given the "
-                "approval refuses it.",
-                "The certificate of the release names who approved it, and when.",
-                LEAKAGE,
-            ),
-        )
-
-    def _measured(self) -> Section:
-        found = lines(self.plan)
-        more = len(found) - MOST_LINES
-        cut = () if more <= 0 else (f"And {more:,} more, which the JSON form lists.",)
-        return Section(
-            title="Annex: what is measured, with how much noise",
-            paragraphs=("Noise is the standard deviation of each count.", *cut),
-            header=("marginal", "pool", "cells", "share of the budget", "noise", "expected error"),
-            rows=tuple(_line(line) for line in found[:MOST_LINES]),
-        )
-
-
-def _unmeasured(plan: Plan) -> tuple[tuple[str, str], ...]:
-    names = () if plan.dag is None else plan.dag.unmeasured
-    return (("In the graph, not in the table", plain(", ".join(names))),) if names else ()
+        return texts[ending]().encode("utf-8")
 
 
 def _regime(plan: Plan) -> str:
@@ -396,47 +242,22 @@ def _regime(plan: Plan) -> str:
     return REGIMES[plan.task.regime]
 
 
-def _line(line: PlanLine) -> tuple[str, ...]:
-    return (
-        plain(line.label),
-        line.pool,
-        "" if line.cells is None else f"{line.cells:,}",
-        share_text(line.share),
-        "" if line.sigma is None else sigma_text(line.sigma),
-        "" if line.relative_error is None else error_text(line.relative_error),
-    )
-
-
-def _risk(found: Meaning) -> tuple[Section, ...]:
-    """What epsilon means, and what it does not cover."""
-    return (
-        Section(
-            title="What somebody may learn about one person",
-            paragraphs=(f"**{found.claim}**", f"Protected is {found.unit}."),
-            header=("a guess right before", "is right after, at most"),
-            rows=tuple((g.before_words, g.after_words) for g in found.guesses),
-        ),
-        Section(
-            title="What a membership test can gain",
-            paragraphs=("No test, however clever, does better than this:",),
-            items=tuple(test.sentence for test in found.tests),
-        ),
-        Section(
-            title="What is not protected",
-            items=tuple(f"**{each.title}.** {each.text}" for each in found.limits),
-        ),
-    )
-
-
-def write_protocol(protocol: Protocol, path: Path) -> None:
+def write_protocol(protocol: Protocol, path: Path, *, draft: bool = False) -> None:
     """Write the protocol in the format that the file's ending names.
 
+    Args:
+        protocol: what a committee reads.
+        path: of the file.
+        draft: whether one with blanks may be written; it is stamped as a draft.
+
     Raises:
-        ConfigError: for another ending, or when it cannot be written.
+        ConfigError: for another ending, for blanks, or when it cannot be written.
     """
-    text = protocol.text(path.suffix)
+    if not draft:
+        check_complete(protocol.statement)
+    content = protocol.content(path.suffix)
     try:
-        files.give(path, text.encode("utf-8"))
+        files.give(path, content)
     except OSError:
         raise ConfigError(
             f"The file {path.name!r} cannot be written. Name another one.", field="out"

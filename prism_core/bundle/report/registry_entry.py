@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, NEIGHBOURS, REHEARSAL
-from prism_core.bundle.curator_statement import CuratorStatement
 from prism_core.data.schema.looks import sentences
-from prism_core.text.numbers import small, up
+from prism_core.planning.wishes.curator_statement import CuratorStatement
+from prism_core.text.numbers import delta_text, eps_text, rho_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,9 +54,9 @@ def registry(
                 "privacy_unit_details": f"{_unit(plan)} Neighbours: {NEIGHBOURS}.",
                 "privacy_parameters": {
                     # Rounded up: a published loss must not be below the true one.
-                    "epsilon": up(plan.guarantee.epsilon, 6),
-                    "delta": small(plan.delta, 6),
-                    "rho": up(plan.guarantee.rho, 6),
+                    "epsilon": eps_text(plan.guarantee.epsilon),
+                    "delta": delta_text(plan.delta),
+                    "rho": rho_text(plan.guarantee.rho),
                 },
                 "privacy_parameters_details": "with what learning the domain or the graph cost"
                 if plan.prior is not None
@@ -111,7 +111,7 @@ def _unit(plan: Plan) -> str:
 def _before(plan: Plan) -> str:
     parts = {"domain": plan.schema.prior, "graph": None if plan.dag is None else plan.dag.prior}
     learned = [
-        f"the {what} was learned with epsilon {up(prior.spent.epsilon, 4)}"
+        f"the {what} was learned with epsilon {eps_text(prior.spent.epsilon)}"
         for what, prior in parts.items()
         if prior is not None
     ]

@@ -11,10 +11,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from prism_core.bundle.curator_statement import CuratorStatement
+from prism_core.bundle.paper_values import headline
 from prism_core.errors import BundleError
 from prism_core.evaluation.inside_epsilon.private_numbers import INSIDE_EPSILON, PRIVATE, REHEARSED
 from prism_core.evaluation.results import FROM_S, INTERVALS, OUTSIDE_EPSILON
+from prism_core.planning.wishes.curator_statement import CuratorStatement
+from prism_core.text.numbers import score_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -100,6 +102,45 @@ class Extras:
                     "`prism evaluate --private` wrote for this folder.",
                     field="private",
                 )
+
+
+_HEADLINES = ("auc", "r2")
+"""Scores that a threshold of usefulness is held against."""
+
+
+def usefulness(extras: Extras, least: float | None, epsilon: float) -> tuple[str, bool | None]:
+    """What is known of the usefulness, and whether it reaches the threshold.
+
+    A score that is covered by the budget comes first, then a rehearsal. A score that was read
+    from real rows without noise is never the headline.
+
+    Args:
+        extras: of the copy.
+        least: the threshold, if any.
+        epsilon: of the plan.
+
+    Returns:
+        Words, and None where nothing is decided.
+    """
+    for entry in extras.private:
+        for row in entry["numbers"]:
+            if row["name"] in _HEADLINES and row.get("value") is not None:
+                text = f"{score_text(row['value'])}, measured on real rows inside the budget"
+                ends = row.get("noise_interval_95")
+                if ends:
+                    text = (
+                        f"{score_text(row['value'])} ({score_text(ends[0])} to "
+                        f"{score_text(ends[1])}), measured on real rows inside the budget"
+                    )
+                return text, None if least is None else row["value"] >= least
+    rehearsed = headline(extras.rehearsed, epsilon)
+    if rehearsed is None:
+        return "not measured in this copy", None
+    text = f"not measured; in rehearsal it would be {score_text(rehearsed.mean)}"
+    if rehearsed.half is not None:
+        low, high = rehearsed.mean - rehearsed.half, rehearsed.mean + rehearsed.half
+        text = f"{text} ({score_text(low)} to {score_text(high)})"
+    return text, None
 
 
 def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:

@@ -15,22 +15,22 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prism_core.bundle.certificate import NAME, REHEARSAL, certificate
-from prism_core.bundle.motion import TERMS, drawn, example, usefulness
+from prism_core.bundle.paper_values import paper_values
 from prism_core.bundle.report import registry_entry
+from prism_core.bundle.report.approved_done import approved_done
 from prism_core.bundle.report.graph_picture import Picture, picture
-from prism_core.bundle.report.report_extras import Extras, metric_title
+from prism_core.bundle.report.report_extras import Extras, metric_title, usefulness
 from prism_core.data.schema.code_groups import sentence
 from prism_core.data.schema.level import day_text
 from prism_core.data.schema.looks import sentences
-from prism_core.evaluation.results import FROM_S
 from prism_core.evaluation.score_text import percent as whole_percent
 from prism_core.evaluation.score_text import three
-from prism_core.explain.deployments import DEPLOYMENTS, NOT_COMPARABLE
 from prism_core.explain.error_bounds import bounds
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, meaning
 from prism_core.explain.plan_lines import PlanLine, lines, look_line
 from prism_core.planning.search.comparison import figures
+from prism_core.planning.wishes.curator_statement import LABELS
 from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES
 from prism_core.text import documents
 
@@ -49,6 +49,15 @@ _POOLS = {
     "task": "marginals with the target",
     "background": "other columns",
 }
+PROMISED = (
+    "legal_basis",
+    "accountable",
+    "rows_kept",
+    "ledger_kept",
+    "incident",
+)
+"""Entries of the statement that a run cannot keep by itself; people answer for them."""
+
 MOST_BARS = 40
 """Most marginals in a figure; the annex lists every one."""
 _LEVELS = 12
@@ -78,24 +87,29 @@ def report(
     spent = _spent(stages)
     said = facts.said.over(extras.said)
     entry = registry_entry.registry(plan, facts, extras.date, said)
-    told = meaning(plan)
+    meant = meaning(plan)
+    compared = approved_done(stages, facts)
+    measured, reached = usefulness(extras, said.least, plan.budget.epsilon)
     return documents.render(
-        "report.html",
+        "en/report.html",
         plan=plan,
+        paper=paper_values(plan, meant, said),
+        compared=compared,
+        agreed=all(item.agrees for item in compared),
+        measured=measured,
+        reached=reached,
+        promised=[
+            (LABELS[name][0], getattr(said, name)) for name in PROMISED if getattr(said, name)
+        ],
         facts=facts,
         certificate=certificate(stages, facts),
         extras=extras,
         rehearsal=facts.stamp == REHEARSAL,
-        meaning=told,
-        example=example(told, plan),
-        drawn=drawn(told),
-        useful=_useful(extras, plan),
-        terms=TERMS,
+        meaning=meant,
         opened=sentences(plan.schema.looks),
         said=said,
         warned=WARNINGS,
         why=features_statement(plan.task, plan.dag, len(plan.schema.columns) - len(plan.aims)),
-        outside=[n for n in plan.schema.names if n not in {*plan.s, *plan.task.target_names}],
         budget=_bars(spent),
         pools=_pools(spent),
         bounds=bounds(plan),
@@ -106,34 +120,15 @@ def report(
         in_s=IN_S,
         scenarios=[(scenario.name, figures(made)) for scenario, made in scenarios],
         own=figures(plan),
-        deployments=DEPLOYMENTS,
-        not_comparable=NOT_COMPARABLE,
         registry=list(registry_entry.fields(entry)),
         registry_json=_data_block(entry),
         columns=[(column, _domain(column)) for column in plan.schema.columns],
         program=NAME,
-        # Inside the page: a style sheet beside it would be one more file to keep and to load.
-        css=(documents.TEMPLATES / "report.css").read_text(encoding="utf-8"),
+        css=documents.style(),
         title_of=metric_title,
         three=three,
         percent_of=whole_percent,
     )
-
-
-def _useful(extras: Extras, plan: Plan) -> str:
-    """How well the rows serve, in a sentence with its interval, as far as this copy may say it."""
-    found = extras.evaluation["metrics"] if extras.evaluation is not None else ()
-    for row in found:
-        if str(row["name"]).removesuffix(FROM_S) in ("auc", "r2") and row["value"] is not None:
-            ends = row.get("interval")
-            interval = "" if ends is None else f" ({three(ends[0])} to {three(ends[1])})"
-            ceiling = row["ceiling"]
-            against = "" if ceiling is None else f", against {three(ceiling)} from the real rows"
-            return (
-                f"Measured on real rows kept aside: {metric_title(row['name'])} "
-                f"{three(row['value'])}{interval}{against}. This number is outside epsilon."
-            )
-    return usefulness(extras.rehearsed, plan.budget.epsilon)
 
 
 def _data_block(entry: dict[str, Any]) -> str:

@@ -40,9 +40,9 @@ from prism_core.errors import BundleError, ConfigError, EvaluationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prism_core.bundle.curator_statement import CuratorStatement
     from prism_core.data.schema.schema import Schema
     from prism_core.planning.plan import Plan
+    from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.synthesis.release import Release
 

@@ -32,6 +32,7 @@ from prism_core.bundle.write.readme import readme
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.level import day_text, level_text
 from prism_core.data.tables.spreadsheet import neutral
+from prism_core.explain.column_use import column_uses, not_preserved
 from prism_core.explain.meaning import meaning
 from prism_core.planning.wishes.config import RunConfig, TableConfig, dumps
 from prism_core.planning.wishes.scenario_files import exported
@@ -119,6 +120,9 @@ def run_text(plan: Plan, stamp: str) -> str:
 def datapackage(plan: Plan, facts: Facts) -> dict[str, Any]:
     """The package's description. Reads no row."""
     target = plan.task.target_text
+    cautions = {
+        one.name: not_preserved(target) for one in column_uses(plan) if one.use == "context"
+    }
     return {
         "profile": "tabular-data-package",
         "name": f"prism-{facts.plan_sha256[:12]}",
@@ -136,7 +140,10 @@ def datapackage(plan: Plan, facts: Facts) -> dict[str, Any]:
                 "mediatype": "text/csv",
                 "encoding": "utf-8",
                 "schema": {
-                    "fields": [_field(column) for column in plan.schema.columns],
+                    "fields": [
+                        _field(column, cautions.get(column.name, ""))
+                        for column in plan.schema.columns
+                    ],
                     "missingValues": [""],
                 },
             },
@@ -151,12 +158,13 @@ def datapackage(plan: Plan, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _field(column: Column) -> dict[str, Any]:
-    """One column as it stands in the CSV."""
+def _field(column: Column, caution: str) -> dict[str, Any]:
+    """One column as it stands in the CSV, with what it must not be used for."""
     # As the CSV has it, whose cells are made harmless for spreadsheets.
     found: dict[str, Any] = {"name": neutral(column.name), "type": _type(column)}
-    if column.description:
-        found["description"] = column.description
+    description = " ".join(part for part in (column.description, caution) if part)
+    if description:
+        found["description"] = description
     constraints: dict[str, Any] = {"required": not (column.nullable or column.special)}
     if column.special:
         # To a data package what is no number is missing; with its text the file still says why.

@@ -22,12 +22,13 @@ from prism_core.bundle.bundle_files import (
     SYNTHETIC,
 )
 from prism_core.bundle.certificate import NAME, REHEARSAL
-from prism_core.bundle.curator_statement import LABELS
 from prism_core.data.schema.code_groups import grouped
 from prism_core.data.schema.looks import sentences
+from prism_core.explain.column_use import not_preserved
 from prism_core.explain.features_statement import features_statement
 from prism_core.explain.meaning import WARNINGS, meaning
 from prism_core.planning.regimes import features_for
+from prism_core.planning.wishes.curator_statement import LABELS
 from prism_core.text import documents
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def readme(plan: Plan, facts: Facts, files: Collection[str]) -> str:
         why="" if chosen else features_statement(plan.task, plan.dag, _others(plan)),
         measured=_measured(plan),
         outside=outside,
+        caution=not_preserved(plan.task.target_text),
         grouped=grouped(plan.schema),
         meaning=meaning(plan),
         opened=sentences(plan.schema.looks),

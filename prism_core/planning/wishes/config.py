@@ -11,6 +11,7 @@ import tomli_w
 
 from prism_core.data.tables.address import Address, parse
 from prism_core.errors import ConfigError
+from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.planning.wishes.options import (
     check_known,
     option,
@@ -98,6 +99,7 @@ class RunConfig:
     asset: AssetConfig | None = None
     domain: DomainConfig = field(default_factory=DomainConfig)
     graph: GraphConfig = field(default_factory=GraphConfig)
+    statement: CuratorStatement = field(default_factory=CuratorStatement)
 
 
 def load(path: str | Path) -> RunConfig:
@@ -130,6 +132,7 @@ def from_dict(document: dict[str, Any], *, folder: Path) -> RunConfig:
         asset=read(AssetConfig, document["asset"], "asset") if "asset" in document else None,
         domain=read(DomainConfig, document.get("domain", {}), "domain"),
         graph=read(GraphConfig, document.get("graph", {}), "graph"),
+        statement=read(CuratorStatement, document.get("statement", {}), "statement"),
     )
 
 
@@ -175,4 +178,6 @@ def dumps(config: RunConfig) -> str:
         document["graph"] = write(config.graph)
     if config.asset is not None:
         document["asset"] = write(config.asset)
+    if config.statement.some:
+        document["statement"] = config.statement.to_dict()
     return tomli_w.dumps(document)

@@ -113,7 +113,7 @@ def test_the_same_numbers_read_as_in_the_report_and_the_protocol(project):
     assert shown["Expected error"] == error_text(found.mean_error)
     assert shown["Noise, σ in rows"] == sigma_text(max(q.sigma for q in plan.queries[:3]))
     (frame,) = (f.value for f in test.dataframe if "sigma" in f.value.columns)
-    written = Protocol(plan=plan).text(".md").replace("\\", "")
+    written = Protocol(plan=plan).to_markdown().replace("\\", "")
     for label, sigma, error, share in zip(
         *(frame[name] for name in ("marginal", "sigma", "error", "share")), strict=True
     ):

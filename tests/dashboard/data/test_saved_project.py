@@ -15,6 +15,7 @@ from prism_core.bundle import project_file
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.data.schema.column_form import blank_rows
 from prism_core.data.tables.raw_table import read_table
+from tests.support.approvals import STATED
 from tests.support.pages import open_page, texts
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
@@ -39,7 +40,7 @@ def entered(schema, frame, canary) -> Project:
     state.designs.keep(state.designs.plan)
     state.designs.others["B"].budget.epsilon = 2.5
     state.release.said["contact"] = "Data office "
-    state.release.approved = Protocol(plan=state.plan(), asset="stays").approve(
+    state.release.approved = Protocol(plan=state.plan(), asset="stays", statement=STATED).approve(
         by="A. B.", role="chair", date="2026-01-31"
     )
     return state

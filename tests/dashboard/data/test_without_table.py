@@ -10,13 +10,14 @@ import pytest
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.late_table import bind, count_anew, unbind
 from dashboard.session.project import Project
-from dashboard.session.release_entries import AccountEntries
+from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.bundle.protocol.protocol import Protocol
 from prism_core.data.schema import schema_file
 from prism_core.data.schema.column_form import blank_rows
 from prism_core.data.tables.raw_table import read_table
 from prism_core.planning.brief import Brief
 from prism_core.planning.design import design
+from tests.support.approvals import SAID
 from tests.support.file_kinds import DAMAGED, damaged
 from tests.support.pages import open_page, texts, turned
 
@@ -46,6 +47,7 @@ def design_only(schema) -> Project:
     made = Project(
         data=DataEntries(name="stays of 2026", announced=PERSONS),
         account=AccountEntries(asset="stays"),
+        release=ReleaseEntries(said=dict(SAID)),
     )
     made.use_schema(schema)
     made.structure.target, made.designs.plan.regime = "readmitted", "predictive"
@@ -98,7 +100,7 @@ def test_from_a_number_and_a_schema_to_an_approval(schema, no_reader):
     state.structure.target, state.designs.plan.regime = "readmitted", "predictive"
     for name in ("structure", "budget", "rehearse"):
         assert not turned(test, name).run().exception, name
-    state.account.asset = "stays"
+    state.account.asset, state.release.said = "stays", dict(SAID)
     turned(test, "release").run()
     assert "Load the table of 300 persons" in missing(test)
     assert test.button(key="release_run").disabled

@@ -13,7 +13,7 @@ from dashboard.release import protocol_panel
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
-from dashboard.session.release_entries import AccountEntries
+from dashboard.session.release_entries import AccountEntries, ReleaseEntries
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.protocol import LEAKAGE, Protocol
 from prism_core.errors import PrismError
@@ -27,6 +27,7 @@ from prism_core.privacy.ledger.charging import owed
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.structure import formats
 from prism_core.text.numbers import eps_text, left_text
+from tests.support.approvals import SAID, STATED
 from tests.support.pages import open_page, texts
 
 pytestmark = pytest.mark.app
@@ -42,6 +43,7 @@ def project(spurious) -> Project:
             target="Y", graph=EditedGraph(edges=formats.read(spurious.dag_json).edges)
         ),
         account=AccountEntries(asset="stays 2024"),
+        release=ReleaseEntries(said=dict(SAID)),
     )
 
 
@@ -150,7 +152,9 @@ def test_an_approval_holds_for_exactly_this_plan(project):
 @pytest.mark.privacy
 def test_an_approval_that_was_used_is_named_with_its_charge(project):
     plan = project.plan()
-    record = Protocol(plan=plan, asset="stays 2024").approve(by="A", role="b", date="2025-01-01")
+    record = Protocol(plan=plan, asset="stays 2024", statement=STATED).approve(
+        by="A", role="b", date="2025-01-01"
+    )
     project.release.approved = record
     ledger = Ledger()
     ledger.register("stays 2024", epsilon=3.0, delta=plan.delta)
@@ -198,18 +202,21 @@ def test_finished_releases_are_listed_also_without_a_project(project):
 def test_the_protocol_can_be_read_before_it_is_approved(project):
     test = open_page("release", project)
     (window,) = test.get("iframe")
-    assert window.proto.srcdoc == Protocol(
-        plan=project.plan(),
-        asset="stays 2024",
-        purpose=project.account.why,
-        balance=Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta),
-        holdout=project.data.test.rows if project.data.test else project.data.holdout_rows,
-    ).text(".html")
+    assert (
+        window.proto.srcdoc
+        == Protocol(
+            plan=project.plan(),
+            asset="stays 2024",
+            statement=STATED,
+            balance=Ledger.prospect("stays 2024", epsilon=3.0, delta=project.plan().delta),
+            holdout=project.data.test.rows if project.data.test else project.data.holdout_rows,
+        ).to_html()
+    )
 
 
 @pytest.mark.privacy
 def test_an_approval_whose_settings_contradict_its_hash_is_refused(project, tmp_path):
-    record = Protocol(plan=project.plan(), asset="stays 2024").approve(
+    record = Protocol(plan=project.plan(), asset="stays 2024", statement=STATED).approve(
         by="A", role="b", date="2025-01-01"
     )
     project.release.approved = replace(record, settings=record.settings | {"budget.epsilon": 0.1})
@@ -271,7 +278,7 @@ def test_the_workspace_may_ask_for_an_approval(project):
 
 
 def test_the_files_of_the_page_and_of_the_command_are_one_kind(project):
-    record = Protocol(plan=project.plan(), asset="stays 2024").approve(
+    record = Protocol(plan=project.plan(), asset="stays 2024", statement=STATED).approve(
         by="A", role="b", date="2025-01-01"
     )
     project.release.approved = approval_file.loads(record.dumps())
@@ -384,7 +391,7 @@ def test_an_approval_on_the_page_is_for_a_named_asset(project):
     (record,) = (b for b in test.button if b.label == "Record the approval of this plan")
     assert record.disabled
     project.account.asset = "stays 2024"
-    project.release.approved = Protocol(plan=project.plan()).approve(
+    project.release.approved = Protocol(plan=project.plan(), statement=STATED).approve(
         by="A", role="b", date="2026-01-01"
     )
     assert any("names no data asset" in line for line in missing(open_page("release", project)))

@@ -1,0 +1,418 @@
+"""Both papers of a committee: no blanks, one number one way, every format the same words."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prism_core.bundle.certificate import certificate
+from prism_core.bundle.paper_formats import blocks_of, to_docx
+from prism_core.bundle.paper_values import paper_values
+from prism_core.bundle.protocol import approval_file
+from prism_core.bundle.protocol.account import account_of
+from prism_core.bundle.protocol.protocol import Protocol
+from prism_core.bundle.report.approved_done import approved_done
+from prism_core.bundle.report.report_extras import Extras
+from prism_core.bundle.report.report_html import report
+from prism_core.bundle.write.contents import datapackage
+from prism_core.bundle.write.readme import readme
+from prism_core.cli import main
+from prism_core.data.schema.column import Column
+from prism_core.data.schema.schema import Schema
+from prism_core.errors import BundleError, ConfigError, PlanError
+from prism_core.explain.column_use import (
+    TIMES_NOISE,
+    column_uses,
+    not_preserved,
+    smallest_group,
+)
+from prism_core.explain.error_bounds import bounds
+from prism_core.explain.meaning import FAMILY, meaning
+from prism_core.explain.plan_lines import lines
+from prism_core.planning.brief import Brief
+from prism_core.planning.design import design
+from prism_core.planning.wishes.curator_statement import (
+    LABELS,
+    NEEDED,
+    CuratorStatement,
+    statement_from,
+)
+from prism_core.planning.wishes.task import Budget, Task
+from prism_core.privacy.ledger import Ledger
+from prism_core.rehearsal.estimates import Estimate
+from prism_core.text import numbers
+from tests.support import bundles
+from tests.support.approvals import FAST, GIVEN, SAID, STATED, approval
+from tests.support.reports import Page, staged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REHEARSED = Estimate(
+    variant="this plan",
+    epsilon=1.0,
+    shift="none",
+    mean=0.71234,
+    half=0.01234,
+    ceiling=0.73456,
+    runs=3,
+    rows="public rows",
+)
+
+
+@pytest.fixture
+def plan(schema):
+    return design(
+        Brief(schema, Task(target="readmitted"), Budget(), 300, dag=bundles.DAG, synthesis=FAST)
+    )
+
+
+@pytest.fixture
+def protocol(plan) -> Protocol:
+    return Protocol(
+        plan=plan,
+        asset="ward 7",
+        statement=replace(STATED, sensitive="smoker, ward"),
+        balance=Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta),
+        rehearsal=(REHEARSED,),
+        holdout=60,
+    )
+
+
+# --- the statement ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_protocol_with_a_blank_is_a_draft_and_nobody_approves_it(plan, name):
+    said = replace(STATED, **{name: ""})
+    assert said.blank == (name,)
+    draft = Protocol(plan=plan, statement=said)
+    page = Page(draft.to_html())
+    assert page.words.startswith(f"Draft: Protocol of a release, plan {plan.hash[:12]} Draft: not")
+    assert f"Still blank: {LABELS[name][0]}." in page.words
+    for decide in (
+        lambda: draft.approve(**GIVEN),
+        lambda: approval_file.approve(draft.to_json(), **GIVEN),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            decide()
+        assert caught.value.field == f"statement.{name}"
+    assert "Draft" not in Page(Protocol(plan=plan, statement=STATED).to_html()).words
+
+
+def test_the_command_refuses_a_blank_and_writes_a_draft(make_run, tmp_path, capsys):
+    config = make_run(statement={"recipients": ""})
+    out = tmp_path / "p.html"
+    assert main.main(["protocol", str(config), "--out", str(out)]) == 2
+    assert "Recipients" in capsys.readouterr().err
+    assert not out.exists()
+    assert main.main(["protocol", str(config), "--out", str(out), "--draft"]) == 0
+    assert "Still blank: Recipients." in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("bad", ["high", "1.2", "-0.1", "nan", "inf"])
+def test_a_threshold_is_a_number_from_0_to_1(bad):
+    with pytest.raises(BundleError) as caught:
+        CuratorStatement(threshold=bad)
+    assert caught.value.field == "threshold"
+
+
+def test_a_sensitive_column_is_a_column(plan):
+    with pytest.raises(ConfigError) as caught:
+        Protocol(plan=plan, statement=replace(STATED, sensitive="smoker, Ward 7"))
+    assert caught.value.field == "statement.sensitive"
+    assert CuratorStatement(sensitive="None").sensitive_names == ()
+    assert CuratorStatement(sensitive=" a , b".strip()).sensitive_names == ("a", "b")
+
+
+def test_an_approval_holds_the_words_that_were_approved(plan):
+    record = Protocol(plan=plan, asset="ward 7", statement=STATED).approve(**GIVEN)
+    again = approval_file.loads(record.dumps())
+    assert again == record
+    assert statement_from(STATED.to_dict()) == STATED
+    more = CuratorStatement(region="north", purpose=SAID["purpose"])
+    assert record.stated(more) == replace(STATED, region="north")
+    with pytest.raises(PlanError) as caught:
+        record.stated(CuratorStatement(recipients="somebody else"))
+    assert caught.value.field == "recipients"
+
+
+# --- figures ---------------------------------------------------------------------------------
+
+
+def test_a_group_survives_at_twice_the_noise_of_its_count(plan):
+    uses = {one.name: one for one in column_uses(plan)}
+    assert {one.use for one in uses.values()} == {"target", "used", "context"}
+    for name, one in uses.items():
+        noises = [
+            query.sigma * math.sqrt(query.cells / plan.sizes[name])
+            for query in plan.queries
+            if name in query.clique
+        ]
+        assert one.smallest == math.ceil(TIMES_NOISE * min(noises)) == smallest_group(plan, name)
+        assert one.link_kept == (name in {*plan.s, "readmitted"})
+        assert bool(one.bands) != bool(one.levels)
+
+
+def test_a_choice_of_the_run_is_open_before_it(schema):
+    task = Task(target="readmitted", regime="predictive", k=2)
+    plan = design(Brief(schema, task, Budget(), 300, synthesis=FAST))
+    uses = [one.use for one in column_uses(plan)]
+    assert set(uses) == {"target", "open"}
+    words = Page(Protocol(plan=plan, statement=STATED).to_html()).words
+    assert "The run itself picks 2 of them" in words
+
+
+def test_a_family_has_more_than_the_power_of_one(plan):
+    meant = meaning(plan)
+    values = paper_values(plan, meant, STATED)
+    rho, log = meant.trade.rho, math.log(1.0 / plan.delta)
+    for people, factor in ((2, values.two), (FAMILY, values.family)):
+        exact = math.exp(people**2 * rho + 2.0 * people * math.sqrt(rho * log))
+        assert factor == pytest.approx(exact, rel=1e-9)
+        assert factor > meant.factor**people
+    assert values.cube == pytest.approx(meant.factor**FAMILY)
+
+
+def test_parts_of_the_account_add_up(plan):
+    ledger = Ledger.prospect("ward 7", epsilon=3.0, delta=plan.delta)
+    found = account_of(plan, ledger, None, ())
+    assert found.before == 0.0
+    assert found.before + found.own + found.left == pytest.approx(1.0)
+    assert found.after == pytest.approx(1.0, abs=0.01)
+
+
+def test_earlier_releases_are_named_with_their_day(make_run, tmp_path):
+    config, workspace = make_run(public=False, asset=5.0), tmp_path / "ws"
+    told = ["--workspace", str(workspace)]
+    assert main.main(["release", str(config), "--out", str(tmp_path / "out"), *told]) == 0
+    out = tmp_path / "p.html"
+    assert main.main(["protocol", str(config), "--out", str(out), *told]) == 0
+    words = Page(out.read_text(encoding="utf-8")).words
+    (charge,) = Ledger(workspace).charges()
+    assert f"charge 1 on {charge.created[:10]}, epsilon 1" in words
+
+
+def test_what_differs_from_the_approved_is_said(plan):
+    stages, facts = staged(plan)
+    given = approval(plan)
+    assert all(item.agrees for item in approved_done(stages, replace(facts, approval=given)))
+    other = replace(given, plan_sha256="f" * 64)
+    found = approved_done(stages, replace(facts, approval=other))
+    assert [item.what for item in found if not item.agrees] == ["plan"]
+    html = report(stages, replace(facts, approval=other, said=STATED))
+    assert "No: not what was approved." in Page(html).words
+    yes = Page(report(stages, replace(facts, approval=given, said=STATED))).words
+    assert "Yes: every item below is as approved." in yes
+    assert yes.count(plan.hash[:12]) >= 3
+
+
+# --- one number, one way ---------------------------------------------------------------------
+
+_KIND = {
+    "epsilon": numbers.eps_text,
+    "declared_epsilon": numbers.eps_text,
+    "lifetime_epsilon": numbers.eps_text,
+    "spent": numbers.eps_text,
+    "after": numbers.eps_text,
+    "room": numbers.left_text,
+    "delta": numbers.delta_text,
+    "rho": numbers.rho_text,
+    "sigma": numbers.sigma_text,
+    "share": numbers.share_text,
+    "relative_error": numbers.error_text,
+    "mean": numbers.score_text,
+    "half": numbers.score_text,
+    "ceiling": numbers.score_text,
+    "factor": numbers.factor_text,
+    "sensitivity": lambda value: f"{value:.4g}",
+}
+_NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?(?![\w/])")
+
+
+def _walk(value: Any, key: str = "") -> Iterator[tuple[str, float]]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _walk(each, name)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _walk(each, key)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield key, value
+
+
+def _allowed(protocol: Protocol) -> set[str]:
+    """Every number of plan, certificate, statement, ledger and rehearsal in its one form."""
+    plan = protocol.plan
+    stages, facts = staged(plan)
+    meant = meaning(plan)
+    values = paper_values(plan, meant, protocol.statement)
+    account = account_of(plan, protocol.balance, None, ())
+    lists = (values.used, values.context, values.open, values.uses)
+    found = {str(protocol.holdout), *(str(len(names)) for names in lists)}
+    keys = ("share", "sigma", "relative_error", "cells")
+    line = [{key: getattr(one, key) for key in keys} for one in lines(plan)]
+    low, high = REHEARSED.mean - REHEARSED.half, REHEARSED.mean + REHEARSED.half
+    sources = (
+        certificate(stages, facts),
+        plan.to_dict(),
+        line,
+        {"epsilon": plan.spent.epsilon, "rho": meant.trade.rho, "lifetime_epsilon": 3.0},
+        {"spent": account.spent, "after": account.after, "room": account.room},
+        {"share": [account.before, account.own, account.left]},
+        {"factor": [values.factor, values.two, values.family, values.cube]},
+        [one.to_dict() for one in (*protocol.rehearsal, *values.uses)],
+        {"mean": [low, high, float(protocol.statement.threshold)]},
+    )
+    for key, value in _walk(sources):
+        if value is not None and key in _KIND:
+            found.add(_KIND[key](value))
+        elif isinstance(value, int):
+            found |= {str(value), f"{value:,}"}
+    return found
+
+
+def _sentences(protocol: Protocol) -> list[str]:
+    """Sentences that other tests hold against their numbers, and texts of people."""
+    plan = protocol.plan
+    meant = meaning(plan)
+    theory = bounds(plan)
+    own = [theory.sampling, theory.delta_s, *theory.erm.terms, theory.erm.total]
+    return [
+        *(each.text for each in meant.limits),
+        *(test.sentence for test in meant.tests),
+        *(part for guess in meant.guesses for part in (guess.before_words, guess.after_words)),
+        meant.claim,
+        numbers.seldom(plan.delta),
+        *(bound.sentence for bound in own),
+        *(bound.text for bound in own),
+        *(
+            numbers.error_text(each.raw)
+            for line in theory.task
+            for each in (line.expected, line.l1)
+        ),
+        numbers.percent(theory.beta),
+        *protocol.statement.to_dict().values(),
+        *plan.warnings,
+    ]
+
+
+# Ends of scales, the example's hundred, and the sign of an interval.
+_FIXED = {"100", "10", "0.5", "1", "0", "95%", "95", "100%", "3"}
+
+
+def _numbers_of(words: str, taken: list[str]) -> list[str]:
+    """Numbers of a page once sentences, hashes, dates and references are taken out."""
+    # A short text might be a part of a number, so it is known instead of taken out.
+    long = {one for one in taken if " " in one}
+    for sentence in sorted(long, key=len, reverse=True):
+        words = words.replace(" ".join(sentence.replace("**", "").split()), " ")
+    words = re.sub(r"\b[0-9a-f]{12,64}\b|\d{4}-\d{2}-\d{2}|ward 7|SHA-256", " ", words)
+    return [one for one in _NUMBER.findall(words) if one not in {*taken, *_FIXED}]
+
+
+def test_every_number_of_the_protocol_is_one_of_the_plan_in_its_one_form(protocol):
+    words = Page(protocol.to_html()).words
+    values = paper_values(protocol.plan, meaning(protocol.plan), protocol.statement)
+    known = _allowed(protocol) | {str(values.guess.after_of_100)}
+    strange = [one for one in _numbers_of(words, _sentences(protocol)) if one not in known]
+    assert strange == []
+
+
+def test_every_number_of_the_report_before_the_annex_is_the_protocol_s_own(protocol):
+    stages, facts = staged(protocol.plan)
+    given = replace(facts, approval=approval(protocol.plan), said=protocol.statement)
+    html = report(stages, given, extras=Extras(rehearsed=protocol.rehearsal))
+    words = Page(html).words
+    front, annex = words.split("Annex for statisticians")
+    values = paper_values(protocol.plan, meaning(protocol.plan), protocol.statement)
+    known = _allowed(protocol) | {str(values.guess.after_of_100)}
+    taken = _sentences(protocol)
+    assert [one for one in _numbers_of(front, taken) if one not in known] == []
+    # The tables of steps and of the budget: the same noise, the same error, the same form.
+    table = annex[annex.index("Budget and error") : annex.index("Expected error: the sum")]
+    known |= {str(place + 1) for place in range(len(stages.final.events))}  # their own number
+    table += annex[annex.index("events; sensitivities") : annex.index("The declared columns")]
+    assert [one for one in _numbers_of(table, taken) if one not in known] == []
+
+
+def test_no_word_of_the_field_stands_before_the_annex(protocol):
+    stages, facts = staged(protocol.plan)
+    for html in (protocol.to_html(), report(stages, replace(facts, said=STATED))):
+        front = Page(html).words.split("Annex for statisticians")[0]
+        refused = r"Pa\(|\bpgm\b|zcdp|\bpool\b|marginal|\biid\b|Rademacher|\bρ\b|\bσ\b"
+        assert re.findall(refused, front, re.IGNORECASE) == []
+
+
+def test_front_pages_are_short(protocol):
+    stages, facts = staged(protocol.plan)
+    given = replace(facts, approval=approval(protocol.plan), said=protocol.statement)
+    for html, most in ((protocol.to_html(), 600), (report(stages, given), 900)):
+        assert len(Page(html).words.split("Annex for statisticians")[0].split()) <= most
+
+
+def test_a_link_that_is_not_preserved_is_said_in_paper_data_sheet_and_metadata(protocol):
+    stages, facts = staged(protocol.plan)
+    context = [one.name for one in column_uses(stages.final) if one.use == "context"]
+    assert context
+    sentence = not_preserved("readmitted")
+    described = {
+        field["name"]: field.get("description", "")
+        for field in datapackage(stages.final, facts)["resources"][0]["schema"]["fields"]
+    }
+    assert [name for name, text in described.items() if text.endswith(sentence)] == context
+    sheet = readme(stages.final, facts, ()).replace("\\", "")
+    assert sentence in sheet
+    for html in (protocol.to_html(), report(stages, facts)):
+        front = Page(html).words.split("Annex for statisticians")[0]
+        assert "Their link to readmitted is not preserved" in front
+
+
+# --- formats ---------------------------------------------------------------------------------
+
+
+def test_word_and_markdown_say_what_the_page_says(protocol):
+    import docx
+
+    html = protocol.to_html()
+    paper = docx.Document(io.BytesIO(to_docx(html)))
+    texts = [part.text for part in paper.paragraphs]
+    texts += [cell.text for table in paper.tables for row in table.rows for cell in row.cells]
+    words = " ".join(" ".join(texts).split())
+    for block in blocks_of(html):
+        assert block.text in words
+        for row in block.rows:
+            assert all("".join(run.text for run in cell).strip()[:20] in words for cell in row)
+    written = protocol.to_markdown().replace("\\", "")
+    for part in ("| Purpose | a benchmark |", "## The risk", "- **Families:**"):
+        assert part in written
+
+
+def test_a_stamp_stands_on_every_page_of_the_word_document(plan):
+    import docx
+
+    draft = Protocol(plan=plan)
+    paper = docx.Document(io.BytesIO(draft.content(".docx")))
+    assert paper.sections[0].header.paragraphs[0].text.startswith("Draft: not for a decision.")
+
+
+@pytest.mark.privacy
+def test_hostile_names_stay_text_in_every_format():
+    import docx
+
+    hostile = "</td><script>x</script> | **b** <img src=x>"
+    schema = Schema(
+        columns=(Column(name=hostile, kind="boolean"), Column(name="y", kind="boolean")),
+        one_row_per_person=True,
+    )
+    task = Task(target="y", regime="predictive", k=1)
+    made = Protocol(plan=design(Brief(schema, task, Budget(), 100)))
+    paper = docx.Document(io.BytesIO(made.content(".docx")))
+    assert any(hostile in part.text for part in paper.paragraphs)
+    assert "<script" not in made.to_html().lower()
+    assert not re.search(r"(?<!\\)<script", made.to_markdown())
