@@ -294,3 +294,10 @@ def schemas(draw):
 @given(schemas())
 def test_any_schema_comes_back(schema):
     same(schema)
+
+
+@pytest.mark.parametrize("wrong", [{"levels": [None]}, {"levels": 7}, {"labels": {"1": 2}}])
+def test_words_of_our_own_that_are_no_list_of_values_are_refused(wrong):
+    field = {"name": "code", "type": "string", "prism": {"groups": {"a": {"b": 1}}, **wrong}}
+    with pytest.raises(SchemaError, match="'code'"):
+        read_codebook(json.dumps({"fields": [field]}).encode())
