@@ -257,7 +257,7 @@ def _veil(figure: go.Figure, panels: _Panels, covered: NDArray[np.bool_], number
     down, right = np.nonzero(covered)
     names = [
         f"{theme.safe(panels.rows[i], 40)} × {theme.safe(panels.columns[j], 40)}"
-        for i, j in zip(down, right, strict=True)
+        for i, j in zip(down.tolist(), right.tolist(), strict=True)
     ]
     figure.add_scatter(
         x=right.tolist(),
