@@ -156,10 +156,10 @@ _COLUMNS: dict[str, Any] = {
         "relative to the number of rows",
     ),
     "uniform": _number(
-        "error, equal split", 120, "%g%%", "If all tables of the pool had the same share"
+        "error, equal split", None, "%g%%", "If all tables of the pool had the same share"
     ),
     "closed form": _number(
-        "error, formula", 108, "%g%%", "Under the closed form with nothing locked"
+        "error, formula", None, "%g%%", "Under the closed form with nothing locked"
     ),
 }
 
