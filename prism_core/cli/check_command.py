@@ -51,7 +51,7 @@ def _check(arguments: argparse.Namespace) -> int:
     sys.stdout.write(_text(found, rows.rows) + "\n")
     if not config.table.public:
         sys.stdout.write(_afterwards(config.table.schema.name) + "\n")
-    return 2 if any(each.misfit for each in found) else 0
+    return 2 if any(each.refused for each in found) else 0
 
 
 def _text(found: Sequence[Coverage], rows: int) -> str:

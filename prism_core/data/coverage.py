@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from prism_core.data.encoding import inside, is_empty
+from prism_core.data.encoding import beyond, inside, is_empty
 from prism_core.data.tables.header import check_columns
 from prism_core.data.tables.raw_table import as_texts
 from prism_core.errors import TableError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prism_core.data.schema.schema import Schema
     from prism_core.data.tables.raw_table import RawTable
 
-Misfit: TypeAlias = Literal["", "values", "unknown", "empty"]
+Misfit: TypeAlias = Literal["", "values", "unknown", "empty", "clipped"]
 
 MOST = 0.5
 """Share of a column's cells that may fall on a default nobody declared; above, it is an error."""
@@ -47,7 +47,8 @@ class Coverage:
         different: different texts.
         misfit: why the declaration cannot be meant for these cells, or "": most of them fall on a
             default that nobody declared, because they are outside (`values`) or empty (`empty`);
-            or most are caught by `other` and none is a level (`unknown`).
+            or most are caught by `other` and none is a level (`unknown`); or most are numbers or
+            days beyond the bounds (`clipped`), which are clipped to them as the bounds declare.
     """
 
     column: Column
@@ -57,9 +58,20 @@ class Coverage:
     misfit: Misfit
 
     @property
+    def refused(self) -> bool:
+        """Whether public rows like these are an error: clipping is declared, so it is a note."""
+        return self.misfit not in ("", "clipped")
+
+    @property
     def advice(self) -> str:
         """What is wrong and what to do, for a misfit; it names the column and no cell."""
         column, name = self.column, repr(self.column.name)
+        if self.misfit == "clipped":
+            return (
+                f"Column {name}: more than half of the cells lie beyond the declared bounds and "
+                "are clipped to them. If the unit or the bounds (lower, upper) are wrong, correct "
+                "them."
+            )
         if self.misfit == "empty":
             return (
                 f"Column {name}: more than half of the cells are empty or fit nothing, and would "
@@ -75,9 +87,8 @@ class Coverage:
         if column.binned:
             what = "days" if column.kind == "date" else "numbers"
             return (
-                f"Column {name}: more than half of the cells are no {what} within the declared "
-                "bounds, and would be clipped or become missing. Correct its kind, its unit or its "
-                "bounds (lower, upper), or leave the column out."
+                f"Column {name}: more than half of the cells are no {what}, and would become "
+                f"{_default(column)}. Correct its kind, or leave the column out."
             )
         hint = "" if column.kind == "boolean" else ", or declare other, the level they become"
         return (
@@ -118,7 +129,7 @@ def check_covered(schema: Schema, raw: RawTable) -> None:
         TableError: naming the first such column and what to do; see `Coverage.misfit`.
     """
     for found in coverage(schema, raw):
-        if found.misfit:
+        if found.refused:
             raise TableError(found.advice, field=found.column.name)
 
 
@@ -135,14 +146,18 @@ def _of(column: Column, cells: pd.Series) -> Coverage:
         cells=len(cells),
         outside=int(counts[outside].sum()),
         different=len(texts),
-        misfit=_misfit(column, counts, fits, empty),
+        misfit=_misfit(column, counts, fits, empty, beyond(column, texts)),
     )
 
 
 def _misfit(
-    column: Column, counts: NDArray[np.int64], fits: NDArray[np.bool_], empty: NDArray[np.bool_]
+    column: Column,
+    counts: NDArray[np.int64],
+    fits: NDArray[np.bool_],
+    empty: NDArray[np.bool_],
+    clipped: NDArray[np.bool_],
 ) -> Misfit:
-    cells, strange = counts.sum(), counts[~fits & ~empty].sum()
+    cells, strange = counts.sum(), counts[~fits & ~empty & ~clipped].sum()
     blank = 0 if column.nullable or column.fill is not None else counts[empty].sum()
     if column.other is not None:
         if strange > MOST * cells and not counts[fits].any():
@@ -150,4 +165,4 @@ def _misfit(
         strange = 0
     if strange + blank > MOST * cells:
         return "values" if strange >= blank else "empty"
-    return ""
+    return "clipped" if counts[clipped & ~fits].sum() > MOST * cells else ""

@@ -264,6 +264,15 @@ def inside(column: Column, texts: pd.Series) -> NDArray[np.bool_]:
     return _encode_levels(marker, texts) != marker.missing_code
 
 
+def beyond(column: Column, texts: pd.Series) -> NDArray[np.bool_]:
+    """Which texts are a number or a day beyond the bounds, which encoding clips to them."""
+    if not column.binned:
+        return np.zeros(len(texts), dtype=bool)
+    values = _readings(column, texts)
+    with np.errstate(invalid="ignore"):
+        return (values < column.bounds[0]) | (values > column.bounds[1])
+
+
 def set_aside(
     table: EncodedTable, rows: int, rng: np.random.Generator
 ) -> tuple[EncodedTable, EncodedTable]:

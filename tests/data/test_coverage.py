@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from prism_core.cli import main
-from prism_core.data.coverage import coverage
+from prism_core.data.coverage import check_covered, coverage
 from prism_core.data.schema import look_file, schema_file
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import UNCHECKED, Changed, Look, checked
@@ -56,7 +56,6 @@ def test_whole_numbers_written_with_decimals_are_the_levels(make_run, schema, fr
         ({"levels": ("one", "two"), "other": "two"}, "not one cell is a declared level"),
         ({"levels": ("one", "two"), "nullable": True}, "would all become missing"),
         ({"levels": ("1",)}, "or declare other, the level"),
-        ({"kind": "numeric", "levels": (), "lower": 100.0, "upper": 300.0}, "Correct its kind"),
         ({"kind": "date", "levels": (), "lower": 0.0, "upper": 9_999.0}, "are no days"),
         ({"kind": "boolean", "levels": ()}, "none of the declared levels"),
     ],
@@ -70,6 +69,25 @@ def test_public_rows_that_do_not_fit_are_refused(
     assert "Column 'grade': " in said
     assert words in said
     assert not (tmp_path / "out").exists()
+
+
+def test_numbers_beyond_the_bounds_are_clipped_as_declared_and_it_is_said(
+    make_run, schema, tmp_path, capsys
+):
+    far = {"kind": "numeric", "levels": (), "lower": 100.0, "upper": 300.0}
+    config = make_run(schema=with_grade(schema, **far))
+    assert released(config, tmp_path / "out", "--seed", "1") == 0
+    assert "Column 'grade': more than half of the cells lie beyond" in capsys.readouterr().err
+    assert main.main(["check", str(config)]) == 0
+    assert "are clipped to them" in capsys.readouterr().out
+
+
+def test_texts_that_are_no_numbers_are_refused(schema, frame):
+    declared = with_grade(schema, kind="numeric", levels=(), lower=0.0, upper=9.0)
+    grade = frame["grade"].where(pd.Series(range(len(frame))) % 3 == 0, "high")
+    with pytest.raises(TableError, match="are no numbers") as caught:
+        check_covered(declared, from_frame(frame.assign(grade=grade)))
+    assert caught.value.field == "grade"
 
 
 def test_blank_cells_that_nobody_spoke_of_are_refused(make_run, schema, frame, tmp_path, capsys):

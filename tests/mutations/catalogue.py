@@ -1518,7 +1518,7 @@ CATALOGUE = (
     _one(
         "public rows that do not fit are taken",
         "check_covered",
-        "found.misfit",
+        "found.refused",
         "False",
         f"{COVERAGE}::test_public_rows_that_do_not_fit_are_refused",
     ),
