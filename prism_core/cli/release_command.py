@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.config import RunConfig
     from prism_core.planning.wishes.scenario import Scenario
+    from prism_core.synthesis.release import Release
 
 MOST_CHANGES = 12
 """Changed entries that a refusal lists."""
@@ -128,6 +129,10 @@ def _release(arguments: argparse.Namespace) -> None:
         workspace=arguments.workspace,
         again=arguments.replace,
     )
+    _emit_release(arguments, made)
+
+
+def _emit_release(arguments: argparse.Namespace, made: Release) -> None:
     document = {
         "out": str(arguments.out),
         "rows": len(made.table),

@@ -51,9 +51,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prism_core.data.schema.schema import Schema
+    from prism_core.planning.adaptive_rounds import AdaptiveRounds
     from prism_core.planning.brief import Brief
+    from prism_core.planning.candidates import ForestCandidates, ThreeWayCandidates
     from prism_core.planning.interactions import InteractionChoice
-    from prism_core.planning.queries import Pool
+    from prism_core.planning.queries import Pool, Query, ThreeWayChoice
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.planning.wishes.task import Budget
     from prism_core.structure.dag import Dag
@@ -173,48 +175,94 @@ class _Workload:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Choices:
+    """What is chosen privately of the workload, and the pools that pay for all.
+
+    Attributes:
+        adaptive: the rounds; None where there are none.
+        triples: 3-way marginals chosen in one go.
+        forest: pairs between features.
+        look: for features that act together.
+        pools: shares of the whole budget.
+        left: of the task pool, for what is known: rounds and look are taken off.
+        in_rounds: of the task pool, for the rounds.
+        delta: of one marginal.
+    """
+
+    adaptive: AdaptiveRounds | None
+    triples: ThreeWayCandidates | None
+    forest: ForestCandidates | None
+    look: InteractionChoice | None
+    pools: dict[str, float]
+    left: float
+    in_rounds: float
+    delta: float
+
+    @classmethod
+    def of(cls, frame: Frame, known: _Workload) -> _Choices:
+        adaptive = None if known.whole else rounds_for(frame, known.s)
+        triples = None if known.whole else triples_for(frame, known.s, known.cliques)
+        # S counts as one node: measured as one, or tied together round by round where that is
+        # worth its noise. Where it is not, the forest's pairs within S, which are smaller, may be.
+        alone = frame.by_rounds and (
+            adaptive is not None or not ties_pay(frame, known.cliques, known.singles, known.at_once)
+        )
+        tied = known.whole or alone or bool(known.squares.pairs)
+        forest = forest_for(frame, known.cliques, known.s if tied else known.at_once, triples)
+        rounds = 0 if forest is None else forest.rounds
+        pools = frame.pools(background=bool(known.singles or rounds), choice=triples is not None)
+        in_rounds = 0.0 if adaptive is None else pools["task"] * ROUNDS_SHARE
+        left = pools["task"] - in_rounds
+        look = None
+        if not known.whole:
+            look = look_for(frame, known.s, rounds=adaptive is not None, share=left)
+        if look is not None:
+            left -= look.choice_share + look.measure_share
+        # Headroom keeps the float sum of the parts below delta.
+        parts = len(known.cliques) + rounds + (triples.rounds if triples else 0)
+        delta = (frame.delta * (1.0 - 1e-12) - frame.taken) / parts
+        return cls(
+            adaptive=adaptive,
+            triples=triples,
+            forest=forest,
+            look=look,
+            pools=pools,
+            left=left,
+            in_rounds=in_rounds,
+            delta=delta,
+        )
+
+    def task_queries(
+        self, frame: Frame, known: _Workload
+    ) -> tuple[tuple[Query, ...], ThreeWayChoice | None]:
+        """What is measured of the task, and what is still to be chosen of it."""
+        if self.adaptive is None:
+            pools = self.pools | {"task": self.left}
+            return task_queries(frame, known.task, self.triples, pools, self.delta)
+        return star_and_rounds(frame, known.task, self.adaptive, self.left, self.in_rounds)
+
+
 def _plan(frame: Frame, *, final: bool) -> Plan:
     known = _Workload.of(frame, final=final)
-    adaptive = None if known.whole else rounds_for(frame, known.s)
-    triples = None if known.whole else triples_for(frame, known.s, known.cliques)
-    # S counts as one node: measured as one, or tied together round by round where that is worth
-    # its noise. Where it is not, the forest's pairs within S, which are smaller, may be.
-    alone = frame.by_rounds and (
-        adaptive is not None or not ties_pay(frame, known.cliques, known.singles, known.at_once)
+    chosen = _Choices.of(frame, known)
+    pools, look = chosen.pools, chosen.look
+    queries, three = chosen.task_queries(frame, known)
+    background, tree = background_queries(
+        frame, known.singles, chosen.forest, pools["background"], chosen.delta
     )
-    tied = known.whole or alone or bool(known.squares.pairs)
-    forest = forest_for(frame, known.cliques, known.s if tied else known.at_once, triples)
-    rounds = 0 if forest is None else forest.rounds
-    pools = frame.pools(background=bool(known.singles or rounds), choice=triples is not None)
-    # Headroom keeps the float sum of the parts below delta.
-    parts = len(known.cliques) + rounds + (triples.rounds if triples else 0)
-    delta = (frame.delta * (1.0 - 1e-12) - frame.taken) / parts
-    # The pairs share what the rounds and the look leave to them.
-    in_rounds = 0.0 if adaptive is None else pools["task"] * ROUNDS_SHARE
-    left = pools["task"] - in_rounds
-    look = None
-    if not known.whole:
-        look = look_for(frame, known.s, rounds=adaptive is not None, share=left)
-    if look is not None:
-        left -= look.choice_share + look.measure_share
-    if adaptive is None:
-        queries, three = task_queries(frame, known.task, triples, pools | {"task": left}, delta)
-    else:
-        queries, three = star_and_rounds(frame, known.task, adaptive, left, in_rounds)
-    background, tree = background_queries(frame, known.singles, forest, pools["background"], delta)
     selections = selections_of(frame, pools["selection"])
-    queries += background
     later: tuple[tuple[Pool, object], ...] = (("task", three), ("background", tree))
     shares: dict[Pool, float] = {pool: pools[pool] for pool, choice in later if choice is None}
-    if adaptive is not None or look is not None:
-        shares["task"] = left
+    if chosen.adaptive is not None or look is not None:
+        shares["task"] = chosen.left
     size = size_of(
         frame,
         known.cliques,
         tree,
         three,
         other_joint=max(known.other_joint, _of_look(frame, look, final=final)),
-        grows=adaptive is not None or (not final and may_grow(frame)),
+        grows=chosen.adaptive is not None or (not final and may_grow(frame)),
         final=final,
     )
     plan = calibrated(
@@ -229,7 +277,7 @@ def _plan(frame: Frame, *, final: bool) -> Plan:
             total=frame.total,
             s=known.s,
             s_is_final=final,
-            queries=queries,
+            queries=queries + background,
             selection=selections[0] if selections else None,
             further_selections=selections[1:],
             several=frame.aims if frame.task.further else (),

@@ -102,7 +102,7 @@ def test_no_page_ends_with_a_heading_and_no_row_stands_alone(tmp_path: Path):
     """A table after fillers of every height, so that the page's end falls on each of its parts."""
     if chromium_path() is None or shutil.which("pdftotext") is None:
         pytest.skip("needs chromium and pdftotext (poppler-utils) on this machine")
-    css = (TEMPLATES / "report.css").read_text("utf-8")
+    css = (TEMPLATES / "paper.css").read_text("utf-8")
     tables = {"short": 5, "long": 40}
     parts = [
         f'<section style="break-before:page"><div style="height:{high}mm">filler</div>'

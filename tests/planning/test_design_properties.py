@@ -172,11 +172,15 @@ def test_events_are_those_of_the_mechanisms_that_run(found):
         rounds = sum(event.count for event in plan.events if hasattr(event, "count"))
         expected = [query.sigma for query in plan.queries]
         expected += [event.sigma for event in plan.unused]
-        choices = getattr(plan.selection and plan.selection.event, "count", 0)
+        chosen = [event for choice in plan.selections for event in choice.events]
+        expected += [event.sigma for event in chosen if hasattr(event, "sigma")]
+        choices = sum(getattr(event, "count", 0) for event in chosen)
+        if plan.interactions is not None:
+            expected.append(plan.interactions.sigma)
         for choice in (plan.tree, plan.three_way):
             if choice is not None:
                 expected += [choice.sigma] * choice.rounds
-        for event in (plan.tree_event, plan.three_way_event):
+        for event in (plan.tree_event, plan.three_way_event, plan.interactions_event):
             if event is not None:
                 choices += event.count
         assert sigmas == pytest.approx(sorted(expected), rel=1e-9)

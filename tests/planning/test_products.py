@@ -200,7 +200,9 @@ def test_a_bundle_verifies_where_the_counts_of_a_product_were_picked_as_well(tmp
     assert kinds == ["product", "adaptive"]
     plans, measured = made.plan, made.measurements
     assert measured_findings(plans, measured) == []
-    assert measured_findings(plans, (*measured, measured[-1])) == ["A marginal was measured twice."]
+    assert measured_findings(plans, (*measured, measured[-1])) == [
+        "The marginal age × ward was measured more often than planned."
+    ]
     place = next(i for i, m in enumerate(measured) if m.clique == ("age", "dose"))
     assert measured_findings(plans, (*measured[:place], *measured[place + 1 :])) != []
     path = bundle_folder.write(made, tmp_path / "bundle")

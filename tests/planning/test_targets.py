@@ -99,7 +99,7 @@ def test_weights_multiply_and_add_up():
 
 def test_the_closed_form_gives_a_marginal_its_weight():
     """rho_t proportional to (weight · cells)^(2/3) over the pairs of all targets together."""
-    plan = plan_for(weights={"b": 2.0})
+    plan = plan_for(weights={"b": 2.0}, budget=Budget(allocation="closed_form"))
     raw = {"a × y": 1.0, "b × y": 2.0, "b × z": 1.0, "c × z": 0.5}
     mean = math.fsum(raw.values()) / 4
     assert weights_of(plan) == pytest.approx({name: each / mean for name, each in raw.items()})

@@ -27,6 +27,7 @@ from prism_core.data.schema import schema_file
 from prism_core.data.schema.level import MISSING_TEXTS
 from prism_core.data.tables.raw_table import RawTable, from_frame, read_table
 from prism_core.errors import ConfigError, TableError
+from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.reproduction import adult_table
 from prism_core.samples import catalogue, readmission, scm
 
@@ -111,7 +112,10 @@ def test_the_run_description(name, loaded):
     sample = loaded[name]
     lines = sample.config_toml.splitlines()
     assert [line for line in lines if "regime" in line] == ['regime = "causal"']
-    assert tomllib.loads(sample.config_toml) == {
+    described = tomllib.loads(sample.config_toml)
+    said = CuratorStatement(**described.pop("statement"))
+    assert said.blank == ()  # the protocol of a sample is no draft
+    assert described == {
         "table": {
             "train": "train.csv",
             "holdout": "test.csv",
@@ -120,7 +124,7 @@ def test_the_run_description(name, loaded):
             "public": True,
         },
         "task": {"target": sample.target, "regime": "causal", "k": 8},
-        "budget": {"epsilon": 1.0, "accountant": "zcdp", "allocation": "closed_form"},
+        "budget": {"epsilon": 1.0, "accountant": "zcdp", "allocation": "balanced"},
         "synthesis": {
             "model": "pgm",
             "sampling": "rounded",
