@@ -17,7 +17,7 @@ from prism_core.planning.design import design
 from prism_core.planning.wishes.task import Budget, Task
 from prism_core.samples import readmission
 from prism_core.structure.dag import Dag
-from prism_core.structure.routing.node_boxes import NODE_STYLES
+from prism_core.structure.routing.node_boxes import IN_S, NODE_STYLES
 from tests.support.drawings import in_report
 from tests.support.reports import QUICK, Page, planned, staged
 
@@ -76,7 +76,7 @@ def test_on_paper_a_column_looks_as_on_the_page():
         assert f'fill="{look.fill}" stroke="{look.stroke}"' in group
         assert look.outline(box.w, box.h) in group
         assert look.words in Page(html).words
-    assert "Thick border: in S" in Page(html).words
+    assert IN_S in Page(html).words
 
 
 def test_what_is_unmeasured_is_a_dashed_ellipse_and_stands_in_nobodys_way():

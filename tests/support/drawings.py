@@ -59,7 +59,7 @@ def in_report(html: str, edges: Sequence[tuple[str, str]]) -> Seen:
         html: the report.
         edges: of the graph, in the order in which they are drawn.
     """
-    svg = re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)[0]
+    svg = re.findall(r'<svg class="graph".*?</svg>', html, flags=re.DOTALL)[0]
     paths = re.findall(r'<path[^>]* d="([^"]+)" marker-end', svg)
     boxes: dict[str, Rectangle] = {}
     for name, group, inside in re.findall(
