@@ -221,4 +221,4 @@ def test_two_people_do_not_see_each_others_designs(open_budget) -> None:
     assert second.get_by_text("None is saved yet").count() == 1
     assert second.get_by_text("only mine").count() == 0
     assert entry(second, "design_edited").count() == 0
-    assert metric(first, "Epsilon") == "1"
+    assert entry(first, "epsilon").locator("input").input_value() == "1"
