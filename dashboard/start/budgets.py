@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.key import access
 from prism_core.errors import LedgerError
-from prism_core.privacy.ledger.ledger import FILE, default_workspace
+from prism_core.privacy.ledger.ledger import FILE
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def section() -> None:
     """One line a data asset; nothing where none is registered. Reads the ledger alone."""
-    if not (default_workspace() / FILE).exists():
+    if not (access.workspace() / FILE).exists():
         return  # looking must not make one
     try:
         ledger = access.ledger()

@@ -5,6 +5,7 @@ They follow from a plan and from what the curator says. No row is read for them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,9 @@ def paper_values(plan: Plan, meant: Meaning, said: CuratorStatement) -> PaperVal
     """
     uses = column_uses(plan)
     guess = meant.guess(EXAMPLE)
-    family, cube = meant.group(FAMILY), meant.factor**FAMILY
+    family = meant.group(FAMILY)
+    # Of a very large epsilon the power has no number of its own; the factor itself ends there, too.
+    cube = math.exp(min(700.0, FAMILY * math.log(meant.factor)))
     drawn = plan.dag is not None and not plan.dag.learned
     return PaperValues(
         target=plan.task.target_text,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.common.steps import GALLERY, STEPS, url_path
+from dashboard.common.steps import GALLERY, START, STEPS, url_path
 from dashboard.key import access, machine_key
 from dashboard.session import shelf as states
 from dashboard.session.data_entries import DataEntries
@@ -352,6 +352,7 @@ def test_every_page_begins_with_the_heading_that_asks():
     pages = sorted(DASHBOARD.glob("*/page.py"))
     assert {f"{page.parent.name}/page.py" for page in pages} == {
         *(step.page for step in STEPS),
+        START,
         GALLERY,
     }
     for page in pages:
