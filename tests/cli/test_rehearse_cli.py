@@ -61,7 +61,7 @@ def test_where_rows_are_counted_nothing_else_is_asked(make_run, capsys, monkeypa
     monkeypatch.setattr(inputs, "open_rows", lambda *_, **__: Sealed())
     fast = ["--seeds", "1", "--epsilon", "1", "--jobs", "1"]
     assert main(["rehearse", str(make_run(public=False)), *fast]) == 0
-    assert "200 rows drawn" in capsys.readouterr().out
+    assert "200 invented rows drawn" in capsys.readouterr().out
 
 
 def test_what_ran_is_there_at_once(make_run, capsys, monkeypatch):

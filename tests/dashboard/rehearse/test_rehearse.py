@@ -23,6 +23,7 @@ from prism_core.errors import KnownPrivateError
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, pace, run_rehearsal
+from prism_core.rehearsal.allocation_choice import PLANNED
 from prism_core.structure import formats
 from tests.support.pages import open_page, texts
 
@@ -155,14 +156,16 @@ def test_designs_beside_the_plan_are_compared_and_change_places(project, here):
 
 def test_the_allocation_is_chosen_with_its_why(project, here, monkeypatch):
     project.designs.plan.regime = "graphical"
+    planned = project.plan().budget.allocation
     test = click(open_page("rehearse", project), "rehearse_auto")
     assert here[0].epsilons == (1.0,)
     assert "On stand-in rows at epsilon 1, over 2 runs," in texts(test)
     frame = table(test, "as good as the best")
-    assert list(frame.iloc[:2, 0]) == ["closed form", "uniform"]
+    assert list(frame.iloc[:3, 0]) == [PLANNED, "closed form", "uniform"]
     chosen = frame[frame["as good as the best"]].iloc[0, 0]
     click(test, "rehearse_adopt_choice")
-    rule = {"closed form": "closed_form", "uniform": "uniform"}.get(chosen, "tilted")
+    rules = {PLANNED: planned, "closed form": "closed_form", "uniform": "uniform"}
+    rule = rules.get(chosen, "tilted")
     assert project.plan().budget.allocation == rule
 
 

@@ -127,7 +127,7 @@ def test_every_page_says_what_happened_and_what_to_do(project, clock, content, t
     for page in PAGES:
         shown = texts(turn(test, page))
         assert "stays.csv" in shown, page
-        assert "let go" in shown, page
+        assert "removed from memory" in shown, page
     assert typed(project) == before
     load_again(test, content)
     assert project.data.raw is not None
@@ -167,7 +167,7 @@ def test_a_click_on_what_the_screen_still_shows_is_answered_and_the_run_comes_af
     test.button(key="release_run").click().run()  # the browser still shows the button
     assert not test.exception
     assert "stays.csv" in texts(test)
-    assert "let go" in texts(test)
+    assert "removed from memory" in texts(test)
     assert Ledger().charges() == ()
     assert project.account.why == "for the thesis"  # what was on its way with the click
     project.account.why = "for the course"
