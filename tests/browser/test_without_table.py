@@ -68,7 +68,7 @@ def load(page: Page, table: Path) -> None:
 
 def state(page: Page) -> None:
     """All that a committee needs to be told."""
-    page.get_by_text("Who, what and why:").click()
+    page.locator(".st-key-said_before summary").click()
     for name, text in SAID.items():
         field = page.locator(f".st-key-said_{name} input")
         field.fill(text)
