@@ -71,7 +71,6 @@ def _clean(monkeypatch):
             pass
 
     monkeypatch.setattr(worker, "rehearse", rehearse)
-    monkeypatch.setattr(rehearsal_run, "SEEDS", 1)
 
 
 @pytest.fixture

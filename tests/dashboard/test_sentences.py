@@ -100,7 +100,7 @@ def bounds_page() -> None:
     from dashboard.budget import bounds_panel
     from dashboard.session.shelf import project
 
-    bounds_panel.section(project().plan())
+    bounds_panel.section(project().designs.plan, project().plan())
 
 
 def test_the_page_budget_does_not_promise_what_it_does_not(project):

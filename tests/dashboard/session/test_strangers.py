@@ -356,6 +356,8 @@ def test_every_page_begins_with_the_heading_that_asks():
         GALLERY,
     }
     for page in pages:
+        if page == DASHBOARD / GALLERY:
+            continue  # open to everybody, with stored results alone
         body = ast.parse(page.read_text(encoding="utf-8")).body
         does = next(
             node
