@@ -139,7 +139,7 @@ def test_the_budget_page_shows_every_marginal(project):
     assert list(frame["marginal"][:2]) == ["A × Y", "B × Y"]
     assert frame["share"].sum() == pytest.approx(100.0)
     shown = {metric.label: metric.value for metric in test.metric}
-    assert shown.keys() >= {"Epsilon", "Noise, σ in rows", "Task error"}
+    assert shown.keys() >= {"Privacy budget, ε", "Noise, σ in rows", "Expected error"}
     assert shown["Guess of 1 in 20"].startswith("≤ 1 in")
 
 

@@ -171,7 +171,7 @@ def test_who_what_and_why_is_entered_before_the_run_and_stands_in_the_bundle(pro
     assert "names no organisation, purpose or contact yet" in texts(test)
     test.text_input(key="said_organisation").set_value("St. Mary's").run()
     test.text_input(key="said_purpose").set_value(f"{PURPOSE} <b>").run()
-    assert "what you entered below of: Organisation, Purpose" in texts(test)
+    assert "what you entered below of: Controller, Purpose" in texts(test)
     run(project)
     folder = project.release.folder
     assert folder is not None

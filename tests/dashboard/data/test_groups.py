@@ -102,4 +102,4 @@ def test_levels_with_commas_between_are_one_level_and_booleans_come_out_as_such(
     project.data.form_edited = None
     test = open_page("data", project)
     assert "One level only: icd" in "".join(box.value for box in test.warning)
-    assert "come out as true and false, whatever the file writes: y" in said(test)
+    assert "1 boolean column will be written as true and false" in said(test)
