@@ -260,7 +260,7 @@ def test_columns_learned_with_budget_are_charged(page: Page, tmp_path: Path):
     button(page, "Continue to Budget").click()
     page.get_by_text("learning has spent").wait_for()
     button(page, "Continue to Release").click()
-    page.get_by_text("of “learned stays”. This cannot be undone").wait_for()
+    page.get_by_text("This spends epsilon").filter(has_text="learned stays").first.wait_for()
     page.get_by_text("Ledger: what was spent on whose data").click()
     page.get_by_text("Charges, newest first").wait_for()
 

@@ -94,6 +94,7 @@ def save_and_open(page: Page, folder: Path) -> None:
     page.locator("[class*=st-key-upload_project] input[type=file]").set_input_files(saved)
     button(page, "Open this project").click()
     button(page, "Replace what is open").click()
+    button(page, "Replace what is open").wait_for(state="detached")
     page.get_by_text("These columns are in use").wait_for()
     idle(page)
 
@@ -137,6 +138,7 @@ def test_from_a_codebook_to_a_release(page: Page, stays: Path, tmp_path: Path):
     spend(page, "Run the release")
     page.get_by_text("2,400 synthetic rows, epsilon 1").wait_for(timeout=RUN)
     covers(stays / "schema.yaml", download(page, "Synthetic rows (CSV)", tmp_path))
+    page.get_by_text("Single files").click()
     certificate = json.loads(download(page, "Certificate (JSON)", tmp_path).read_text())
     assert certificate["approval"]["plan_sha256"] == protocol["plan_sha256"]
 
@@ -177,11 +179,11 @@ def test_cells_of_a_spreadsheet_are_pasted_and_marks_follow(page: Page, tmp_path
     paste(page, 160, 0, "numeric\nnumeric\ncategorical\ndate\nboolean")
     page.get_by_text("7 cells need something").wait_for()
     page.get_by_text("Levels is needed: ward").wait_for()
-    paste(page, 435, 0, "0\t120\n0\tmuch\n\t\n2020-01-01\t2020-12-31")
+    paste(page, 575, 0, "0\t120\n0\tmuch\n\t\n2020-01-01\t2020-12-31")
     page.get_by_text("2 cells need something").wait_for()
     page.get_by_text("income · Upper:").wait_for()
-    paste(page, 505, 1, "500000")
-    paste(page, 340, 2, "north | south")
+    paste(page, 685, 1, "500000")
+    paste(page, 438, 2, "north | south")
     page.get_by_text("Bins proposed from the bounds: income log 12 zero").wait_for()
     assert page.get_by_text("need something").count() == 0
     assert no_scroll_inside(page)
