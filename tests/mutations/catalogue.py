@@ -414,7 +414,7 @@ CATALOGUE = (
     ),
     _one(
         "delta not split in basic composition",
-        "_plan",
+        "_Choices.of",
         "(frame.delta * (1.0 - 1e-12) - frame.taken) / parts",
         "frame.delta * (1.0 - 1e-12) - frame.taken",
         DESIGN,
