@@ -84,9 +84,6 @@ def test_where_nothing_acts_together_nothing_is_found():
             shape = [rows.schema.size(name) for name in clique]
             return np.full(shape, rows.n / math.prod(shape))
 
-        def sample(self, rows, rng, rule="rounded"):
-            raise NotImplementedError
-
     noise = SeededNoise(np.random.default_rng(3))
     found = [choose_interaction(rows, plan, Even(), noise) for _ in range(60)]
     # 13 or more of 60 have a chance below 1e-5 at .05 each.
@@ -102,9 +99,6 @@ def test_known_noise_never_meets_private_rows():
     class Unread:
         def marginal(self, clique):
             raise AssertionError("looked at")
-
-        def sample(self, rows, rng, rule="rounded"):
-            raise NotImplementedError
 
     with pytest.raises(PrivacyError):
         choose_interaction(rows, plan, Unread(), SeededNoise(np.random.default_rng(0)))
