@@ -209,8 +209,8 @@ def say_unchecked(looks: Looks, *, public: bool, when: str = "") -> None:
 def say_misfits(schema: Schema, raw: RawTable | BigTable) -> None:
     """Tell the curator which columns the declaration cannot be meant for.
 
-    Spends nothing and reads the rows: only for public ones, and for what reads them outside epsilon
-    anyway, such as an evaluation.
+    Spends nothing and reads the rows: only for what reads them outside epsilon anyway, such as an
+    evaluation.
     """
     from prism_core.data.coverage import coverage
     from prism_core.runs.inputs import some_rows

@@ -6,6 +6,7 @@ import argparse
 import gc
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 from prism_core.cli import (
@@ -32,7 +33,7 @@ from prism_core.cli import (
 from prism_core.errors import PrismError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _COMMANDS = (
     codebook_command,
@@ -69,7 +70,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(200_000, 20, 20)
     arguments = _parser().parse_args(argv)
     try:
-        status: int | None = arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _note_instead_of(warnings.showwarning)
+            # By its first words: importing its class would take as long as a small command.
+            warnings.filterwarnings("always", "Column ", UserWarning)
+            status: int | None = arguments.run(arguments)
     except PrismError as error:
         where = f"{error.field}: " if error.field else ""
         print(f"prism: {where}{error}", file=sys.stderr)
@@ -90,6 +95,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     return status or 0
+
+
+def _note_instead_of(shown: Callable[..., None]) -> Callable[..., None]:
+    """What shows a warning of ours as a line for the curator, and any other as before."""
+
+    def show(
+        message: Warning | str, category: type[Warning], *rest: object, **more: object
+    ) -> None:
+        from prism_core.data.coverage import ClippedWarning
+
+        if issubclass(category, ClippedWarning):
+            print(f"prism: note: {message}", file=sys.stderr)
+        else:
+            shown(message, category, *rest, **more)
+
+    return show
 
 
 def _words(error: OSError) -> str:

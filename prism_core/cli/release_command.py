@@ -18,7 +18,6 @@ from prism_core.cli.common import (
     emit,
     encoded_and_recognised,
     said_of,
-    say_misfits,
     say_owed,
     say_unchecked,
     say_warnings,
@@ -109,8 +108,6 @@ def _release(arguments: argparse.Namespace) -> None:
     account = account_for(config, plan.delta, arguments)
     say_owed(account, plan.prior)
     say_unchecked(inputs.schema.looks, public=public)
-    if public:
-        say_misfits(inputs.schema, inputs.raw)
     table = encoded_and_recognised(inputs, account, plan.hash, public=public)
     made = run_release(
         plan,

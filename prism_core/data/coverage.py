@@ -9,6 +9,7 @@ nothing may depend on it but the curator's own screen: she asks, on the page Dat
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from prism_core.data.tables.raw_table import RawTable
 
 Misfit: TypeAlias = Literal["", "values", "unknown", "empty", "clipped"]
+
+
+class ClippedWarning(UserWarning):
+    """Most cells of a column of public rows lie beyond its bounds, and are clipped to them."""
+
 
 MOST = 0.5
 """Share of a column's cells that may fall on a default nobody declared; above, it is an error."""
@@ -125,12 +131,16 @@ def rows_outside(column: Column, cells: Sequence[str] | pd.Series) -> int:
 def check_covered(schema: Schema, raw: RawTable) -> None:
     """Refuse public rows that the declaration cannot be meant for. Spends nothing.
 
+    What is clipped as declared is a `ClippedWarning`.
+
     Raises:
         TableError: naming the first such column and what to do; see `Coverage.misfit`.
     """
     for found in coverage(schema, raw):
         if found.refused:
             raise TableError(found.advice, field=found.column.name)
+        if found.misfit:
+            warnings.warn(found.advice, ClippedWarning, stacklevel=2)
 
 
 def _of(column: Column, cells: pd.Series) -> Coverage:

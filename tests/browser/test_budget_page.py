@@ -217,7 +217,7 @@ def test_two_people_do_not_see_each_others_designs(open_budget) -> None:
     entry(first, "design_edited").wait_for()
     entry(second, "epsilon").locator("input").fill("0.5")
     entry(second, "epsilon").locator("input").press("Enter")
-    becomes(second, "Epsilon", "0.5")
+    becomes(second, "Privacy budget", "0.5")
     assert second.get_by_text("None is saved yet").count() == 1
     assert second.get_by_text("only mine").count() == 0
     assert entry(second, "design_edited").count() == 0

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from prism_core.cli import main
-from prism_core.data.coverage import check_covered, coverage
+from prism_core.data.coverage import ClippedWarning, check_covered, coverage
 from prism_core.data.schema import look_file, schema_file
 from prism_core.data.schema.column import Column
 from prism_core.data.schema.looks import UNCHECKED, Changed, Look, checked
@@ -80,6 +80,12 @@ def test_numbers_beyond_the_bounds_are_clipped_as_declared_and_it_is_said(
     assert "Column 'grade': more than half of the cells lie beyond" in capsys.readouterr().err
     assert main.main(["check", str(config)]) == 0
     assert "are clipped to them" in capsys.readouterr().out
+
+
+def test_in_python_clipping_is_a_warning(schema, frame):
+    declared = with_grade(schema, kind="numeric", levels=(), lower=100.0, upper=300.0)
+    with pytest.warns(ClippedWarning, match="'grade'"):
+        check_covered(declared, from_frame(frame))
 
 
 def test_texts_that_are_no_numbers_are_refused(schema, frame):
