@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.common.open_project import samples_section
-from dashboard.common.steps import GALLERY
+from dashboard.common.steps import AFTER_SAMPLE, GALLERY
 from dashboard.key import access
 from dashboard.session.shelf import project
 
@@ -26,11 +26,12 @@ def admit(title: str) -> None:
     if title == OPEN_TO_ALL or project().data.sample is not None:
         _note()
         return
-    _instead()
+    _instead(AFTER_SAMPLE if title == "Start" else "")
     st.stop()
 
 
-def _instead() -> None:
+def _instead(then: str) -> None:
+    """What a stranger sees; `then` is the page that an opened sample leads to, "" for this one."""
     st.title("PRISM Studio")
     st.markdown(
         "Makes differentially private synthetic tables for one prediction task. It works for the "
@@ -54,7 +55,7 @@ def _instead() -> None:
         "Public rows: nothing is charged, and no project, ledger or file of this machine is shown."
     )
     st.page_link(GALLERY, label="Gallery: four stories", icon=":material/collections_bookmark:")
-    samples_section()
+    samples_section(then=then)
 
 
 def _note() -> None:

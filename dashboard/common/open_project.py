@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -109,43 +110,46 @@ def _sample(name: str) -> Sample:
     return catalogue.load(name)
 
 
-def samples_section(*, short: bool = False) -> bool:
+def samples_section(*, short: bool = False, then: str = "") -> None:
     """The packaged samples, which anybody may open.
 
     Args:
-        short: whether only their names are shown, with the rest as help; the caller goes on.
-
-    Returns:
-        Whether one was opened in this run.
+        short: whether only their names are shown, with the rest as help; also the one in use leads
+            on.
+        then: page to go to once one is open; "" for the page that runs.
     """
     if not short:
         st.caption("Generated tables with a known graph; nothing in them belongs to a person.")
     for column, name in zip(st.columns(len(catalogue.SAMPLES)), catalogue.SAMPLES, strict=True):
+        chosen, key = project().data.sample == name, f"sample_{name}"
         with column.container(border=not short, height="stretch"):
-            if not short:
-                st.subheader(catalogue.title(name), anchor=False)
-                st.markdown(catalogue.description(name))
-            chosen = project().data.sample == name
-            key = f"sample_{name}"
-            words = catalogue.title(name) if short else "Use this sample"
-            pressed = st.button(
-                "In use" if chosen and not short else words,
-                key=key,
-                disabled=chosen and not short,
-                type="secondary" if chosen or short else "primary",
-                width="stretch",
-                help=catalogue.description(name) if short else None,
-            )
-            if short and chosen:
-                if pressed:
-                    return True
-                continue
+            pressed = _button(key, name) if short else _card(key, name, chosen=chosen)
             # Only when it is pressed are rows generated.
-            if open_project(key, lambda name=name: _opened(_sample(name)), pressed=pressed):
-                if short:
-                    return True
+            opened = (
+                pressed if chosen else open_project(key, partial(_opened, name), pressed=pressed)
+            )
+            if opened and then:
+                st.switch_page(then)
+            if opened:
                 st.rerun()
-    return False
+
+
+def _button(key: str, name: str) -> bool:
+    return st.button(
+        catalogue.title(name), key=key, width="stretch", help=catalogue.description(name)
+    )
+
+
+def _card(key: str, name: str, *, chosen: bool) -> bool:
+    st.subheader(catalogue.title(name), anchor=False)
+    st.markdown(catalogue.description(name))
+    return st.button(
+        "In use" if chosen else "Use this sample",
+        key=key,
+        disabled=chosen,
+        type="secondary" if chosen else "primary",
+        width="stretch",
+    )
 
 
 def with_sample(state: Project, name: str) -> Project:
@@ -183,7 +187,8 @@ def of_sample(sample: Sample) -> Project:
     )
 
 
-def _opened(sample: Sample) -> Project:
+def _opened(name: str) -> Project:
+    sample = _sample(name)
     new = of_sample(sample)
     new.designs = Designs(plan=Entries(synthesis=Synthesis(rows=sample.train.rows)))
     return new

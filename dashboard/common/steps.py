@@ -118,6 +118,9 @@ STEPS: tuple[Step, ...] = (
 START = "start/page.py"
 """Before the steps: what this is, and ways into it."""
 
+AFTER_SAMPLE = "structure/page.py"
+"""Where a sample that is opened on Start leads, with the key or without: its table is declared."""
+
 GALLERY = "gallery/page.py"
 """Beside the steps: stories on public rows."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.common.open_project import samples_section
-from dashboard.common.steps import STEPS, first_gap
+from dashboard.common.steps import AFTER_SAMPLE, STEPS, first_gap
 from dashboard.common.widgets import heading
 from dashboard.key import access
 from dashboard.session.shelf import project
@@ -74,7 +74,6 @@ if access.granted():
     st.markdown("**Open**")
     _ways()
 st.markdown("**Or try a sample.** Generated rows; nothing in them belongs to a person.")
-if samples_section(short=True):
-    st.switch_page("structure/page.py")
+samples_section(short=True, then=AFTER_SAMPLE)
 if access.granted():
     budgets.section()

@@ -106,7 +106,7 @@ def test_what_is_looked_for_is_there_for_the_owner(private):
     assert {"asset_name", "release_confirm_0", "approval_by"} <= keys(test)
 
 
-@pytest.mark.parametrize("page", [*PAGES, url_path(GALLERY)])
+@pytest.mark.parametrize("page", [url_path(START), *PAGES, url_path(GALLERY)])
 @pytest.mark.parametrize("named", [False, True], ids=["bare", "with the project's address"])
 def test_no_page_tells_of_the_workspace(page, named, private, visit):
     test = visit(page, project=private.key if named else "")
@@ -117,7 +117,7 @@ def test_no_page_tells_of_the_workspace(page, named, private, visit):
         test.run()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [url_path(START), *PAGES])
 def test_no_page_tells_of_the_workspace_beside_an_open_sample(page, private, visit):
     test = open_sample(visit(project=private.key))
     if page != PAGES[0]:
@@ -141,6 +141,12 @@ def test_no_page_tells_of_the_workspace_beside_an_open_sample(page, private, vis
         "book_folder",
     }
     assert asked_for & keys(test) == set()
+
+
+@pytest.mark.parametrize(("page", "next_page"), [("start", "Structure"), ("budget", "Budget")])
+def test_a_sample_leads_on_from_start_and_opens_any_other_page(page, next_page, visit):
+    test = open_sample(visit(page))
+    assert [title.value for title in test.title] == [next_page]
 
 
 def test_before_the_browser_has_answered_nothing_is_shown(private, visit):

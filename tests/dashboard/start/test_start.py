@@ -8,7 +8,7 @@ from dashboard.session.data_entries import DataEntries
 from dashboard.session.project import Project
 from dashboard.start import budgets
 from prism_core.privacy.ledger.ledger import FILE, Ledger, default_workspace
-from tests.support.pages import open_page, texts
+from tests.support.pages import open_page, texts, turned
 
 pytestmark = pytest.mark.app
 
@@ -25,15 +25,22 @@ def test_every_way_in_is_one_click_and_looking_makes_no_ledger():
     assert not (default_workspace() / FILE).exists()
 
 
-@pytest.mark.parametrize(
-    ("way", "tab"), [("file", "Your own file"), ("codebook", "A codebook"), ("saved", "A saved")]
-)
-def test_a_way_opens_its_part_of_the_page_data(way, tab):
+def test_a_sample_leads_on_also_where_it_is_open_already():
+    test = open_page("start", Project())
+    for _ in range(2):
+        turned(test, "start").run()
+        test.button(key="sample_scm_spurious").click().run()
+        assert not test.exception
+        assert [title.value for title in test.title] == ["Structure"]
+
+
+@pytest.mark.parametrize(("way", "place"), [("file", 0), ("codebook", 2), ("saved", 3)])
+def test_a_way_opens_its_part_of_the_page_data(way, place):
     test = open_page("start", Project())
     test.button(key=f"start_{way}").click().run()
     assert not test.exception
     assert test.title[0].value == "Data"
-    assert test.session_state["data_way"] == way
+    assert test.get("tab_container")[0].proto.tab_container.default_tab_index == place
 
 
 def test_the_open_project_goes_on_where_it_stopped(spurious):
