@@ -93,6 +93,7 @@ def report(
     return documents.render(
         "en/report.html",
         plan=plan,
+        number=facts.number,
         paper=paper_values(plan, meant, said),
         compared=compared,
         agreed=all(item.agrees for item in compared),
