@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["h1", "h2", "h3", "p", "li", "stamp", "table"]
 
-_SILENT = frozenset({"style", "script", "title", "svg", "nav"})
+_SILENT = frozenset({"style", "script", "title", "svg"})
 _BLOCKS: dict[str, Kind] = {"h1": "h1", "h2": "h2", "h3": "h3", "p": "p", "li": "li"}
 _EMPTY = frozenset({"meta", "br", "wbr", "path", "circle", "link"})
 _CELLS = frozenset({"td", "th", "dt", "dd"})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,15 +43,6 @@ class ColumnUse:
     levels: int
     written: str
     smallest: int | None
-
-    @property
-    def link_kept(self) -> bool:
-        """Whether its link to the target is measured; not known while `open`."""
-        return self.use in ("target", "used")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return dict(vars(self))
 
 
 def column_uses(plan: Plan) -> tuple[ColumnUse, ...]:

@@ -6,7 +6,6 @@ What ends in `.html` has each value escaped; in Markdown, text from outside goes
 
 from __future__ import annotations
 
-import html
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +30,6 @@ from prism_core.text.numbers import (
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -86,10 +84,7 @@ def _environment() -> Environment:
         "width": _width,
         "plain": plain,
         "pieces": pieces,
-        "unmarked": lambda text: "".join(part for part, _ in pieces(text)),
         "shown": _printable,
-        "escaped": _escaped,
-        "inline": _inline,
     }
     return made
 
@@ -106,23 +101,3 @@ def _width(share: float | None) -> str:
 def _printable(text: object) -> str:
     """One line; control and direction marks, which could make a name look like another, go."""
     return "".join(c if c.isprintable() else "�" for c in str(text))
-
-
-def _escaped(text: str) -> Markup:
-    """Text as HTML by the standard library, which writes quotes otherwise than Jinja does.
-
-    Documents that were approved or handed out before are written again to the byte.
-    """
-    from markupsafe import Markup
-
-    return Markup(html.escape(text))
-
-
-def _inline(text: str) -> Markup:
-    """One line of this program's Markdown as HTML: bold, and nothing else."""
-    from markupsafe import Markup
-
-    return Markup("").join(
-        Markup("<strong>{}</strong>").format(_escaped(part)) if bold else _escaped(part)
-        for part, bold in pieces(text)
-    )

@@ -155,7 +155,7 @@ def test_a_group_survives_at_twice_the_noise_of_its_count(plan):
             if name in query.clique
         ]
         assert one.smallest == math.ceil(TIMES_NOISE * min(noises)) == smallest_group(plan, name)
-        assert one.link_kept == (name in {*plan.s, "readmitted"})
+        assert (one.use == "used") == (name in plan.s)
         assert bool(one.bands) != bool(one.levels)
 
 
@@ -266,7 +266,8 @@ def _allowed(protocol: Protocol) -> set[str]:
         {"spent": account.spent, "after": account.after, "room": account.room},
         {"share": [account.before, account.own, account.left]},
         {"factor": [values.factor, values.two, values.family, values.cube]},
-        [one.to_dict() for one in (*protocol.rehearsal, *values.uses)],
+        [one.to_dict() for one in protocol.rehearsal],
+        [vars(one) for one in values.uses],
         {"mean": [low, high, float(protocol.statement.threshold)]},
     )
     for key, value in _walk(sources):

@@ -446,6 +446,6 @@ def test_a_saved_figure_loads_nothing_and_lets_no_markup_through():
     figure = go.Figure(go.Bar(x=["</script><img src=x>"], y=[1.0]))
     html = html_page(figure, '<img src="y"> & words').decode()
     assert "<img" not in html
-    assert "&lt;img src=&quot;y&quot;&gt; &amp; words</p>" in html
+    assert "&lt;img src=&#34;y&#34;&gt; &amp; words</p>" in html
     assert "<script src" not in html
     assert "Plotly.newPlot" in html

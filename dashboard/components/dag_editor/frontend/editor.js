@@ -39,7 +39,6 @@ export class Editor {
       zoomIn: () => this.zoom(1.25),
       zoomOut: () => this.zoom(0.8),
       find: (text) => this.find(text),
-      bring: (name) => this.bring(name),
     });
     this.stage = new Stage(this.view.canvas, {
       look: (id) => this.look(id),
