@@ -64,7 +64,9 @@ class Spending:
         kind: of the step, as the ledger calls it.
         key: the widgets' keys begin with it.
         step: the first words of a sentence.
-        promise: what follows "This spends epsilon 1 of “asset”": on what, and that it stays spent.
+        on: what it is spent on, where the button does not say it: " on a comparator".
+        begun: from when on it stays spent even if it fails: "counting has begun"; "" where it
+            cannot fail so late.
         label: of the button.
         rehearsal_label: of the button on public rows; there nothing is charged, nor confirmed.
         button: key of the button where it is not the usual one.
@@ -78,9 +80,10 @@ class Spending:
     kind: Step
     key: str
     step: str
-    promise: str
     label: str
     rehearsal_label: str
+    on: str = ""
+    begun: str = ""
     button: str = ""
     icon: str = ":material/verified_user:"
     tick: bool = False
@@ -191,9 +194,11 @@ def _unconfirmed(spending: Spending, plan: Chargeable) -> str:
     word = plain(asset_entry.word())
     owed = asset_entry.owing(plan.price.prior)
     amount = eps_text(plan.price.with_owed(owed).spent.epsilon)
-    learning = "" if owed is None else ", the cost of learning included,"
+    learning = "" if owed is None else ", the cost of learning included"
+    stays = f", even if it fails once {spending.begun}" if spending.begun else ""
     sentence = (
-        f"This spends epsilon {amount} of “{word or 'the asset'}”{learning}{spending.promise}"
+        f"This spends epsilon {amount} of “{word or 'the asset'}”{spending.on}{learning}. "
+        f"It cannot be undone{stays}."
     )
     key = f"{spending.key}_confirm_{spending.attempt}"
     subject = confirmation.subject(plan.hash, owed)

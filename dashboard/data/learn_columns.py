@@ -137,8 +137,8 @@ def _spend(plan: DomainPlan, place: DeltaGenerator) -> None:
             kind="domain",
             key="learn",
             step="Learning",
-            promise=f" on learning {what}. It cannot be undone, even if it fails once counting "
-            "has begun.",
+            on=f" on learning {what}",
+            begun="counting has begun",
             tick=True,
             label="Learn these columns",
             rehearsal_label="Learn these columns (rehearsal)",

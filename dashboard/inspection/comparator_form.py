@@ -256,8 +256,8 @@ def _charged(plan: ComparatorPlan, table: Rows) -> None:
             kind="comparator",
             key="rival",
             step="This comparator",
-            promise=" on a comparator, not on a better release. It cannot be undone, even if it "
-            "fails once counting has begun.",
+            on=" on a comparator, not on a better release",
+            begun="counting has begun",
             label="Spend and run the comparator",
             rehearsal_label="",  # public rows have a button of their own above
             attempt=state.inspection.comparators.attempt,

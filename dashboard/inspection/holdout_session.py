@@ -249,7 +249,7 @@ def _offer(number: int) -> None:
             kind="holdout",
             key="holdout",
             step="This session",
-            promise=" now, whatever is asked later. It cannot be undone.",
+            on=" now, whatever is asked later",
             label="Spend and open",
             rehearsal_label="Open with known noise (rehearsal)",
             button="holdout_open",

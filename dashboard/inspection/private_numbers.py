@@ -57,7 +57,7 @@ def _offer() -> None:
             kind="evaluation",
             key="private",
             step="This evaluation",
-            promise=". It cannot be undone, even if it fails once counting has begun.",
+            begun="counting has begun",
             label="Spend and count",
             rehearsal_label="Count with known noise (rehearsal)",
             attempt=len(inspection().private),

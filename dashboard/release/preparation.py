@@ -127,7 +127,7 @@ def _spending() -> spend_form.Spending:
         kind="release",
         key="release",
         step="This release",
-        promise=". It cannot be undone, even if the run fails after its first measurement.",
+        begun="measuring has begun",
         label="Run the release",
         rehearsal_label="Run the rehearsal",
         icon=":material/play_arrow:",

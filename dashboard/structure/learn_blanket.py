@@ -115,8 +115,8 @@ def _start() -> None:
             kind="graph",
             key="blanket",
             step="Learning",
-            promise=" on learning the blanket. It cannot be undone, even if it fails once the "
-            "search has begun.",
+            on=" on learning the blanket",
+            begun="the search has begun",
             tick=True,
             label="Learn the blanket",
             rehearsal_label="Learn the blanket (rehearsal)",

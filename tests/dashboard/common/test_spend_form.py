@@ -31,19 +31,14 @@ def page():
     name = f"plan of {amount}"
     price = Price(spent=spent, events=(), plan=name)
     plan = SimpleNamespace(hash=name, delta=1e-6, price=price, warnings=())
-    words = SimpleNamespace(
+    words = spend_form.Spending(
         kind=st.session_state.get("kind", "evaluation"),
         key="step",
         step="This step",
-        promise=".",
         label="Spend",
         rehearsal_label="Rehearse",
-        button="",
-        icon=":material/verified_user:",
+        begun="counting has begun",
         tick=st.session_state.get("by") == "tick",
-        attempt=0,
-        busy="",
-        rows=None,
     )
     run = st.session_state.setdefault("ran", [])
     spend_form.spend_form(words, plan, lambda: run.append(amount))

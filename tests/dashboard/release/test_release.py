@@ -355,7 +355,7 @@ def test_learning_that_this_ledger_was_not_charged_for_is_said_and_counted(proje
     assert "this ledger holds no charge for that under this asset" in shown
     said = test.text_input(key="release_confirm_0").label
     whole = eps_text(plan.guarantee.epsilon)
-    assert f"spends epsilon {whole} of “stays 2024”, the cost of learning included" in said
+    assert f"spends epsilon {whole} of “stays 2024”, the cost of learning included. It" in said
     assert f"Epsilon {eps_text(plan.guarantee.epsilon)} of “stays 2024”" in shown
     protocol = Protocol(
         plan=plan, balance=asset_balance(plan), owed=owed(Ledger(), "stays 2024", plan.prior)
