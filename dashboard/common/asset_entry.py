@@ -121,14 +121,7 @@ def balance(delta: float) -> Balance | None:
     Args:
         delta: at which a new asset's lifetime is stated.
     """
-    account = project().account
-    if not account.asset.strip():
-        return None
-    wanted = AssetConfig(name=account.asset, lifetime_epsilon=account.lifetime)
-    try:
-        return asset_balance(wanted, delta, access.workspace())[1]
-    except PrismError:
-        return None
+    return _standing(delta)[1]
 
 
 def charges(delta: float) -> tuple[Charge, ...]:
@@ -138,15 +131,21 @@ def charges(delta: float) -> tuple[Charge, ...]:
         delta: at which a new asset's lifetime is stated.
     """
     state = project()
-    if state.data.public or not state.account.asset.strip():
-        return ()
-    wanted = AssetConfig(name=state.account.asset, lifetime_epsilon=state.account.lifetime)
+    ledger = None if state.data.public else _standing(delta)[0]
+    return () if ledger is None else ledger.charges(state.account.asset)
+
+
+def _standing(delta: float) -> tuple[Ledger | None, Balance | None]:
+    """As `asset_balance` gives it, of the named asset; nothing without a usable one."""
+    account = project().account
+    if not account.asset.strip():
+        return None, None
+    wanted = AssetConfig(name=account.asset, lifetime_epsilon=account.lifetime)
     try:
         # Not the ledger itself: opening one makes its file, and nothing is to be written here.
-        found, _ = asset_balance(wanted, delta, access.workspace())
+        return asset_balance(wanted, delta, access.workspace())
     except PrismError:
-        return ()
-    return () if found is None else found.charges(state.account.asset)
+        return None, None
 
 
 def chosen() -> AssetConfig | None:
