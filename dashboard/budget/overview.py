@@ -10,7 +10,6 @@ import streamlit as st
 from dashboard.budget import bounds_panel, charts, comparison, marginals_table, meaning_panel
 from dashboard.common import confirmation
 from dashboard.common.widgets import unused_learning_notice
-from dashboard.session.designs import PLAN
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
 from prism_core.explain.meaning import meaning
@@ -105,9 +104,9 @@ _NAMED = 4
 def _beside() -> tuple[str, Plan] | None:
     """The design beside the one that is edited, and its plan; None where there is none."""
     designs = project().designs
-    if not designs.others:
+    letter = designs.compared
+    if letter is None:
         return None
-    letter = designs.beside if designs.edited == PLAN else PLAN
     with suppress(PrismError):  # its mistake is shown where it is edited
         return letter, project().plan(designs.entries(letter))
     return None

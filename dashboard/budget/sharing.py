@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.budget.edited_design import choose, entry, key_of
 from dashboard.common.fields import keep
 from dashboard.components.share_bar import WHOLE, SharePart, share_bar
-from dashboard.session.designs import PLAN
+from dashboard.session.designs import design_name
 from dashboard.session.shelf import project
 from prism_core.explain.plan_lines import idle_pools
 from prism_core.figures import pool_style
@@ -38,23 +38,21 @@ _IDLE = {
     "choice": "no 3-way marginals are chosen",
     "background": "nothing is measured for the other columns",
 }
-_LABEL = "How the budget is shared: drag a handle, or use the arrow keys"
 _LEAST = {"selection": 10, "choice": 10, "task": 50, "background": 0}  # tenths of a percent
 
 
 def bars(entries: Entries) -> None:
     """The bar of the design that is edited and, side by side, of the one to compare it with."""
     designs = project().designs
-    if not designs.others:
-        _bar(entries, _LABEL)
+    if designs.compared is None:
+        _bar(entries, "How the budget is shared")
         return
-    compared = designs.beside if designs.edited == PLAN else PLAN
-    both = sorted((designs.edited, compared))
+    both = sorted((designs.edited, designs.compared))
     for letter, column in zip(both, st.columns(2, gap="medium"), strict=True):
-        name = "A, the plan" if letter == PLAN else letter
+        name = design_name(letter)
         with column:
             if letter == designs.edited:
-                _bar(entries, f"{name}: drag a handle, or use the arrow keys")
+                _bar(entries, name)
             else:
                 _still(designs.entries(letter), name, letter)
 
@@ -67,8 +65,9 @@ def _still(entries: Entries, name: str, letter: str) -> None:
         share_bar(key=f"share_bar_beside_{letter}", parts=parts, rev=rev, label=name, fixed=True)
 
 
-def _bar(entries: Entries, label: str) -> None:
+def _bar(entries: Entries, name: str) -> None:
     """A bar; takes over what was dragged. To be called before what shows the shares."""
+    label = f"{name}: drag a handle, or use the arrow keys"
     parts = parts_of(entries)
     if parts is None:
         return

@@ -362,6 +362,13 @@ class Designs:
         return (PLAN, *sorted(self.others))
 
     @property
+    def compared(self) -> str | None:
+        """Letter of the design shown beside the edited one; None where the plan stands alone."""
+        if not self.others:
+            return None
+        return self.beside if self.edited == PLAN else PLAN
+
+    @property
     def next_letter(self) -> str | None:
         """The first letter that is free, or None when there are enough."""
         return next((letter for letter in LETTERS if letter not in self.others), None)
