@@ -56,7 +56,9 @@ def section() -> None:
         on_change=keep,
         args=(now, "view", key),
     )
-    views[view or next(iter(views))](_chosen(found))
+    shown = _chosen(found)
+    if shown is not None:
+        views[view or next(iter(views))](shown)
 
 
 def _chosen(found: Prediction) -> Prediction | None:
@@ -114,9 +116,7 @@ def _verdict(found: Prediction) -> None:
             st.caption(plain(words))
 
 
-def _ranking(found: Prediction | None) -> None:
-    if found is None:
-        return
+def _ranking(found: Prediction) -> None:
     points = [
         {
             "trained on": curve.trained_on,
@@ -131,9 +131,7 @@ def _ranking(found: Prediction | None) -> None:
     figure(drawn, "roc", sentences.curves(found), points)
 
 
-def _probabilities(found: Prediction | None) -> None:
-    if found is None:
-        return
+def _probabilities(found: Prediction) -> None:
     points = [
         {
             "trained on": curve.trained_on,
@@ -154,9 +152,7 @@ def _probabilities(found: Prediction | None) -> None:
     figure(drawn, "calibration", words, points)
 
 
-def _mistaken(found: Prediction | None) -> None:
-    if found is None:
-        return
+def _mistaken(found: Prediction) -> None:
     if not found.confusion:
         st.info(plain(found.row("accuracy").note), icon=":material/info:")
     for place, matrix in zip(st.columns(2, gap="large"), found.confusion, strict=False):
@@ -171,15 +167,8 @@ def _mistaken(found: Prediction | None) -> None:
             figure(confusion_figure(matrix), key, sentences.confusion(matrix), rows)
 
 
-def _predicted(found: Prediction | None) -> None:
-    if found is not None:
-        prediction_choice.numeric_curves(found)
-
-
-def _learners(shown: Prediction | None) -> None:
+def _learners(shown: Prediction) -> None:
     """Every learner so far, and what the other columns give."""
-    if shown is None:
-        return
     key = prediction_choice.kind_key("metric_choice")
     metric = st.selectbox(
         "Score",
@@ -222,9 +211,7 @@ def row_of(row: MetricRow) -> dict[str, Any]:
     }
 
 
-def _relied_on(found: Prediction | None) -> None:
-    if found is None:
-        return
+def _relied_on(found: Prediction) -> None:
     subject = prediction_choice.chosen_subject()
     name = f"agreement:{prediction_choice.result_name(found.learner, s_alone=found.s_alone)}"
     slow = found.learner == "gradient_boosting"
@@ -258,7 +245,7 @@ _VIEWS = {
     "Other learners": _learners,
 }
 _NUMERIC_VIEWS = {
-    "Predicted against actual": _predicted,
+    "Predicted against actual": prediction_choice.numeric_curves,
     "What it relies on": _relied_on,
     "Other learners": _learners,
 }
