@@ -62,21 +62,24 @@ def chart(
     )
 
 
-def heading(title: str, question: str, *, about_project: bool = True) -> None:
-    """Title, the question the page answers, and where the project stands.
+def enter(title: str) -> None:
+    """Ask for the key, and note that somebody is on this page now; every page begins with it."""
+    from dashboard.common import key_entry  # it shows the samples, whose parts use what is below
 
-    Every page begins with it, so it is here that a page asks for the key.
+    key_entry.admit(title)
+    uploads.enter(title)
+    memory.touch(project())
+
+
+def heading(title: str, question: str, *, about_project: bool = True) -> None:
+    """What a page begins with: title, the question it answers, and where the project stands.
 
     Args:
         title: of the page.
         question: that it answers.
         about_project: whether the open project's table is named; not before a room.
     """
-    from dashboard.common import key_entry  # it shows the samples, whose parts use what is below
-
-    key_entry.admit(title)
-    uploads.enter(title)
-    memory.touch(project())
+    enter(title)
     with st.container(horizontal=True, vertical_alignment="center", key="page_heading"):
         st.title(title, width="content")
         st.markdown(_standing() if about_project else "", width="stretch")

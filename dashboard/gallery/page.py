@@ -9,7 +9,6 @@ from prism_core.reproduction import STORIES
 
 state = project().gallery
 if state.presenting:
-    presentation.admitted()
     with mistakes():
         presentation.screen(STORIES[state.place])
 else:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common import key_entry
+from dashboard.common.widgets import enter
 from dashboard.gallery import full_screen, story_view
-from dashboard.session import memory
 from dashboard.session.shelf import project
 from prism_core.reproduction import STORIES
 from prism_core.text.markdown import plain
@@ -28,12 +27,6 @@ _ALONE = """
 .st-key-story_meaning p { font-size: 1.15rem; line-height: 1.5; }
 </style>
 """
-
-
-def admitted() -> None:
-    """As for every page: who has the key, and that somebody is here."""
-    key_entry.admit("Gallery")
-    memory.touch(project())
 
 
 def choice(stories: Sequence[Story]) -> None:
@@ -68,6 +61,7 @@ def choice(stories: Sequence[Story]) -> None:
 
 def screen(story: Story) -> None:
     """A story alone: its number, its figure, the way on."""
+    enter("Gallery")
     state = project().gallery
     st.html(_ALONE)
     st.title(story.title, anchor=False)

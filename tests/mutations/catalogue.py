@@ -1360,7 +1360,7 @@ CATALOGUE = (
     ),
     _one(
         "a page asks for no key",
-        "heading",
+        "enter",
         "key_entry.admit(title)",
         "pass",
         f"{STRANGERS}::test_no_page_tells_of_the_workspace",
