@@ -18,18 +18,18 @@ from prism_core.privacy.ledger import STATE_WORDS
 from prism_core.text.markdown import plain
 from prism_core.text.numbers import delta_text, eps_text, left_text
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dashboard.jobs.job import Job, JobOutcome
+    from prism_core.planning.plan import Plan
+
 _SINGLE = (
     (bundle_folder.SCHEMA, "Schema (YAML)"),
     (bundle_folder.PLAN, "Plan (JSON)"),
     (bundle_folder.CERTIFICATE, "Certificate (JSON)"),
 )
 _ROWS_HIGH = 178  # pixels: four rows and the names of the columns
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dashboard.jobs.job import Job, JobOutcome
-    from prism_core.planning.plan import Plan
 
 
 def section() -> None:
