@@ -33,9 +33,12 @@ _HEIGHT = 250
 _SHAPES = {
     "circle": "border-radius:50%",
     "diamond": "transform:rotate(45deg)",
+    "square": "",
+    "x": "clip-path:polygon(20% 0,50% 30%,80% 0,100% 20%,70% 50%,100% 80%,80% 100%,50% 70%,"
+    "20% 100%,0 80%,30% 50%,0 20%)",
     "triangle-up": "clip-path:polygon(50% 0,100% 100%,0 100%)",
-    "triangle-down": "clip-path:polygon(0 0,100% 0,50% 100%)",
 }
+"""Of a mark in the legend, by the symbol in the figures; of as many designs as there may be."""
 _VIEWS = {"comparison": "Comparison", "allocation": "Split chosen for you"}
 
 _TITLES: dict[Shift, str] = {
@@ -200,7 +203,7 @@ def _legend(names: Sequence[str]) -> None:
     marks = "".join(
         f'<span style="white-space:nowrap;margin-right:1.4em"><i style="display:inline-block;'
         f"width:11px;height:11px;margin-right:7px;background:{colour};"
-        f'{_SHAPES.get(symbol, "")}"></i>{html.escape(name)}</span>'
+        f'{_SHAPES[symbol]}"></i>{html.escape(name)}</span>'
         for name, colour, symbol in legend_marks(names)
     )
     st.html(f'<div style="font-size:0.95rem">{marks}</div>')

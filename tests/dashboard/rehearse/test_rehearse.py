@@ -11,15 +11,16 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.common import public_claim, rehearsal_run
 from dashboard.jobs import worker
-from dashboard.rehearse import controls
+from dashboard.rehearse import controls, curves
 from dashboard.session.data_entries import DataEntries
-from dashboard.session.designs import Designs, Entries
+from dashboard.session.designs import LETTERS, PLAN, Designs, Entries
 from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
 from prism_core.data.schema.column import Column
 from prism_core.data.table_identity import marks
 from prism_core.data.tables.raw_table import read_table
 from prism_core.errors import KnownPrivateError
+from prism_core.figures import legend_marks
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, pace, run_rehearsal
@@ -333,3 +334,8 @@ def test_stopped_means_stopped_and_what_ran_is_kept(project):
     assert 0 < asked.done(found) < asked.rehearsal.runs
     time.sleep(0.5)
     assert len(asked.points(kept)) == len(found)
+
+
+def test_as_many_designs_as_there_may_be_have_marks_of_their_own():
+    marks = legend_marks((PLAN, *LETTERS))
+    assert len({curves._SHAPES[symbol] for _, _, symbol in marks}) == len(marks)
