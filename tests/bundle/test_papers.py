@@ -212,6 +212,15 @@ def test_what_differs_from_the_approved_is_said(plan):
     assert yes.count(plan.hash[:12]) >= 3
 
 
+def test_more_noise_than_planned_is_not_passed_off_as_the_planned_noise(plan):
+    stages, facts = staged(plan)
+    brief = Brief(plan.schema, plan.task, Budget(epsilon=2.0), plan.n, dag=plan.dag, synthesis=FAST)
+    louder = replace(stages, planned=design(brief))
+    marks = {item.what: item.agrees for item in approved_done(louder, facts)}
+    assert marks["noise"] is None
+    assert marks["people"] is True
+
+
 # --- one number, one way ---------------------------------------------------------------------
 
 _KIND = {

@@ -22,20 +22,21 @@ class Item:
         what: is compared; a key of the template's words.
         approved: as the plan before the run says it.
         done: as the certificate says it.
-        agrees: whether the run kept to it.
+        agrees: whether the run kept to it; None where that cannot be said.
     """
 
     what: str
     approved: str
     done: str
-    agrees: bool
+    agrees: bool | None
 
 
 def approved_done(stages: Stages, facts: Facts) -> tuple[Item, ...]:
     """The comparison. It follows from the plan and the certificate alone; reads no row.
 
-    The plan before its private choices is what a committee approves. Epsilon, delta and noise agree
-    where the run has no more of them than was planned.
+    The plan before its private choices is what a committee approves. Epsilon and delta agree where
+    the run has no more of them than was planned. More noise is no breach: it may follow from what
+    the run chose, and nobody is less protected by it.
 
     Args:
         stages: the plan on its way.
@@ -78,7 +79,7 @@ def approved_done(stages: Stages, facts: Facts) -> tuple[Item, ...]:
             what="noise",
             approved=sigma_text(asked.largest_sigma),
             done=sigma_text(made.largest_sigma),
-            agrees=True,
+            agrees=True if made.largest_sigma <= asked.largest_sigma * (1.0 + 1e-9) else None,
         ),
     )
 

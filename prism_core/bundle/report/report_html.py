@@ -96,7 +96,7 @@ def report(
         number=facts.number,
         paper=paper_values(plan, meant, said),
         compared=compared,
-        agreed=all(item.agrees for item in compared),
+        agreed=not any(item.agrees is False for item in compared),
         measured=measured,
         reached=reached,
         promised=[
