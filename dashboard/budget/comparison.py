@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.budget import charts, edited_design, saved_designs
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping
 from dashboard.common.plan_changes import entry_name
 from dashboard.session.designs import PLAN
 from dashboard.session.shelf import project
@@ -52,15 +52,12 @@ def section() -> None:
         return
     letter = scenarios.beside
     if len(scenarios.others) > 1:
-        key = showing("design_beside", letter)
         st.segmented_control(
             "Compare A with",
             sorted(scenarios.others),
             required=True,
-            key=key,
             default=letter,
-            on_change=keep,
-            args=(scenarios, "beside", key),
+            **keeping(scenarios, "beside", "design_beside", letter),
         )
     plans = _plans((PLAN, letter))
     if plans is not None:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.budget import epsilon_entry, sharing
 from dashboard.budget.edited_design import choose, entry, key_of, whole_number
-from dashboard.common.fields import keep, percent_entry, replaced
+from dashboard.common.fields import keeping, percent_entry, replaced
 from dashboard.common.glossary import K_HELP
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
@@ -121,17 +121,14 @@ def _numeric(entries: Entries) -> None:
 
 
 def _joint(entries: Entries) -> None:
-    key = entry("joint", entries.joint)
     st.toggle(
         "Causes at once where the noise allows it",
         value=entries.joint,
-        key=key,
-        on_change=keep,
-        args=(entries, "joint", key),
         help="One marginal of the target and several causes, for causes that act together. It is "
         f"measured where its expected error is at most {JOINT_LIMIT:.0%} of the rows. Causes that "
         "are known to act together are named on the page Structure. Without a graph a private look "
         f"for such features takes {LOOK_SHARE:.0%} of the budget.",
+        **keeping(entries, "joint", key_of("joint"), entries.joint),
     )
     try:
         joint = project().plan(entries).joint
@@ -194,18 +191,15 @@ def _features(entries: Entries) -> None:
         help="The same choice as on the page Structure.",
     )
     if entries.regime == "predictive":
-        key = entry("budget_k", entries.k)
         st.number_input(
             OPTIONS["task.k"].words,
             min_value=1,
             max_value=10_000,
             value=entries.k,
             step=1,
-            key=key,
             help=K_HELP,
             placeholder="Let the budget decide",
-            on_change=keep,
-            args=(entries, "k", key),
+            **keeping(entries, "k", key_of("budget_k"), entries.k),
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping, showing
 from dashboard.session.designs import PLAN, design_name
 from dashboard.session.shelf import project
 
@@ -35,16 +35,13 @@ def choose(
     help: str | None = None,
 ) -> None:
     """A select box for one entry."""
-    key = entry(name or attribute, getattr(owner, attribute))
     st.selectbox(
         label,
         list(options),
         format_func=options.__getitem__,
-        key=key,
         help=help,
         index=list(options).index(getattr(owner, attribute)),
-        on_change=keep,
-        args=(owner, attribute, key),
+        **keeping(owner, attribute, key_of(name or attribute), getattr(owner, attribute)),
     )
 
 
@@ -61,17 +58,14 @@ def whole_number(
     """A number entry for whole numbers."""
     # Entries may come from a file, and the widget raises for a value outside its ends.
     value = min(high, max(low, getattr(owner, attribute)))
-    key = entry(name or attribute, value)
     st.number_input(
         label,
         min_value=low,
         max_value=high,
         value=value,
         step=1,
-        key=key,
         help=help,
-        on_change=keep,
-        args=(owner, attribute, key),
+        **keeping(owner, attribute, key_of(name or attribute), value),
     )
 
 
@@ -80,18 +74,15 @@ def section() -> None:
     scenarios = project().designs
     with st.container(horizontal=True, vertical_alignment="center", key="designs"):
         if scenarios.others:
-            key = showing("design_edited", scenarios.edited)
             st.segmented_control(
                 "Design that is edited",
                 scenarios.letters,
                 format_func=design_name,
                 required=True,
                 default=scenarios.edited,
-                key=key,
-                on_change=keep,
-                args=(scenarios, "edited", key),
                 label_visibility="collapsed",
                 width="content",
+                **keeping(scenarios, "edited", "design_edited", scenarios.edited),
             )
         letter = scenarios.next_letter
         if letter is not None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.budget.edited_design import choose, entry, key_of
 from dashboard.common import confirmation
-from dashboard.common.fields import epsilon_entry, keep, replaced, showing
+from dashboard.common.fields import epsilon_entry, keeping, replaced, showing
 from dashboard.session.shelf import project
 from prism_core.planning.wishes.task import OPTIONS
 from prism_core.privacy.accountants.accountant import CHARGEABLE, available
@@ -65,16 +65,13 @@ def section(entries: BudgetEntries) -> None:
 
 def delta_section(entries: BudgetEntries) -> None:
     """Delta, and how privacy losses are added up."""
-    key = entry("delta", entries.delta)
     default = delta_text(1 / project().data.n ** 2)
     st.text_input(
         "Chance that the bound fails (delta)",
         value=entries.delta,
         placeholder=f"1/n² = {default}",
-        key=key,
-        on_change=keep,
-        args=(entries, "delta", key),
         help="Probability that the bound does not hold. Leave empty for 1/n².",
+        **keeping(entries, "delta", key_of("delta"), entries.delta),
     )
     _accounting(entries)
 

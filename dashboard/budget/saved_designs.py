@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
 
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping
 from dashboard.common.widgets import mistakes
 from dashboard.key import access
 from dashboard.session.designs import from_values
@@ -103,26 +103,20 @@ def _shelf() -> Shelf | None:
     scenarios = project().designs
     if not access.granted():
         return _Session(scenarios.saved)
-    key = showing("book_shared", scenarios.shared)
     st.toggle(
         "Keep them in a folder that others can use, too",
         value=scenarios.shared,
-        key=key,
-        on_change=keep,
-        args=(scenarios, "shared", key),
         help="Off: they belong to this session and are gone with it. On: whoever names the same "
         "folder sees them. They hold settings only, no row and nothing that depends on one.",
+        **keeping(scenarios, "shared", "book_shared", scenarios.shared),
     )
     if not scenarios.shared:
         return _Session(scenarios.saved)
-    key = showing("book_folder", scenarios.folder)
     st.text_input(
         "Folder",
         value=scenarios.folder,
-        key=key,
         placeholder="/srv/studies/readmissions",
-        on_change=keep,
-        args=(scenarios, "folder", key),
+        **keeping(scenarios, "folder", "book_folder", scenarios.folder),
     )
     if not scenarios.folder.strip():
         st.caption("Name the folder; it is made when the first design is saved.")
@@ -133,14 +127,11 @@ def _shelf() -> Shelf | None:
 def _save(shelf: Shelf) -> None:
     scenarios = project().designs
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = showing("book_name", scenarios.name)
         st.text_input(
             f"Name for design {scenarios.edited}",
             value=scenarios.name,
-            key=key,
             width=300,
-            on_change=keep,
-            args=(scenarios, "name", key),
+            **keeping(scenarios, "name", "book_name", scenarios.name),
         )
         if st.button("Save", key="book_save", icon=":material/bookmark_add:"):
             with mistakes():

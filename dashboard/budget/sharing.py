@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.budget.edited_design import choose, entry, key_of
-from dashboard.common.fields import keep
+from dashboard.budget.edited_design import choose, key_of
+from dashboard.common.fields import keeping
 from dashboard.components.share_bar import WHOLE, SharePart, share_bar
 from dashboard.session.designs import design_name
 from dashboard.session.shelf import project
@@ -138,14 +138,11 @@ def section(entries: Entries) -> None:
         "tables.",
     )
     if entries.budget.allocation == "tilted":
-        key = entry("tilt", entries.budget.tilt)
         st.slider(
             OPTIONS["budget.tilt"].words,
             0.0,
             1.0,
             entries.budget.tilt,
             0.05,
-            key=key,
-            on_change=keep,
-            args=(entries.budget, "tilt", key),
+            **keeping(entries.budget, "tilt", key_of("tilt"), entries.budget.tilt),
         )

@@ -47,6 +47,30 @@ def showing(base: str, value: object) -> str:
     return key
 
 
+def keeping(
+    owner: object,
+    attribute: str,
+    base: str,
+    value: object,
+    convert: Callable[[Any], Any] | None = None,
+) -> dict[str, Any]:
+    """What the widget of an entry gets beside its value: its key, and what keeps a change.
+
+    The widget has to be given the value as well. A value put into the session's state would not
+    do: until the browser has set it, the widget tells its default, and that would count as an
+    entry.
+
+    Args:
+        owner: what holds the entry.
+        attribute: under which name.
+        base: see `showing`.
+        value: what the widget shows.
+        convert: makes the entry of what the widget gives.
+    """
+    key = showing(base, value)
+    return {"key": key, "on_change": keep, "args": (owner, attribute, key, convert)}
+
+
 def replaced(key: str) -> bool:
     """Whether another widget has taken the place of `key`; see `showing`.
 

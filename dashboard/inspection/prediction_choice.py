@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping
 from dashboard.inspection.figure import figure, score_card
 from dashboard.inspection.results import ask, inspection
 from prism_core.evaluation import by_squared_loss, predict, sentences
@@ -30,17 +30,14 @@ def columns_choice() -> None:
     }
     if now.s_alone is None:
         now.s_alone = sentences.s_first(release_regime())
-    key = showing("inspect_columns", now.s_alone)
     st.segmented_control(
         "The models learn from",
         list(words),
         default=now.s_alone,
         format_func=words.__getitem__,
-        key=key,
         required=True,
-        on_change=keep,
-        args=(now, "s_alone", key),
         help="Holds for every number, card and curve below, here and under Subgroups.",
+        **keeping(now, "s_alone", "inspect_columns", now.s_alone),
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.common import public_claim, rehearsal_run, uploads
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping
 from dashboard.common.widgets import mistakes
 from dashboard.session.shelf import project
 from prism_core.data.tables.address import sheet_digest
@@ -41,13 +41,7 @@ MOST_EDGES = 400
 
 
 def _kept(entries: RehearsalEntries, attribute: str) -> dict[str, Any]:
-    """What the widget of an entry gets beside its value, which it has to be given as well.
-
-    A value put into the session's state would not do: until the browser has set it, the widget
-    tells its default, and that would count as an entry.
-    """
-    key = showing(f"rehearse_{attribute}", getattr(entries, attribute))
-    return {"key": key, "on_change": keep, "args": (entries, attribute, key)}
+    return keeping(entries, attribute, f"rehearse_{attribute}", getattr(entries, attribute))
 
 
 def section() -> None:

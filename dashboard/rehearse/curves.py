@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping
 from dashboard.common.rehearsal_run import kept
 from dashboard.common.widgets import chart, mistakes
 from dashboard.session.rehearsals import adopt, shown
@@ -57,17 +57,14 @@ def section() -> None:
         _watch()
         return
     if entries.asked is not None and entries.trial is not None:
-        key = showing("rehearse_view", entries.view)
         st.segmented_control(
             "Results",
             list(_VIEWS),
             format_func=_VIEWS.__getitem__,
             default=entries.view,
             required=True,
-            key=key,
-            on_change=keep,
-            args=(entries, "view", key),
             label_visibility="collapsed",
+            **keeping(entries, "view", "rehearse_view", entries.view),
         )
     asked = shown(entries)
     if asked is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping
 from dashboard.common.widgets import mistakes
 from dashboard.components.dag_editor import NodeView, dag_editor
 from dashboard.session.shelf import project
@@ -125,14 +125,11 @@ def _left_out(state: Project, dag: Dag, chosen: frozenset[str]) -> _LeftOut:
     if not far:
         return _LeftOut(far=far, loose=loose)
     shown = len(dag.nodes) <= MANY if graph.show_all is None else graph.show_all
-    key = showing("graph_show_all", shown)
     st.toggle(
         "Show all columns",
         value=shown,
-        key=key,
-        on_change=keep,
-        args=(graph, "show_all", key),
         help="Off: only the target, the protected columns and those with an edge to one of them.",
+        **keeping(graph, "show_all", "graph_show_all", shown),
     )
     if shown:
         return _LeftOut(far=frozenset(), loose=loose)

@@ -7,7 +7,7 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
-from dashboard.common.fields import keep, showing
+from dashboard.common.fields import keeping
 from dashboard.common.glossary import K_HELP
 from dashboard.session.shelf import project
 from prism_core.errors import PrismError
@@ -41,15 +41,12 @@ def section() -> None:
     left, right = st.columns([1, 1.25], gap="medium")
     names = list(schema.names)
     target = state.structure.target if state.structure.target in names else None
-    key = showing("target_choice", target)
     state.structure.target = left.selectbox(
         "Column to be predicted (Y)",
         names,
-        key=key,
         index=None if target is None else names.index(target),
         placeholder="Choose a column",
-        on_change=keep,
-        args=(state.structure, "target", key),
+        **keeping(state.structure, "target", "target_choice", target),
     )
     regime = right.segmented_control(
         "What to protect (regime)",
@@ -107,18 +104,15 @@ def together_section() -> None:
     kept = [name for name in plan.together if name in names]
     if (len(names) < 2 or plan.further) and not kept:
         return
-    key = showing("together_choice", kept)
     chosen = st.multiselect(
         "These causes act together (optional)",
         names,
         default=kept,
-        key=key,
         placeholder="None",
-        on_change=keep,
-        args=(plan, "together", key, tuple),
         help="A dose that depends on weight and age, say: no pair with the target shows it. They "
         "are measured with the target at once. The page Budget shows in how many cells and with "
         "what noise.",
+        **keeping(plan, "together", "together_choice", kept, tuple),
     )
     if len(chosen) == 1:
         st.caption("Choose two or more.")
