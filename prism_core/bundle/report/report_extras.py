@@ -19,7 +19,7 @@ from prism_core.planning.wishes.curator_statement import CuratorStatement
 from prism_core.text.numbers import score_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from prism_core.evaluation.results import MetricRow
     from prism_core.rehearsal.estimates import Estimate
@@ -125,22 +125,20 @@ def usefulness(extras: Extras, least: float | None, epsilon: float) -> tuple[str
     for entry in extras.private:
         for row in entry["numbers"]:
             if row["name"] in _HEADLINES and row.get("value") is not None:
-                text = f"{score_text(row['value'])}, measured on real rows inside the budget"
-                ends = row.get("noise_interval_95")
-                if ends:
-                    text = (
-                        f"{score_text(row['value'])} ({score_text(ends[0])} to "
-                        f"{score_text(ends[1])}), measured on real rows inside the budget"
-                    )
-                return text, None if least is None else row["value"] >= least
+                text = _with_ends(row["value"], row.get("noise_interval_95"))
+                reached = None if least is None else row["value"] >= least
+                return f"{text}, measured on real rows inside the budget", reached
     rehearsed = headline(extras.rehearsed, epsilon)
     if rehearsed is None:
         return "not measured in this copy", None
-    text = f"not measured; in rehearsal it would be {score_text(rehearsed.mean)}"
-    if rehearsed.half is not None:
-        low, high = rehearsed.mean - rehearsed.half, rehearsed.mean + rehearsed.half
-        text = f"{text} ({score_text(low)} to {score_text(high)})"
-    return text, None
+    mean, half = rehearsed.mean, rehearsed.half
+    ends = None if half is None else (mean - half, mean + half)
+    return f"not measured; in rehearsal it would be {_with_ends(mean, ends)}", None
+
+
+def _with_ends(score: float, ends: Sequence[float] | None) -> str:
+    interval = f" ({score_text(ends[0])} to {score_text(ends[1])})" if ends else ""
+    return f"{score_text(score)}{interval}"
 
 
 def outside(rows: Iterable[MetricRow]) -> dict[str, Any]:
