@@ -140,10 +140,8 @@ def grid() -> list[dict[str, Any]]:
 
 def _order(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The columns of the grid that are shown; another order is no new editor."""
-    used = {name for name in ("groups", *_RARE) if any(row.get(name) for row in rows)}
-    asked = _RARE if st.session_state.get(_MORE) else ()
-    hidden = {"groups", *_RARE} - used - set(asked)
-    return [name for name in GRID if name not in hidden]
+    hidden = {"groups"} if st.session_state.get(_MORE) else {"groups", *_RARE}
+    return [name for name in GRID if name not in hidden or any(row.get(name) for row in rows)]
 
 
 def _marked(row: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
