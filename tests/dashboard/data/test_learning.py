@@ -204,8 +204,6 @@ def _download(test):
 
 
 def test_what_is_typed_can_be_downloaded_without_paying(project):
-    from dashboard.data import columns_form
-
     test = open_page("data", project)
     assert not _download(test).disabled
     project.data.form[2]["kind"] = None
@@ -213,7 +211,6 @@ def test_what_is_typed_can_be_downloaded_without_paying(project):
     test.run()
     assert _download(test).disabled
     assert "Without a kind: y." in texts(test)
-    assert columns_form.section is not None
     project.data.form[2]["kind"] = "boolean"
     project.data.form_edited = None
     outline = project.data.outline("declared")
@@ -376,9 +373,6 @@ def test_a_learned_column_may_be_corrected_and_its_price_stays(project):
 
 
 def test_an_uploaded_outline_fills_the_form(project):
-    from dashboard.data import columns_form
-
-    assert columns_form.section is not None
     outline = loads_outline(
         "one_row_per_person: true\ncolumns:\n"
         "  - {name: age, kind: numeric, lower: 0, upper: 150, learn: {bins: 4, cells: 75}}\n"

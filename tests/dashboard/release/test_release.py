@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.jobs import child, folders
 from dashboard.jobs.job import Job
-from dashboard.release import protocol_panel
 from dashboard.session.data_entries import DataEntries
 from dashboard.session.graph import EditedGraph, StructureEntries
 from dashboard.session.project import Project
@@ -283,7 +282,6 @@ def test_the_files_of_the_page_and_of_the_command_are_one_kind(project):
     )
     project.release.approved = approval_file.loads(record.dumps())
     assert "for exactly this plan" in texts(open_page("release", project))
-    assert protocol_panel.section is not None
 
 
 def test_earlier_releases_for_the_same_target_are_named(project):
