@@ -176,19 +176,9 @@ def _protocol(state: Project, plan: Plan) -> dict[str, bytes]:
         and state.release.approved.covers(plan, state.account.asset)
         else None,
     )
-    inputs = (
-        plan,
-        made.asset,
-        made.statement,
-        made.balance,
-        made.charges,
-        made.owed,
-        made.rehearsal,
-        made.approval,
-    )
     return cached(
         "protocol_kept",
-        inputs,
+        (made,),
         lambda: {ending: made.content(f".{ending}") for _, ending, _ in _FORMATS},
     )
 

@@ -211,6 +211,11 @@ def test_the_protocol_can_be_read_before_it_is_approved(project):
             holdout=project.data.test.rows if project.data.test else project.data.holdout_rows,
         ).to_html()
     )
+    # Another test file is another protocol, though the plan is the same.
+    project.data.test = project.data.raw
+    test.run()
+    (window,) = test.get("iframe")
+    assert f"{project.data.raw.rows:,} rows, no part of the release" in window.proto.srcdoc
 
 
 @pytest.mark.privacy
