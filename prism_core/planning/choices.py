@@ -6,7 +6,6 @@ Post-processing of what was chosen. No row is read.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -88,12 +87,15 @@ def with_interaction(plan: Plan, found: Clique | None) -> Plan:
         pairs = [query for query in plan.queries if query.pool == "task"]
         # In proportion: each pair ends with the share it would have had from the start.
         parts = allocate(look.amount, [query.event.rho for query in pairs], "closed_form", 1.0)
-        more = tuple(map(partial(_kept_back, plan, "again"), [q.clique for q in pairs], parts))
+        more = (
+            _query(plan, "again", query.clique, part)
+            for query, part in zip(pairs, parts, strict=True)
+        )
         return replace(plan, queries=(*plan.queries, *more), interactions=None)
     clique = plan.schema.canonical((*found, plan.task.target))
     made = replace(
         plan,
-        queries=(*plan.queries, _kept_back(plan, "interaction", clique, look.amount)),
+        queries=(*plan.queries, _query(plan, "interaction", clique, look.amount)),
         interactions=None,
     )
     if plan.tree is not None and not set(found).issubset(plan.tree.joined):
@@ -102,21 +104,6 @@ def with_interaction(plan: Plan, found: Clique | None) -> Plan:
         cliques = [query.clique for query in made.queries]
         made = replace(made, forecast=forecast(plan.sizes, cliques, last=plan.task.target_names))
     return made
-
-
-def _kept_back(plan: Plan, kind: QueryKind, clique: Clique, amount: float) -> Query:
-    event = plan.accountant.gaussian(amount, 0.0, " × ".join(clique))
-    cells = plan.schema.cells(clique)
-    return Query(
-        clique=clique,
-        kind=kind,
-        pool="task",
-        cells=cells,
-        weight=1.0,
-        share=amount / plan.total,
-        event=event,
-        relative_error=expected_relative_error(cells, event.sigma, plan.n),
-    )
 
 
 def _around(plan: Plan, tree: TreeChoice, found: Clique) -> Plan:
@@ -143,30 +130,17 @@ def with_adaptive(plan: Plan, picks: Sequence[Pick]) -> Plan:
         raise PlanError("The plan has no adaptive marginals.", field="three_way")
     check_picks(picks, three.candidates, three.rounds)
     part = three.amount / three.rounds
-    every = (*plan.queries, *(_adaptive_query(plan, pick, part) for pick in picks))
+    picked = (
+        replace(_query(plan, "adaptive", pick.clique, part * pick.parts), parts=pick.parts)
+        for pick in picks
+    )
+    every = (*plan.queries, *picked)
     idle = three.rounds - sum(pick.parts for pick in picks)
     event = plan.accountant.gaussian(part, three.delta, "part of the rounds not needed")
     size = forecast(plan.sizes, [query.clique for query in every], last=(plan.task.target,))
     # While background pairs are to come the size is not known: the worst case stays.
     worst = plan.forecast if plan.tree is not None else size
     return replace(plan, queries=every, three_way=None, unused=(event,) * idle, forecast=worst)
-
-
-def _adaptive_query(plan: Plan, pick: Pick, part: float) -> Query:
-    amount = part * pick.parts
-    cells = plan.schema.cells(pick.clique)
-    event = plan.accountant.gaussian(amount, 0.0, " × ".join(pick.clique))
-    return Query(
-        clique=pick.clique,
-        kind="adaptive",
-        pool="task",
-        cells=cells,
-        weight=1.0,
-        share=amount / plan.total,
-        event=event,
-        parts=pick.parts,
-        relative_error=expected_relative_error(cells, event.sigma, plan.n),
-    )
 
 
 def _chosen(
@@ -183,17 +157,24 @@ def _chosen(
     amounts = allocated(choice.amount, cells, plan.budget)
     share = choice.measure_share / choice.amount
     return tuple(
-        Query(
-            clique=clique,
-            kind=kind,
-            pool=pool,
-            cells=size,
-            weight=1.0,
-            share=amount * share,
-            event=(event := plan.accountant.gaussian(amount, choice.delta, " × ".join(clique))),
-            relative_error=expected_relative_error(size, event.sigma, plan.n),
-        )
-        for clique, size, amount in zip(cliques, cells, amounts, strict=True)
+        replace(_query(plan, kind, clique, amount, choice.delta), pool=pool, share=amount * share)
+        for clique, amount in zip(cliques, amounts, strict=True)
+    )
+
+
+def _query(plan: Plan, kind: QueryKind, clique: Clique, amount: float, delta: float = 0.0) -> Query:
+    """A marginal that was chosen at run time, measured with this amount of the task pool."""
+    cells = plan.schema.cells(clique)
+    event = plan.accountant.gaussian(amount, delta, " × ".join(clique))
+    return Query(
+        clique=clique,
+        kind=kind,
+        pool="task",
+        cells=cells,
+        weight=1.0,
+        share=amount / plan.total,
+        event=event,
+        relative_error=expected_relative_error(cells, event.sigma, plan.n),
     )
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prism_core.data.schema.column import Column
-    from prism_core.data.schema.schema import Schema
     from prism_core.planning.frame import Frame
     from prism_core.planning.tree.junction_tree import Clique
     from prism_core.privacy.events import ExponentialEvent
@@ -205,8 +204,3 @@ def _bar(frame: Frame, candidates: Sequence[Clique], epsilon: float) -> float:
     luck = math.sqrt(frame.n * math.log(max(2, sums)) / 2.0)
     draw = 2.0 * INTERACTION_SENSITIVITY / epsilon * math.log(len(candidates) / FALSE_FINDS)
     return luck + draw
-
-
-def joint_with(schema: Schema, names: Sequence[str], target: str) -> Clique:
-    """The marginal of a set with Y."""
-    return schema.canonical((*names, target))
