@@ -12,7 +12,7 @@ from prism_core.planning.candidates import one_ways
 from prism_core.planning.feature_count import settled
 from prism_core.planning.frame import Frame
 from prism_core.planning.interactions import look_for, worst_cells
-from prism_core.planning.joint import Joint, cheaper_cells, joint_of
+from prism_core.planning.joint import Joint, joint_of, other_cells
 from prism_core.planning.numeric_queries import (
     Products,
     bases,
@@ -171,7 +171,7 @@ class _Workload:
             singles=frame.schema_order(singles),
             squares=squares,
             joint=joint,
-            other_joint=0 if alone or final else cheaper_cells(frame, s, pairs, share),
+            other_joint=0 if alone or final else other_cells(frame, s, pairs, share),
         )
 
 

@@ -89,7 +89,7 @@ def joint_of(
         s: the features S.
         pairs: (X_j, Y) of all targets.
         share: of the whole budget for the task pool.
-        final: whether S is known before the run.
+        final: whether S is known.
 
     Raises:
         TaskError, PlanError: for causes said to act together that cannot be measured so.
@@ -99,13 +99,12 @@ def joint_of(
     if not _possible(frame, s) or _linear(frame, pairs):
         return None
     cells = frame.schema.cells((*s, frame.task.target))
-    if cells == cheaper_cells(frame, s, pairs, share):
-        sigma = frame.accountant.gaussian(frame.total * share, frame.delta / len(pairs), "").sigma
+    sigma, apart = _noise(frame, pairs, share)
+    # Both errors have the same factor sqrt(2 / pi) / n, so it is left out.
+    if cells <= frame.task.max_joint_cells and cells * sigma < apart:
         error = expected_relative_error(cells, sigma, frame.n)
         return Joint(causes=s, features=s, cells=cells, error=error, alone=True)
-    if not final or frame.synthesis.model == "naive_bayes" or _chosen_in_one_go(frame):
-        return None
-    return _beside(frame, s, pairs, share)
+    return _beside(frame, s, pairs, share) if final and _goes_with_pairs(frame) else None
 
 
 def causes_of(frame: Frame, s: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,33 +121,32 @@ def causes_of(frame: Frame, s: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in s if name in dag.measured_parents(frame.task.target))
 
 
-def cheaper_cells(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> int:
-    """Cells of (S, Y) when measuring it at once has less expected error than its pairs.
+def other_cells(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> int:
+    """The most cells of a joint that is measured in place of the pairs of another, smaller S.
 
-    Otherwise the most cells that a joint of another, smaller S could have (0 for none).
+    0 where there can be none. The arguments are those of `joint_of`, with the widest S there is.
     """
     if not _possible(frame, s):
         return 0
-    if _linear(frame, pairs):  # wanted instead of cells
-        # One below the cells of this joint, which the caller reads as "measure it at once".
-        most = min(frame.schema.cells((*s, frame.task.target)) - 1, frame.task.max_joint_cells)
-        return max(0, most)
-    delta = frame.delta / len(pairs)
-    amount = frame.total * share
-    sigma = frame.accountant.gaussian(amount, delta, "").sigma
+    cells = frame.schema.cells((*s, frame.task.target))
+    most = min(cells - 1, max(0, frame.task.max_joint_cells))
+    if _linear(frame, pairs):  # of these pairs; those of another S may be counts
+        return most
+    sigma, apart = _noise(frame, pairs, share)
+    # No other S has pairs with more error, so a joint that beats its own pairs has no more cells.
+    return min(most, math.floor(apart / sigma))
+
+
+def _noise(frame: Frame, pairs: tuple[Clique, ...], share: float) -> tuple[float, float]:
+    """Sigma of a joint that has all of the share, and the sum of cells sigma of the pairs."""
+    delta, amount = frame.delta / len(pairs), frame.total * share
     sizes = [frame.schema.cells(pair) for pair in pairs]
     amounts = allocated(amount, sizes, frame.budget)
     apart = math.fsum(
         size * frame.accountant.gaussian(part, delta, "").sigma
         for size, part in zip(sizes, amounts, strict=True)
     )
-    cells = frame.schema.cells((*s, frame.task.target))
-    # Both errors have the same factor sqrt(2 / pi) / n, so it is left out.
-    if cells <= frame.task.max_joint_cells and cells * sigma < apart:
-        return cells
-    # Before it is chosen S is the widest there can be, so no other S has pairs with more error: a
-    # joint that beats its own pairs has fewer cells than this.
-    return min(cells - 1, max(0, frame.task.max_joint_cells), math.floor(apart / sigma))
+    return frame.accountant.gaussian(amount, delta, "").sigma, apart
 
 
 def _possible(frame: Frame, s: tuple[str, ...]) -> bool:
@@ -165,9 +163,14 @@ def _linear(frame: Frame, pairs: tuple[Clique, ...]) -> bool:
     return any(linear_queries(frame.schema, frame.task, pairs, "task"))
 
 
-def _chosen_in_one_go(frame: Frame) -> bool:
-    """Whether 3-way marginals are chosen that must be a forest over S, which a joint is not."""
-    return frame.task.three_way in ("cmi", "model_error")
+def _goes_with_pairs(frame: Frame) -> bool:
+    """Whether the model takes a joint beside the pairs.
+
+    Naive Bayes has no place for it, several targets have none of their own, and 3-way marginals
+    that are chosen in one go must be a forest over S, which a joint is not.
+    """
+    in_one_go = frame.task.three_way in ("cmi", "model_error")
+    return frame.synthesis.model == "pgm" and not in_one_go and not frame.task.further
 
 
 def _share_of_part(frame: Frame, s: tuple[str, ...], share: float) -> float:
@@ -235,7 +238,7 @@ def _asked(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: f
             f"predictive one any, where k asks for all.{suggestion((strangers or ('',))[0], s)}",
             field="together",
         )
-    if frame.synthesis.model == "naive_bayes" or _chosen_in_one_go(frame) or task.further:
+    if not _goes_with_pairs(frame):
         raise PlanError(
             "Columns that act together need the graphical model, a single target, and no 3-way "
             "marginals that are chosen in one go. Choose the model pgm and three_way auto, "
