@@ -136,7 +136,7 @@ class Frame:
             return math.fsum(weights.get(name, 1.0) for name in clique) / len(clique)
         return marginal_weight(clique, self.aims, weights)
 
-    def _in_force(
+    def in_force(
         self, cliques: Sequence[Clique], weights: Sequence[float], pool: Pool
     ) -> Sequence[float]:
         """The weights by which a pool is shared out; the background has none of its own."""
@@ -160,7 +160,7 @@ class Frame:
             numbers(self.schema, clique, query)
             for clique, query in zip(cliques, linear, strict=True)
         ]
-        costs = list(map(cost, self._in_force(cliques, weights, pool), cells, linear))
+        costs = list(map(cost, self.in_force(cliques, weights, pool), cells, linear))
         shares = held(self.budget.locks, cliques)
         locked = {place: share * self.total for place, share in shares.items()}
         parts = allocated(amount, [*costs, *later], self.budget, locked)

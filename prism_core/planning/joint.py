@@ -39,7 +39,7 @@ class Joint:
     Attributes:
         causes: of which T was taken, in schema order.
         features: T, in schema order; () where no joint is measured.
-        cells: of (T, Y); of the smallest joint that there could be where none is measured.
+        cells: of (T, Y); of the smallest joint that was too large where none is measured.
         error: expected l1 error of that joint over n.
         asked: whether the curator named T.
         alone: whether it is measured in place of the pairs with Y.
@@ -61,7 +61,7 @@ class Joint:
         if self.alone:
             return f"{noise}: less than that of the pairs together."
         if not self.features:
-            return f"The smallest joint has {noise}; up to {JOINT_LIMIT:.0%} is tolerable."
+            return f"A joint would have {noise}, or more; up to {JOINT_LIMIT:.0%} is tolerable."
         left = len(self.causes) - len(self.features)
         rest = f" {count_text(left, 'cause')} left out: one more would be too much." if left else ""
         return f"{noise}; up to {JOINT_LIMIT:.0%} is tolerable.{rest}"
@@ -185,7 +185,8 @@ def _error(frame: Frame, pairs: tuple[Clique, ...], share: float, features: Cliq
     joint = frame.schema.canonical((*features, frame.task.target))
     cliques = (*pairs, joint)
     sizes = [frame.schema.cells(clique) for clique in cliques]
-    costs = [weight * size for weight, size in zip(frame.weights(cliques), sizes, strict=True)]
+    weights = frame.in_force(cliques, frame.weights(cliques), "task")
+    costs = [weight * size for weight, size in zip(weights, sizes, strict=True)]
     part = allocated(frame.total * share, costs, frame.budget)[-1]
     sigma = frame.accountant.gaussian(part, frame.delta / len(cliques), "").sigma
     return expected_relative_error(sizes[-1], sigma, frame.n)
@@ -202,19 +203,18 @@ def _beside(
     # By name where sizes tie: what is measured must not hang on the order of the columns.
     ordered = sorted(causes, key=lambda name: (schema.size(name), name))
     parts = [schema.canonical(ordered[:count]) for count in range(2, len(ordered) + 1)]
-    found, error = (), math.inf
+    best: Joint | None = None
     for part in parts:
         cells = schema.cells((*part, task.target))
         its = _error(frame, pairs, share if part == s else of_part, part)
         # `not <=`, so that NaN is no joint.
         if cells > task.max_joint_cells or not its <= JOINT_LIMIT:
-            error = min(error, its)
+            # Without a graph nothing says which columns to leave out.
+            if best is None or task.regime == "predictive":
+                best = Joint(causes=causes, features=(), cells=cells, error=its)
             break
-        found, error = part, its
-    if task.regime == "predictive" and found != s:
-        found = ()
-    cells = schema.cells((*(found or parts[0]), task.target))
-    return Joint(causes=causes, features=found, cells=cells, error=error)
+        best = Joint(causes=causes, features=part, cells=cells, error=its)
+    return best
 
 
 def _asked(frame: Frame, s: tuple[str, ...], pairs: tuple[Clique, ...], share: float) -> Joint:

@@ -101,6 +101,22 @@ def test_the_curator_asks_for_a_joint_whatever_its_noise():
     assert asked == wishes_from(wishes_dict(asked, Budget(), Synthesis()))[0]
 
 
+def test_weights_count_in_the_error_that_is_told():
+    asked = Task(target="y", together=("x0", "x1"), weights={"x0": 16.0, "x2": 0.5})
+    found = plan([2, 3, 4, 5], asked)
+    (joint,) = [query for query in found.queries if query.kind == "joint"]
+    assert found.joint.error == pytest.approx(joint.relative_error, rel=1e-6)
+
+
+def test_without_a_graph_all_features_or_none():
+    """Of the first two the joint would be tolerable, and is not told in place of the one of all."""
+    wide = Task(target="y", regime="predictive", k=5)
+    found = design(Brief(schema(2, 2, 9, 9, 9), wide, Budget(epsilon=1.0), 10_000)).joint
+    assert found.features == ()
+    assert found.error > JOINT_LIMIT
+    assert f"{found.cells:,} cells" in found.reason
+
+
 def test_the_curator_forbids_it():
     for k in (2, 5):
         found = plan([2] * k, Task(target="y", joint="never"))
