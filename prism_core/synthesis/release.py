@@ -273,14 +273,14 @@ def draw(plan: Plan, model: Model, seed: int) -> tuple[NDArray[np.int32], pd.Dat
 
 
 def _naive_bayes(plan: Plan, measurements: Sequence[Measurement]) -> Model:
-    """From pairs, joint and one-ways; its blocks must not overlap, so no 3-way marginal."""
+    """From combined pairs, joint and one-ways; blocks must not overlap, so no 3-way marginal."""
     overlapping = {
         query.clique
         for query in plan.queries
         if query.kind in ("interaction", "three-way", "adaptive", "product")
         or (query.kind == "joint" and plan.joint is not None and not plan.joint.alone)
     }
-    used = [m for m in combined(measurements) if m.clique not in overlapping]
+    used = [m for m in measurements if m.clique not in overlapping]
     return fit_naive_bayes(plan.sizes, plan.task.target, plan.n, used)
 
 
@@ -318,6 +318,11 @@ class _ReleaseRun:
     charge: OpenCharge
     measurements: list[Measurement] = field(default_factory=list)
     opened: Plan = field(init=False)
+
+    @property
+    def combined(self) -> tuple[Measurement, ...]:
+        """What was measured so far, as a model takes it."""
+        return combined(self.measurements)
 
     def _stage(self, stage: ReleaseStage, steps: int) -> ChargeProgress:
         return ChargeProgress(self.charge, max(1, steps), lambda share: self.progress(stage, share))
@@ -360,12 +365,12 @@ class _ReleaseRun:
         """Pick what the model gets most wrong, measure it, fit again; until nothing pays."""
         step = self._stage("three_way", 2 * choice.rounds)
         step()
-        chooser = AdaptiveChooser(self.table, self.plan, self.noise, combined(self.measurements))
+        chooser = AdaptiveChooser(self.table, self.plan, self.noise, self.combined)
         planned, model, sketches = self.plan, None, Sketches(self.plan)
         while chooser.left:
             step()
             if planned.synthesis.pairs == "shrunk":
-                model = sketches.of(combined(self.measurements))
+                model = sketches.of(self.combined)
             else:
                 model = self._sketch(model)
             if chooser.pick(model) is not None:
@@ -382,7 +387,7 @@ class _ReleaseRun:
             plan.sizes,
             _targets(plan),
             plan.n,
-            combined(self.measurements),
+            self.combined,
             tolerance=_SKETCH,
             iterations=plan.synthesis.iterations if start is None else _SKETCH_STEPS,
             start=start,
@@ -403,7 +408,7 @@ class _ReleaseRun:
         self.measurements += measure(self.table, queries, self.noise, step)
 
     def _naive_bayes(self) -> Model:
-        return _naive_bayes(self.plan, self.measurements)
+        return _naive_bayes(self.plan, self.combined)
 
     def fit(self) -> Model:
         """Post-processing from here on."""
