@@ -167,7 +167,7 @@ def run_button(story: Story) -> None:
         disabled=busy,
         help="Another story is running."
         if busy and not is_running(story)
-        else f"{_small(story)}: {story.takes}.",
+        else f"{_small(story)}: some seconds.",
     ):
         with mistakes():
             gallery.messages.pop(story.name, None)
