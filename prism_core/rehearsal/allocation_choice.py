@@ -22,6 +22,7 @@ from prism_core.rehearsal.variants import Rehearsal, plan_on
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.scenario import Scenario
     from prism_core.planning.wishes.task import AllocationRule
     from prism_core.rehearsal.metric import Metric
@@ -73,7 +74,7 @@ class AllocationChoice:
     Attributes:
         scenario: the wishes with the chosen allocation and 3-way rule, under their own name.
         chosen: name of the candidate.
-        tried: all candidates, the simplest first.
+        tried: all candidates, the plan as it is and then the simplest first.
         why: a sentence.
         metric: what was scored.
     """
@@ -116,7 +117,7 @@ def candidates(scenario: Scenario, stand_in: StandIn, epsilon: float) -> tuple[S
         for one in plain
     ]
     others = (*plain, *(one for one in more if _measures_three_ways(one, stand_in, epsilon)))
-    if not _is_planned(planned, stand_in, epsilon):
+    if _plan(planned, stand_in, epsilon) is None:
         return others
     # What is the same but for its name would be run twice.
     return (planned, *(one for one in others if replace(one, name=PLANNED) != planned))
@@ -130,20 +131,17 @@ def _tilted(scenario: Scenario, tilt: float) -> Scenario:
     return replace(scenario, name=TILTS[tilt], budget=budget, task=task)
 
 
-def _is_planned(scenario: Scenario, stand_in: StandIn, epsilon: float) -> bool:
-    """Whether there is such a plan: the wishes may be meant for another model."""
+def _plan(scenario: Scenario, stand_in: StandIn, epsilon: float) -> Plan | None:
+    """The plan of these wishes; None where there is none: they may be meant for another model."""
     try:
-        plan_on(scenario, stand_in, epsilon)
+        return plan_on(scenario, stand_in, epsilon)
     except PrismError:
-        return False
-    return True
+        return None
 
 
 def _measures_three_ways(scenario: Scenario, stand_in: StandIn, epsilon: float) -> bool:
-    try:
-        return plan_on(scenario, stand_in, epsilon).three_way is not None
-    except PrismError:
-        return False
+    plan = _plan(scenario, stand_in, epsilon)
+    return plan is not None and plan.three_way is not None
 
 
 def trial(
