@@ -66,7 +66,7 @@ def allocate(
     if not 0.0 <= tilt <= 1.0:
         raise BudgetError("tilt must be a number between 0 and 1.", field="tilt")
     held = _checked(dict(locked or {}), amount, len(costs))
-    # One formula for all three: an exponent of 0 makes equal parts.
+    # One formula for all: an exponent of 0 makes equal parts.
     powers = {"balanced": 1.0, "closed_form": 1.0, "uniform": 0.0, "tilted": tilt}
     power = powers[rule] * exponent
     free = {place: float(cost) ** power for place, cost in enumerate(costs) if place not in held}

@@ -172,7 +172,7 @@ def task_queries(
     pools: dict[str, float],
     delta: float,
 ) -> tuple[tuple[Query, ...], ThreeWayChoice | None]:
-    """Pairs with the target or one joint, beside 3-way marginals chosen in one go."""
+    """Pairs with the target, a joint, or both; beside them 3-way marginals chosen in one go."""
     weights = frame.weights(cliques)
     pool = frame.total * pools["task"]
     if triples is None:

@@ -160,7 +160,10 @@ class AboveThresholdEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximateEvent:
-    """Any (epsilon, delta)-DP step, for example a stable histogram.
+    """Any (epsilon, delta)-DP step of which nothing more is known.
+
+    No mechanism of this version makes one. Ledgers and certificates of earlier versions hold them,
+    as plain values, which the ledger and the second accountant still count by the rule given here.
 
     It is delta-approximately (epsilon^2 / 2)-zCDP (Bun and Steinke 2016, section 8): with
     probability 1 - delta it behaves like a pure epsilon-DP step. So accountants subtract its delta
