@@ -22,6 +22,7 @@ from prism_core.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from prism_core.data.schema.codebook_source import CodebookFormat
+    from prism_core.data.tables.statistical_file import Program
 
 _HEAD = 64
 
@@ -60,10 +61,11 @@ def read_codebook(
     else:
         content = found.encode("utf-8", "replace") if isinstance(found, str) else found
     name = file_name(name) if name else "codebook"
-    if program_of(content[:_HEAD]) is not None:
-        return _of_statistical_file(content, name, format, catalog)
-    if catalog is not None:
+    program = program_of(content[:_HEAD])
+    if catalog is not None and (program is None or statistical.FORMATS[program] != "sas"):
         raise SchemaError("A catalog belongs to a file of SAS.", field="catalog")
+    if program is not None:
+        return _of_statistical_file(content, name, program, format, catalog)
     if len(content) > untrusted.CODEBOOK.size:
         raise untrusted.CODEBOOK.refuse(
             f"is larger than {untrusted.CODEBOOK.size // 1_000_000} MB, which is not read."
@@ -90,10 +92,12 @@ def _file_content(path: Path) -> bytes:
 
 
 def _of_statistical_file(
-    content: bytes, name: str, format: str | None, catalog: file_or_text.Source | None
+    content: bytes,
+    name: str,
+    program: Program,
+    format: str | None,
+    catalog: file_or_text.Source | None,
 ) -> Codebook:
-    program = program_of(content[:_HEAD])
-    assert program is not None, "only for such files"
     kind = statistical.FORMATS[program]
     if format not in (None, kind):
         raise SchemaError(
@@ -102,7 +106,7 @@ def _of_statistical_file(
         )
     about, labels, wrong = None, None, ""
     try:
-        labels = None if catalog is None else _catalog(catalog, kind)
+        labels = None if catalog is None else _catalog(catalog)
         about = metadata(content, name)
     except TableError as error:
         wrong = str(error)
@@ -119,9 +123,7 @@ def _of_statistical_file(
     return Codebook(columns=tuple(columns), source=source, understood=tuple(understood))
 
 
-def _catalog(source: file_or_text.Source, kind: str) -> dict[str, dict[Any, str]]:
-    if kind != "sas":
-        raise SchemaError("A catalog belongs to a file of SAS.", field="catalog")
+def _catalog(source: file_or_text.Source) -> dict[str, dict[Any, str]]:
     found = file_or_text.located(source, file_or_text.CODEBOOK)
     if isinstance(found, Path):
         return catalog_labels(untrusted.read_bytes(found, untrusted.CODEBOOK), found.name)
