@@ -44,7 +44,7 @@ def size_of(
         cliques: marginals known by now.
         tree: the background pairs to be chosen.
         three: the 3-way marginals to be chosen, or adaptive rounds.
-        other_joint: most cells of a joint that another S may have.
+        other_joint: most cells of a joint that another S may have, or a look may find.
         grows: whether this S, or another that may be chosen, has adaptive rounds.
         final: whether S is known.
 
@@ -66,7 +66,7 @@ def size_of(
         )
         if three is not None and three.rule == "adaptive":
             three = None
-    if other_joint:  # a smaller S chosen at run time may be measured jointly
+    if other_joint:  # what is found at run time may be measured jointly
         largest = max(known.largest_clique, other_joint)
         known = Forecast(largest_clique=largest, cells=known.cells + other_joint, exact=False)
     choices = [choice for choice in (tree, three) if choice is not None]
