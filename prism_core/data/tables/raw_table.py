@@ -329,10 +329,7 @@ def _different_texts(kept: pd.Series) -> pd.Series:
     elif pd.api.types.is_integer_dtype(kept.dtype):
         texts = kept.astype(str)
     elif pd.api.types.is_float_dtype(kept.dtype):
-        values = kept.astype(float)
-        # As `level_text` writes them: whole numbers below 2**53 without a point.
-        whole = values.abs().lt(2**53) & values.eq(values.round())
-        texts = values.map(repr).where(~whole, values.where(whole, 0.0).astype("int64").astype(str))
+        texts = kept.astype(float).map(level_text)
     elif pd.api.types.is_datetime64_any_dtype(kept.dtype):
         wall = kept.dt.tz_localize(None) if isinstance(kept.dtype, pd.DatetimeTZDtype) else kept
         days = wall.to_numpy().astype("datetime64[D]").astype(np.int64)
