@@ -109,13 +109,17 @@ class Frame:
         return {**found, "task": math.fsum([1.0, -1e-15, *(-part for part in found.values())])}
 
     @property
+    def shared_by_hand(self) -> bool:
+        """Whether a lock fixes what a marginal with the target has."""
+        return any(self.task.target in lock.key for lock in self.budget.locks)
+
+    @property
     def by_rounds(self) -> bool:
         """Whether S is looked at in rounds, if any fit; locks share the task pool out by hand."""
         if self.task.three_way != "auto":
             return self.task.three_way == "adaptive"
-        held_there = any(self.task.target in lock.key for lock in self.budget.locks)
         pgm, zcdp = self.synthesis.model == "pgm", self.budget.accountant == "zcdp"
-        return pgm and zcdp and not held_there and not self.task.further
+        return pgm and zcdp and not self.shared_by_hand and not self.task.further
 
     def schema_order(self, singles: tuple[Clique, ...]) -> tuple[Clique, ...]:
         """One-way marginals in the order of the schema."""

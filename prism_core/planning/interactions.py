@@ -125,7 +125,10 @@ def look_for(
 
 
 def may_look(frame: Frame) -> bool:
-    """Whether a plan of these wishes looks: without a graph, and where rounds would be allowed."""
+    """Whether a plan of these wishes looks: without a graph, and where rounds would be allowed.
+
+    Not where the curator named what acts together, or fixed the share of a marginal with Y.
+    """
     task = frame.task
     return (
         task.regime == "predictive"
@@ -134,6 +137,10 @@ def may_look(frame: Frame) -> bool:
         and frame.synthesis.model == "pgm"
         and frame.budget.accountant == "zcdp"
         and not task.weights
+        # It would find again what the curator names.
+        and not task.together
+        # What is kept back would be measured beside a lock, or be missing for it once S is chosen.
+        and not frame.shared_by_hand
         # Moments say too little of a pair to tell what the pairs get wrong.
         and not bases(frame.schema, task)
     )

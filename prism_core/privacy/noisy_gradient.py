@@ -33,8 +33,8 @@ GRID = 1_024
 
 _CHUNK = 65_536  # rows looked at at a time
 _WEIGHT = 2.0**20
-# exp(-margin) as whole numbers, down to where they round to 0: looked up, never computed for a row,
-# as a processor's exp of a vector may differ by the place in it.
+# exp(-margin) as whole numbers, down to 1, so that no level is without a chance: looked up, never
+# computed for a row, as a processor's exp of a vector may differ by the place in it.
 _WEIGHTS = np.rint(_WEIGHT * np.exp(-np.arange(14 * GRID + 1) / GRID)).astype(np.int64)
 
 

@@ -14,7 +14,7 @@ from prism_core.bundle import bundle_files
 from prism_core.bundle.report import registry_entry
 from prism_core.bundle.report.report_copy import copy_report
 from prism_core.bundle.report.report_extras import Extras
-from prism_core.bundle.report.report_html import report
+from prism_core.bundle.report.report_html import _spent, report
 from prism_core.bundle.verify import verification
 from prism_core.cli import main
 from prism_core.data.encoding import encode
@@ -25,6 +25,7 @@ from prism_core.errors import BundleError
 from prism_core.explain.meaning import meaning
 from prism_core.planning.approval import Approval
 from prism_core.planning.brief import Brief
+from prism_core.planning.choices import Stages, with_forest, with_interaction
 from prism_core.planning.design import design
 from prism_core.planning.wishes.curator_statement import LABELS, LONGEST, TOP, CuratorStatement
 from prism_core.planning.wishes.scenario import Scenario
@@ -55,6 +56,23 @@ def home(tmp_path_factory, small) -> Path:
 
 
 # --- what is in it ---------------------------------------------------------------------------
+
+
+def test_a_set_that_was_found_leaves_fewer_pairs_to_be_chosen():
+    """As many as the certificate's event has, not as many as were planned."""
+    columns = [Column(name=f"x{place}", kind="boolean") for place in range(6)]
+    y = Column(name="y", kind="numeric", lower=0.0, upper=4.0, edges=(1.0, 2.0, 3.0))
+    schema = Schema(columns=(*columns, y), one_row_per_person=True)
+    task = Task(target="y", regime="predictive")
+    planned = design(Brief(schema, task, Budget(epsilon=0.5), 2_000))
+    found = with_interaction(planned, ("x0", "x1"))
+    final = with_forest(found, [("x0", name) for name in ("x2", "x3", "x4", "x5")])
+    assert (planned.tree.rounds, final.tree_event.count) == (5, 4)
+    spent = _spent(Stages(planned=planned, opened=planned, final=final))
+    (line,) = (line for line in spent if line.label.endswith("background pairs"))
+    assert line.label == "choosing 4 background pairs"
+    rho = final.tree_event.rho / final.total
+    assert line.share == pytest.approx(rho, rel=1e-6)
 
 
 def test_plain_words_come_first_and_the_annex_last(home):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,25 @@ def test_small_groups_are_not_told_and_rates_of_few_cases_neither(found):
     assert (few[:, 4] == 1).sum() > 100
     flat = [gap for gap in subgroup_gaps(found, "flat", 2) if gap.label == "y"]
     assert all(gap.found is None and gap.note for gap in flat)
+
+
+def test_a_group_that_is_not_told_is_in_no_gap_of_another(found):
+    """What it is compared with would tell it."""
+    cases = np.flatnonzero(found.test.column("Y") == 1)
+    for levels in (1, 2):
+        codes = np.array(found.test.codes)
+        group = codes[:, found.test.schema.index("a")]
+        group[:] = np.arange(len(group)) % levels
+        group[cases[:30]] = 2
+        changed = replace(found, test=replace(found.test, codes=codes))
+        gaps = subgroup_gaps(changed, "a", 50)
+        one, other, small = (gap for gap in gaps if gap.trained_on == "synthetic")
+        assert small.rows is None
+        if levels == 1:
+            assert one.found_gap is None
+        else:
+            assert one.found_gap == pytest.approx(one.found - other.found)
+            assert other.found_gap == pytest.approx(other.found - one.found)
 
 
 def test_a_target_of_more_classes_has_no_gaps():

@@ -116,6 +116,7 @@ def test_who_forbids_joints_or_rounds_has_no_look():
         Task(target="y", regime="predictive", joint="never"),
         Task(target="y", regime="predictive", three_way="none"),
         Task(target="y", regime="predictive", weights={"x0": 2.0}),
+        Task(target="y", regime="predictive", together=("x0", "x1", "x2")),
     ):
         assert design(brief(task=task)).interactions is None
 

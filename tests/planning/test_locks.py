@@ -180,6 +180,20 @@ def test_locks_that_some_choice_could_not_keep_are_refused_beforehand(locks):
     assert caught.value.field == "locks"
 
 
+def test_adaptive_rounds_keep_a_lock_whatever_is_chosen():
+    """Nothing is kept back beside a lock: it would be missing for it, or come on top of it."""
+    locks = (Lock(columns=("a", "y"), share=0.15), Lock(columns=("e", "y"), share=0.15))
+    task = replace(PREDICTIVE, k=3, three_way="adaptive")
+    plan = plan_of(*locks, task=task, dag=None, synthesis=Synthesis(), epsilon=8.0)
+    for s in itertools.combinations("abcde", 3):
+        found = with_features(plan, s)
+        assert found.three_way is not None
+        assert found.interactions is None
+        assert found.spent.epsilon <= plan.budget.epsilon
+        measured = by_columns(found)
+        assert all(measured[lock.key].share == 0.15 for lock in locks if lock.key in measured)
+
+
 def test_the_hash_covers_locks_and_tilt():
     plans = [
         plan_of(),

@@ -147,17 +147,20 @@ def _spent(stages: Stages) -> list[PlanLine]:
     look, three, tree = opened.interactions, opened.three_way, opened.tree
     if look is not None and final.interactions is None:
         found.append(look_line(look))
-    for choice, what, pool in (
-        (three, three.words if three else "", three.pool if three else ""),
-        (tree, "background pairs", "background"),
+    if final.three_way is not None or final.tree is not None:
+        return sorted(found, key=lambda line: -line.share)
+    for choice, event, what, pool in (
+        (three, final.three_way_event, three.words if three else "", three.pool if three else ""),
+        (tree, final.tree_event, "background pairs", "background"),
     ):
-        if choice is not None and final.three_way is None and final.tree is None:
+        # A set that was found ties its columns, so fewer pairs than planned may be chosen, or none.
+        if choice is not None and event is not None:
             found.append(
                 PlanLine(
-                    label=f"choosing {choice.rounds} {what}",
+                    label=f"choosing {event.count} {what}",
                     pool=pool,
                     cells=None,
-                    share=choice.choice_share,
+                    share=choice.choice_share * event.count / choice.rounds,
                     sigma=None,
                     relative_error=None,
                 )

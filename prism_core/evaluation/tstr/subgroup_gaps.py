@@ -37,7 +37,7 @@ class SubgroupGap:
         rows, cases: holdout rows, and those of the second class; None when suppressed.
         found: share of the cases that the model flags (true positive rate); it flags as many of
             all holdout rows as are cases.
-        found_gap: `found` less the share among the cases of all other groups.
+        found_gap: `found` less the share among the cases of all other groups that are told.
         found_interval: 95% interval of that difference (Newcombe 1998).
         off: observed share of cases less the mean probability; above 0: the model says too little.
         off_interval: 95% interval of it over test rows (Wilson), the probabilities held fixed.
@@ -79,6 +79,8 @@ def subgroup_gaps(found: Prediction, column: str, least: int = LEAST) -> tuple[S
         return ()
     case = found.test.column(found.target) == 1
     codes = found.test.column(column)
+    # Suppressed groups are among no other levels either: the gap of the others would tell them.
+    told = (np.bincount(codes) >= least)[codes]
     gaps: list[SubgroupGap] = []
     for side, made in found.sides:
         if made.proba is None:
@@ -86,7 +88,7 @@ def subgroup_gaps(found: Prediction, column: str, least: int = LEAST) -> tuple[S
         chance = made.proba[:, 1]
         flagged = _flagged(chance, case)
         gaps += [
-            _gap(label, side, codes == code, case, chance, flagged, least)
+            _gap(label, side, codes[told] == code, case[told], chance[told], flagged[told], least)
             for code, label in enumerate(found.test.schema[column].labels())
         ]
     return tuple(gaps)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = [pytest.mark.app, pytest.mark.privacy]
-PAGES = [url_path(step.page) for step in STEPS]
+PAGES = [*(url_path(step.page) for step in STEPS), url_path(START)]
 ASSET, WHY, FILE = "Stays of clinic A", "readmissions for an outside team", "stays-of-clinic-A.csv"
 TELLING = (ASSET, WHY, FILE, "1.7321")  # the last is the asset's lifetime
 
