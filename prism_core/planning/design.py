@@ -286,12 +286,20 @@ def _plan(frame: Frame, *, final: bool) -> Plan:
             three_way=three,
             three_way_event=None if three is None else three.event,
             forecast=size,
-            joint=known.joint,
+            joint=_with_error(known.joint, queries),
             interactions=look,
             interactions_event=None if look is None else look.event,
         )
     )
     return replace(plan, warnings=cautions(plan, shares, known.squares))
+
+
+def _with_error(joint: Joint | None, queries: tuple[Query, ...]) -> Joint | None:
+    """The joint with the error of its query: before the pools are known it is an upper estimate."""
+    measured = [query for query in queries if query.kind == "joint"]
+    if joint is None or not measured:
+        return joint
+    return replace(joint, error=measured[0].relative_error)
 
 
 def _of_look(frame: Frame, look: InteractionChoice | None, *, final: bool) -> int:
