@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SOURCES: dict[Source, str] = {"graph": "The graph", "sample": "A sample", "file": "A public file"}
 _COMPARISONS: dict[Comparison, str] = {
     "regime": "What to protect (regimes)",
-    "allocation": "Formula against equal shares",
+    "allocation": "The plan against other splits",
     "designs": "Designs A and B",
 }
 _COMPARED: dict[Comparison, str] = {

@@ -17,6 +17,7 @@ from prism_core.figures import legend_marks, lowest, rehearsal_figure, rehearsal
 from prism_core.rehearsal import estimates, pace, verdict
 from prism_core.rehearsal.allocation_choice import decide
 from prism_core.rehearsal.metric import GUESS_TEXT, METRIC_TEXT
+from prism_core.rehearsal.variants import PLANNED
 from prism_core.text.markdown import plain
 
 if TYPE_CHECKING:
@@ -253,6 +254,8 @@ def _adopting(asked: RehearsalRequest) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Make it the plan:**", width="content")
         for place, design in enumerate(asked.rehearsal.variants):
+            if design.name == PLANNED:
+                continue
             st.button(
                 f"Adopt “{plain(design.name)}”",
                 key=f"rehearse_adopt_{place}",

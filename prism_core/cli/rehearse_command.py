@@ -72,7 +72,7 @@ def add(commands: Any) -> None:  # noqa: ANN401  (argparse's type is private)
         "--compare",
         choices=("allocation", "regime"),
         default="allocation",
-        help="closed form against uniform (default), or the regimes that the graph allows",
+        help="the plan, closed form and uniform (default), or the regimes that the graph allows",
     )
     what.add_argument(
         "--auto",

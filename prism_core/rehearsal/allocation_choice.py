@@ -17,7 +17,7 @@ from prism_core.errors import PrismError
 from prism_core.rehearsal.estimates import half_width
 from prism_core.rehearsal.metric import METRIC_TEXT
 from prism_core.rehearsal.rehearsal_run import run_rehearsal
-from prism_core.rehearsal.variants import Rehearsal, plan_on
+from prism_core.rehearsal.variants import PLANNED, Rehearsal, plan_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,12 +99,10 @@ class AllocationChoice:
         }
 
 
-PLANNED = "the plan as it is"
-"""The first candidate: it is kept unless the runs tell another one from it."""
-
-
 def candidates(scenario: Scenario, stand_in: StandIn, epsilon: float) -> tuple[Scenario, ...]:
     """What is tried: the plan as it is, every tilt without 3-way marginals, then with them.
+
+    The first is kept unless the runs tell another one from it.
 
     3-way marginals are tried where the plan would measure some: a graphical model, features not
     measured jointly, and a choice pool above 0.

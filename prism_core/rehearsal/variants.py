@@ -34,6 +34,9 @@ FITTED_ROWS = 20_000
 """Synthetic rows that a run draws and a learner is fitted to, at most. A plan that asks for more
 is rehearsed with these; the noise, which is what is compared, does not depend on it."""
 
+PLANNED = "the plan as it is"
+"""The first of the designs that are compared: papers tell its score."""
+
 RehearsalRun: TypeAlias = tuple[str, float, int]
 """Name of the design, epsilon, seed."""
 
@@ -205,16 +208,18 @@ class Rehearsal:
 
 
 def by_allocation(scenario: Scenario) -> tuple[Scenario, ...]:
-    """The closed form against equal shares, all else equal."""
-    budget = scenario.budget
-    return (
-        replace(scenario, name="closed form", budget=replace(budget, allocation="closed_form")),
-        replace(scenario, name="uniform", budget=replace(budget, allocation="uniform")),
+    """The plan as it is against the closed form and equal shares, all else equal."""
+    planned = replace(scenario, name=PLANNED)
+    others = (
+        replace(scenario, name=name, budget=replace(scenario.budget, allocation=rule))
+        for name, rule in (("closed form", "closed_form"), ("uniform", "uniform"))
     )
+    # What is the same but for its name would be run twice.
+    return (planned, *(one for one in others if replace(one, name=PLANNED) != planned))
 
 
 def by_regime(scenario: Scenario, dag: Dag | None, target: str) -> tuple[Scenario, ...]:
-    """Every regime that the graph allows, all else equal.
+    """Every regime that the graph allows, all else equal; that of the design first.
 
     Args:
         scenario: the design.
@@ -228,6 +233,7 @@ def by_regime(scenario: Scenario, dag: Dag | None, target: str) -> tuple[Scenari
         if given_by(dag, "graphical", target):
             regimes.append("graphical")
     regimes.append("predictive")
+    regimes.sort(key=lambda regime: regime != scenario.task.regime)
     return tuple(
         replace(scenario, name=regime, task=replace(scenario.task, regime=regime))
         for regime in regimes

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from prism_core.cli.main import main
+from prism_core.rehearsal.variants import PLANNED
 
 pytestmark = pytest.mark.usefixtures("workspace")
 
@@ -23,11 +24,13 @@ def lines(capsys) -> list[dict]:
 def test_points_are_lines_and_then_the_sum(make_run, capsys):
     assert rehearse(make_run(public=False), "--json", "--shift", "none", "--shift", "children") == 0
     *points, last = lines(capsys)
-    assert len(points) == 2 * 2 * 2 * 2
-    assert {p["point"]["variant"] for p in points} == {"closed form", "uniform"}
+    assert len(points) == 3 * 2 * 2 * 2
+    assert points[0]["point"]["variant"] == PLANNED
+    assert {p["point"]["variant"] for p in points} == {PLANNED, "closed form", "uniform"}
     assert {p["point"]["shift"] for p in points} == {"none", "children"}
-    assert last["runs"] == 8
-    assert len(last["estimates"]) == 8
+    assert last["runs"] == 12
+    assert len(last["estimates"]) == 12
+    assert last["estimates"][0]["variant"] == PLANNED  # papers tell its score
     assert "drawn from the graph with medium effects" in last["stand_in"]
     assert set(last["verdicts"]) == {"none", "children"}
 

@@ -146,6 +146,19 @@ def test_regimes_are_those_that_the_graph_allows():
     assert [v.name for v in by_regime(PLAN, DAG, "D")] == ["predictive"]
 
 
+def test_the_plan_itself_comes_first_and_nothing_is_run_twice():
+    """Papers tell the score of the first design."""
+    graphical = replace(PLAN, task=replace(PLAN.task, regime="graphical"))
+    names = [v.name for v in by_regime(graphical, DAG, "Y")]
+    assert names == ["graphical", "causal", "predictive"]
+    first, *others = by_allocation(PLAN)
+    assert replace(first, name=PLAN.name) == PLAN
+    assert [v.budget.allocation for v in others] == ["closed_form", "uniform"]
+    for rule, left in (("closed_form", ["uniform"]), ("uniform", ["closed_form"])):
+        planned = replace(PLAN, budget=replace(PLAN.budget, allocation=rule))
+        assert [v.budget.allocation for v in by_allocation(planned)] == [rule, *left]
+
+
 # --- running -----------------------------------------------------------------------------------
 
 

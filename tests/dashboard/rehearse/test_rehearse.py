@@ -24,7 +24,7 @@ from prism_core.figures import legend_marks
 from prism_core.planning.wishes.task import Synthesis
 from prism_core.privacy.ledger.ledger import default_workspace
 from prism_core.rehearsal import FOLDER, PointStore, pace, run_rehearsal
-from prism_core.rehearsal.allocation_choice import PLANNED
+from prism_core.rehearsal.variants import PLANNED
 from prism_core.structure import formats
 from tests.support.pages import open_page, texts
 
