@@ -18,7 +18,7 @@ from prism_core.text.suggestions import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prism_core.explain.meaning import Meaning
+    from prism_core.explain.meaning import Guess, Meaning
     from prism_core.planning.plan import Plan
     from prism_core.planning.wishes.curator_statement import CuratorStatement
     from prism_core.rehearsal.estimates import Estimate
@@ -26,13 +26,28 @@ if TYPE_CHECKING:
 EXAMPLE = 10
 """The guess of the worked example: right 1 time in so many before."""
 
+_MOST_ODDS = 1_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class WorkedExample:
-    """How many of 100 guesses are right before and, at most, after."""
+    """How many of 100 guesses are right before and, at most, after.
+
+    Attributes:
+        before_of_100: right guesses before.
+        after_of_100: right guesses after, at most.
+        odds_after: so many right guesses to those that were wrong before are the odds after; None
+            where the factor is so large that they say nothing.
+    """
 
     before_of_100: int
     after_of_100: int
+    odds_after: float | None
+
+    @property
+    def wrong_of_100(self) -> int:
+        """Wrong guesses before; right to wrong are the odds."""
+        return 100 - self.before_of_100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +113,21 @@ def paper_values(plan: Plan, meant: Meaning, said: CuratorStatement) -> PaperVal
         sensitive=sensitive_columns(uses, said),
         knowledge=drawn or any(column.description for column in plan.schema.columns),
         drawn=drawn,
-        guess=WorkedExample(
-            before_of_100=out_of(guess.before, 100), after_of_100=out_of(guess.after, 100)
-        ),
+        guess=_example(guess, meant.factor),
         factor=meant.factor,
         two=meant.group(2),
         family=family,
         cube=cube if family is not None and cube < family < 1e6 else None,
+    )
+
+
+def _example(guess: Guess, factor: float) -> WorkedExample:
+    before = out_of(guess.before, 100)
+    after = before * factor
+    return WorkedExample(
+        before_of_100=before,
+        after_of_100=out_of(guess.after, 100),
+        odds_after=after if after < _MOST_ODDS else None,
     )
 
 

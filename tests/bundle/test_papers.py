@@ -12,7 +12,7 @@ import pytest
 
 from prism_core.bundle.certificate import certificate
 from prism_core.bundle.paper_formats import blocks_of, to_docx
-from prism_core.bundle.paper_values import paper_values
+from prism_core.bundle.paper_values import WorkedExample, paper_values
 from prism_core.bundle.protocol import approval_file
 from prism_core.bundle.protocol.account import account_of
 from prism_core.bundle.protocol.protocol import Protocol
@@ -326,10 +326,23 @@ def _numbers_of(words: str, taken: list[str]) -> list[str]:
     return [one for one in _NUMBER.findall(words) if one not in {*taken, *_FIXED}]
 
 
+def _odds(guess: WorkedExample) -> set[str]:
+    return {str(guess.after_of_100), numbers.factor_text(guess.odds_after), str(guess.wrong_of_100)}
+
+
+def test_the_odds_of_the_example_are_its_share(protocol):
+    """Right to wrong and right in 100 are the same figure, both rounded up."""
+    meant = meaning(protocol.plan)
+    guess = paper_values(protocol.plan, meant, protocol.statement).guess
+    assert guess.odds_after == pytest.approx(guess.before_of_100 * meant.factor)
+    share = 100 * guess.odds_after / (guess.odds_after + guess.wrong_of_100)
+    assert share - 1e-6 <= guess.after_of_100 < share + 1
+
+
 def test_every_number_of_the_protocol_is_one_of_the_plan_in_its_one_form(protocol):
     words = Page(protocol.to_html()).words
     values = paper_values(protocol.plan, meaning(protocol.plan), protocol.statement)
-    known = _allowed(protocol) | {str(values.guess.after_of_100)}
+    known = _allowed(protocol) | _odds(values.guess)
     strange = [one for one in _numbers_of(words, _sentences(protocol)) if one not in known]
     assert strange == []
 
@@ -341,7 +354,7 @@ def test_every_number_of_the_report_before_the_annex_is_the_protocol_s_own(proto
     words = Page(html).words
     front, annex = words.split("Annex for statisticians")
     values = paper_values(protocol.plan, meaning(protocol.plan), protocol.statement)
-    known = _allowed(protocol) | {str(values.guess.after_of_100)}
+    known = _allowed(protocol) | _odds(values.guess)
     taken = _sentences(protocol)
     assert [one for one in _numbers_of(front, taken) if one not in known] == []
     # The tables of steps and of the budget: the same noise, the same error, the same form.
